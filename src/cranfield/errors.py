@@ -1,0 +1,66 @@
+"""What cranfield raises, and nothing else reaches its users.
+
+    CranfieldError
+    ├── InputError        a source that cannot be read as what it should be; also a ValueError
+    ├── MeasureError      a measure or a parameter of one that does not exist; also a ValueError
+    ├── PolicyError       a policy setting that does not exist; also a ValueError
+    └── MissingLibrary    an optional library that is not installed; also an ImportError
+
+A message is a fact with its place, and where it helps a second line: "Hint: what to do".
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+
+class CranfieldError(Exception):
+    """The root of every error raised on purpose."""
+
+    def __init__(self, fact: str, *, hint: str = "") -> None:
+        self.fact = fact
+        self.hint = hint
+        super().__init__(f"{fact}\nHint: {hint}" if hint else fact)
+
+
+class InputError(CranfieldError, ValueError):
+    """A source that cannot be read as what it should be.
+
+    `source` is the file's name or what stands for it, `line` its line (from 1), where there is one.
+    """
+
+    def __init__(self, source: str, fact: str, *, line: int | None = None, hint: str = "") -> None:
+        self.source = source
+        self.line = line
+        place = f"{source}:{line}" if line else source
+        super().__init__(f"{place}: {fact}", hint=hint)
+
+
+class MeasureError(CranfieldError, ValueError):
+    """A measure, or a parameter of one, that does not exist."""
+
+
+class PolicyError(CranfieldError, ValueError):
+    """A policy setting that does not exist."""
+
+
+class MissingLibrary(CranfieldError, ImportError):
+    """An optional library that is not installed."""
+
+
+def need(module: str, *, purpose: str, extra: str = "") -> ModuleType:
+    """Import an optional library, or say what to install: the extra that brings it, or the library itself.
+
+    >>> need("math", purpose="counting").__name__
+    'math'
+    """
+    from importlib import import_module
+
+    try:
+        return import_module(module)
+    except ImportError as error:
+        library = module.partition(".")[0]
+        raise MissingLibrary(
+            f"{purpose} needs the library {library}, which is not installed.",
+            hint=f"pip install 'cranfield[{extra}]'" if extra else f"pip install {library}",
+        ) from error

@@ -1,0 +1,54 @@
+"""Ranks by counting, for one ranking: how many documents stand above each judged one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cranfield.judge.judgments import Integers, Numbers
+
+
+class Found(NamedTuple):
+    """The judged documents that were retrieved, as parallel columns."""
+
+    row: Integers  # of the judgments
+    above: Integers  # documents with a higher score
+    before: Integers  # documents with the same score that the tie rule puts first
+    tied: Integers  # documents with the same score, itself included
+
+
+NOTHING = Found(*(np.empty(0, dtype=np.int64) for _ in range(4)))
+
+
+def join(parts: Sequence[Found]) -> Found:
+    """Many findings as one."""
+    if not parts:
+        return NOTHING
+    return Found(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def count(ids: Sequence[Any], scores: Numbers, rows: Sequence[int], hits: Sequence[int], in_order: bool) -> Found:
+    """Count above the documents at the places `hits`, which are the rows `rows` of the judgments.
+
+    No ranking is made: the scores are sorted once, and a binary search tells how many are higher.
+    """
+    if not hits:
+        return NOTHING
+    ordered = np.sort(scores)
+    wanted = scores[list(hits)]
+    low = np.searchsorted(ordered, wanted, side="left")
+    high = np.searchsorted(ordered, wanted, side="right")
+    tied = high - low
+    before = np.zeros(len(hits), dtype=np.int64)
+    places: dict[float, dict[int, int]] = {}
+    for i in np.flatnonzero(tied > 1):
+        score = float(wanted[i])
+        if score not in places:
+            group = np.flatnonzero(scores == score).tolist()
+            if not in_order:
+                group.sort(key=ids.__getitem__, reverse=True)
+            places[score] = {at: place for place, at in enumerate(group)}
+        before[i] = places[score][hits[i]]
+    return Found(np.array(rows, dtype=np.int64), len(scores) - high, before, tied)

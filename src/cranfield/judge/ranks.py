@@ -1,0 +1,197 @@
+"""The table every measure reads: ranks and grades of the judged documents that were retrieved, and a few counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cranfield.judge.judgments import Integers, Judgments, Numbers, ends
+from cranfield.judge.memory import scan_rankings, scan_table
+from cranfield.judge.policy import Policy
+from cranfield.judge.scan import Scanned, scan_text
+from cranfield.read import Rankings, Source, Table, Text
+
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedRanks:
+    """Judged documents that were retrieved, sorted by query and rank.
+
+    For each row: `query` (a number), `rank` (from 1), `grade`, and `tied`, whether another document has its score.
+    For each query: `query_ids`, `retrieved` (documents in its ranking), `missing` (the run lacks it), and all of its
+    judged grades: `judged_grades[judged_first[q]:judged_first[q + 1]]`, the highest first.
+
+    A negative grade means "pooled, not judged". Rows that carry one stay, since inferred measures need them.
+    """
+
+    query_ids: tuple[str, ...]
+    query: Integers
+    rank: Integers
+    grade: Numbers
+    tied: Flags
+    retrieved: Integers
+    missing: Flags
+    judged_grades: Numbers
+    judged_first: Integers
+    extra: int = field(default=0)  # queries of the run that nobody judged
+
+    def __len__(self) -> int:
+        return len(self.query_ids)
+
+    # The verbs that measures are written with.
+
+    def relevant(self, rel: float) -> Flags:
+        """Rows whose grade makes them relevant."""
+        return self.grade >= rel
+
+    @property
+    def judged(self) -> Flags:
+        """Rows that were judged, not merely pooled."""
+        return self.grade >= 0
+
+    def within(self, cutoff: int | None) -> Flags:
+        """Rows no deeper than the cutoff."""
+        return np.ones(len(self.rank), dtype=np.bool_) if cutoff is None else self.rank <= cutoff
+
+    def sum(self, values: npt.NDArray[Any]) -> Numbers:
+        """The sum by query of a value for each row, added in the order of the ranks."""
+        return np.bincount(self.query, weights=values, minlength=len(self))
+
+    def running(self, hit: Flags) -> Integers:
+        """For each row, how many hits its query has had so far, itself included."""
+        so_far = np.concatenate(([0], np.cumsum(hit, dtype=np.int64)))
+        return so_far[1:] - so_far[self.first[self.query]]
+
+    def n_relevant(self, rel: float) -> Numbers:
+        """How many relevant documents each query has, retrieved or not."""
+        return self.judged_sum(self.judged_grades >= rel)
+
+    def judged_sum(self, values: npt.NDArray[Any]) -> Numbers:
+        """The sum by query of a value for each judged grade, from the highest grade down."""
+        return np.bincount(self.judged_query, weights=values, minlength=len(self))
+
+    @cached_property
+    def first(self) -> Integers:
+        """Rows first[q] to first[q + 1] belong to query q."""
+        return np.searchsorted(self.query, np.arange(len(self) + 1))
+
+    @cached_property
+    def judged_query(self) -> Integers:
+        """The query of each judged grade."""
+        return np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.judged_first))
+
+    @cached_property
+    def ideal_rank(self) -> Integers:
+        """The rank of each judged grade in the ideal ranking."""
+        return np.arange(len(self.judged_grades)) - self.judged_first[self.judged_query] + 1
+
+    # Other views of the same table.
+
+    @cached_property
+    def condensed(self) -> JudgedRanks:
+        """The table of the rankings without their unjudged documents."""
+        kept = self.judged
+        table = self._rows(kept)
+        return replace(
+            table,
+            rank=table.running(np.ones(len(table.rank), dtype=np.bool_)),
+            retrieved=np.bincount(table.query, minlength=len(self)),
+        )
+
+    def cut(self, depth: int | None) -> JudgedRanks:
+        """The table of the rankings cut off at a depth."""
+        if depth is None:
+            return self
+        return replace(self._rows(self.within(depth)), retrieved=np.minimum(self.retrieved, depth))
+
+    def _rows(self, kept: Flags) -> JudgedRanks:
+        return replace(
+            self, query=self.query[kept], rank=self.rank[kept], grade=self.grade[kept], tied=self.tied[kept]
+        )
+
+    @classmethod
+    def of(cls, judgments: Judgments, source: Source, policy: Policy) -> JudgedRanks:
+        """Rank the judged documents of a run."""
+        match source:
+            case Text():
+                scanned = scan_text(source, judgments, policy)
+            case Table():
+                scanned = scan_table(source, judgments, policy)
+            case Rankings():
+                scanned = scan_rankings(source, judgments, policy)
+        return _table(judgments, scanned, policy).cut(policy.depth)
+
+    @classmethod
+    def of_grades(cls, grades: Sequence[float | None], missed: Sequence[float] = ()) -> JudgedRanks:
+        """The table of one ranking whose grades are known: None stands for a document that was not judged.
+
+        `missed` are the grades of judged documents that were not retrieved.
+        """
+        judged = [(rank, grade) for rank, grade in enumerate(grades, 1) if grade is not None]
+        rank = np.array([rank for rank, _ in judged], dtype=np.int64)
+        grade = np.array([grade for _, grade in judged], dtype=np.float64)
+        return cls(
+            query_ids=("",),
+            query=np.zeros(len(rank), dtype=np.int64),
+            rank=rank,
+            grade=grade,
+            tied=np.zeros(len(rank), dtype=np.bool_),
+            retrieved=np.array([len(grades)], dtype=np.int64),
+            missing=np.array([False]),
+            judged_grades=np.sort(np.concatenate((grade, np.asarray(missed, dtype=np.float64))))[::-1],
+            judged_first=ends([len(grade) + len(missed)]),
+        )
+
+
+def _table(judgments: Judgments, scanned: Scanned, policy: Policy) -> JudgedRanks:
+    found = scanned.found
+    query, grade = judgments.query[found.row], judgments.grades[found.row]
+    rank = found.above + 1 + found.before
+    tied = found.tied > 1
+    if policy.ties in ("best", "worst") and tied.any():
+        rank = _rank_ties_by_grade(query, grade, found.above, found.before, found.tied, policy.ties == "best")
+    order = np.lexsort((rank, query))
+    by_grade = np.lexsort((-judgments.grades, judgments.query))
+    return JudgedRanks(
+        query_ids=judgments.query_ids,
+        query=query[order],
+        rank=rank[order],
+        grade=grade[order],
+        tied=tied[order],
+        retrieved=np.maximum(scanned.retrieved, 0),
+        missing=scanned.retrieved < 0,
+        judged_grades=judgments.grades[by_grade],
+        judged_first=judgments.first,
+        extra=scanned.extra,
+    )
+
+
+def _rank_ties_by_grade(
+    query: Integers, grade: Numbers, above: Integers, before: Integers, size: Integers, best: bool
+) -> Integers:
+    """Ranks where the documents of a tie stand in the order of their grades.
+
+    Unjudged documents have grade 0 here. Equal grades stay in the order of the document ids.
+    """
+    worth = np.maximum(grade, 0)
+    order = np.lexsort((before, -worth if best else worth, above, query))
+    position = np.arange(len(order))
+    new_tie = np.ones(len(order), dtype=np.bool_)
+    new_tie[1:] = (np.diff(query[order]) != 0) | (np.diff(above[order]) != 0)
+    start = np.maximum.accumulate(np.where(new_tie, position, 0))
+    place = position - start  # among the judged documents of the tie
+    # The unjudged documents of the tie, which the table does not hold, stand beside grade 0: below what is relevant
+    # when that comes first, above it when that comes last.
+    judged = np.diff(np.append(np.flatnonzero(new_tie), len(order)))[np.cumsum(new_tie) - 1]
+    unjudged = size[order] - judged
+    relevant = worth[order] > 0
+    place = place + np.where(relevant != best, unjudged, 0)
+    rank = np.empty_like(above)
+    rank[order] = above[order] + 1 + place
+    return rank

@@ -1,0 +1,86 @@
+"""What a measure's parameters may be. A parameter name means the same in every measure that has it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """The values a parameter takes: `read` turns a word of a measure name into one, or raises ValueError."""
+
+    allowed: str
+    read: Callable[[Any], Any]
+
+
+def whole(low: int) -> Kind:
+    """A whole number."""
+
+    def read(value: Any) -> int:
+        if isinstance(value, bool) or (isinstance(value, float) and value != int(value)):
+            raise ValueError
+        number = int(value)
+        if number < low or str(value).strip() != str(number):
+            raise ValueError
+        return number
+
+    return Kind(f"a whole number from {low}", read)
+
+
+def number(low: float, high: float = math.inf, *, open_low: bool = False, open_high: bool = False) -> Kind:
+    """A number in an interval; the ends belong to it unless they are open."""
+
+    def read(value: Any) -> float | int:
+        if isinstance(value, bool):
+            raise ValueError
+        read = float(value)
+        if not low <= read <= high or (open_low and read == low) or (open_high and read == high):
+            raise ValueError
+        return int(read) if read.is_integer() else read
+
+    above = f"above {low:g}" if open_low else f"from {low:g}"
+    below = "" if high == math.inf else f" {'below' if open_high else 'to'} {high:g}"
+    return Kind(f"a number {above}{below}", read)
+
+
+def choice(*names: str) -> Kind:
+    """One of several words."""
+
+    def read(value: Any) -> str:
+        if value not in names:
+            raise ValueError
+        return str(value)
+
+    return Kind(" or ".join(names), read)
+
+
+def _read_flag(value: Any) -> bool:
+    flags = {"true": True, "false": False, "1": True, "0": False}
+    if str(value).lower() not in flags:
+        raise ValueError
+    return flags[str(value).lower()]
+
+
+FLAG = Kind("True or False", _read_flag)
+
+KINDS: dict[str, Kind] = {
+    "cutoff": whole(1),
+    "rel": number(0),
+    "beta": number(0, open_low=True),
+    "gain": choice("linear", "exponential"),
+    "judged_only": FLAG,
+}
+
+
+def kind_of(name: str, default: Any) -> Kind:
+    """The kind of a parameter: by its name, or for a name we do not know by its default."""
+    if name in KINDS:
+        return KINDS[name]
+    if isinstance(default, bool):
+        return FLAG
+    if isinstance(default, int | float):
+        return number(-math.inf)
+    return Kind("a word", str)

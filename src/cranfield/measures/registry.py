@@ -1,0 +1,158 @@
+"""The registry: every measure is one function, and all that is known about it stands beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from cranfield.errors import MeasureError
+from cranfield.judge.judgments import Numbers
+from cranfield.judge.ranks import JudgedRanks
+from cranfield.measures.parameters import KINDS, Kind, kind_of
+
+Function = Callable[..., Numbers]
+Aggregate = Literal["mean", "sum"]
+REQUIRED: Any = object()
+
+_definitions: dict[str, Definition] = {}
+_aliases: dict[str, tuple[str, Mapping[str, Any]]] = {}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Definition:
+    """A measure before its parameters are chosen."""
+
+    name: str
+    function: Function
+    aliases: tuple[str, ...]
+    reference: str
+    advice: str
+    aggregate: Aggregate
+    defaults: Mapping[str, Any]  # REQUIRED where there is none
+    kinds: Mapping[str, Kind]
+    at: str = "cutoff"  # the parameter that "@" sets
+
+    @property
+    def summary(self) -> str:
+        """The first sentence of the function's docstring."""
+        return (self.function.__doc__ or "").strip().partition("\n")[0]
+
+    @property
+    def formula(self) -> str:
+        """The second paragraph of the function's docstring."""
+        paragraphs = (self.function.__doc__ or "").strip().split("\n\n")
+        return paragraphs[1].strip() if len(paragraphs) > 1 else ""
+
+    def __call__(self, **parameters: Any) -> Measure:
+        """Choose parameters."""
+        chosen = {}
+        for name, value in parameters.items():
+            if name not in self.kinds:
+                raise MeasureError(
+                    f"{self.name} has no parameter '{name}'.", hint=f"it has {', '.join(self.kinds)}"
+                )
+            try:
+                chosen[name] = None if value is None and self.defaults[name] is None else self.kinds[name].read(value)
+            except (ValueError, TypeError, OverflowError):
+                raise MeasureError(
+                    f"{self.name} cannot have {name}={value}.", hint=f"{name} is {self.kinds[name].allowed}"
+                ) from None
+        for name, default in self.defaults.items():
+            if default is REQUIRED and name not in chosen:
+                example = f"{self.name}@10" if name == self.at else f"{self.name}({name}=…)"
+                raise MeasureError(f"{self.name} needs a {name}.", hint=f"for instance {example}")
+        kept = tuple((name, chosen[name]) for name in self.kinds if name in chosen and chosen[name] != self.defaults[name])
+        return Measure(self, kept)
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A measure with its parameters; `name` is its one canonical spelling.
+
+    >>> from cranfield.measures import parse_measure
+    >>> parse_measure("ndcg_cut_10").name
+    'nDCG@10'
+    """
+
+    definition: Definition
+    parameters: tuple[tuple[str, Any], ...] = ()
+    name: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        at = next((f"@{value}" for name, value in self.parameters if name == self.definition.at), "")
+        inside = ", ".join(f"{name}={value}" for name, value in self.parameters if name != self.definition.at)
+        object.__setattr__(self, "name", f"{self.definition.name}{f'({inside})' if inside else ''}{at}")
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __call__(self, judged: JudgedRanks) -> Numbers:
+        """The value of every query."""
+        parameters = dict(self.parameters)
+        if parameters.pop("judged_only", False):
+            judged = judged.condensed
+        return self.definition.function(judged, **parameters)
+
+    def replace(self, **parameters: Any) -> Measure:
+        """The same measure with other parameters."""
+        return self.definition(**{**dict(self.parameters), **parameters})
+
+
+def measure(
+    name: str,
+    *,
+    aliases: tuple[str, ...] = (),
+    reference: str = "",
+    advice: str = "",
+    aggregate: Aggregate = "mean",
+    at: str = "cutoff",
+) -> Callable[[Function], Function]:
+    """Register a function of `JudgedRanks` as a measure. Its parameters are the function's keyword arguments.
+
+    An alias may fix parameters: "recall_cap" or "SetRelP(relative=True)" are both fine.
+    """
+
+    def register(function: Function) -> Function:
+        given = function.__kwdefaults__ or {}
+        names = function.__code__.co_varnames[1 : 1 + function.__code__.co_kwonlyargcount]
+        defaults = {parameter: given.get(parameter, REQUIRED) for parameter in names} | {"judged_only": False}
+        kinds = {parameter: kind_of(parameter, default) for parameter, default in defaults.items()}
+        _definitions[name] = Definition(name, function, aliases, reference, advice, aggregate, defaults, kinds, at)
+        for alias in (name, *aliases):
+            word, _, fixed = alias.rstrip(")").partition("(")
+            pairs = dict(pair.split("=") for pair in fixed.split(",")) if fixed else {}
+            _aliases[plain(word)] = (name, pairs)
+        return function
+
+    return register
+
+
+def plain(name: str) -> str:
+    """A name as it is looked up: case and dashes do not matter."""
+    return name.lower().replace("-", "_")
+
+
+def find(name: str) -> tuple[Definition, Mapping[str, Any]] | None:
+    """The measure of a name or alias, and the parameters that the alias fixes."""
+    if name in _definitions:
+        return _definitions[name], {}
+    known = _aliases.get(plain(name))
+    return (_definitions[known[0]], known[1]) if known else None
+
+
+def catalogue() -> dict[str, Definition]:
+    """All measures by name.
+
+    >>> catalogue()["AP"].summary
+    'Mean of the precisions at the relevant documents; one that is not retrieved counts 0.'
+    """
+    return dict(_definitions)
+
+
+def spellings() -> list[str]:
+    """Every name and alias, for suggestions."""
+    return sorted({name for each in _definitions.values() for name in (each.name, *each.aliases)})
+
+
+__all__ = ["KINDS", "Definition", "Measure", "catalogue", "find", "measure", "plain", "spellings"]

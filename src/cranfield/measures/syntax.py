@@ -1,0 +1,129 @@
+"""The language of measure names: `nDCG@10`, `P(rel=2)@5`, and what other tools print."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from cranfield.errors import MeasureError
+from cranfield.measures.registry import Definition, Measure, find, spellings
+
+# name, (parameters), @cutoff
+_OURS = re.compile(r"([^\s()@]+)(?:\(([^()]*)\))?(?:@([^\s@()]+))?")
+# trec_eval and friends: ndcg_cut_10, ndcg_cut.10, P_5, recall_at_100
+_CUTOFF = re.compile(r"(.+?)(?:_cut)?(?:_at_|[_.])(\d+)")
+# trec_eval's lists of cutoffs: P.5,10 or ndcg_cut_5,10
+_CUTOFFS = re.compile(r"([A-Za-z][\w-]*?)([_.])(\d+(?:,\d+)+)")
+# ranx's threshold: ndcg@10-l2
+_LEVEL = re.compile(r"(.+)-l(\d+)")
+
+
+def parse_measures(measures: str | Measure | Iterable[str | Measure]) -> tuple[Measure, ...]:
+    """Read one or many measures; a string may name several, separated by blanks or commas. Repeats count once.
+
+    >>> [measure.name for measure in parse_measures("AP, P(rel=2)@5 P.5,10")]
+    ['AP', 'P(rel=2)@5', 'P@5', 'P@10']
+    """
+    if isinstance(measures, str | Measure):
+        measures = [measures]
+    found: dict[Measure, None] = {}
+    for item in measures:
+        if isinstance(item, Measure):
+            found[item] = None
+        elif isinstance(item, str):
+            found.update((parse_measure(word), None) for word in _words(item))
+        else:
+            raise MeasureError(f"{item!r} is not a measure.", hint="a measure is named by a string such as 'nDCG@10'")
+    if not found:
+        raise MeasureError("no measure is named.", hint="for instance 'nDCG@10'")
+    return tuple(found)
+
+
+def _words(text: str) -> list[str]:
+    # A comma or a blank inside parentheses belongs to the parameters.
+    depth, word, words = 0, "", []
+    for piece in re.split(r"([\s,()])", text):
+        depth += (piece == "(") - (piece == ")")
+        if depth <= 0 and (piece.isspace() or piece == ","):
+            words.append(word + ("," if piece == "," else ""))
+            word = ""
+        else:
+            word += piece
+    words.append(word)
+    return [name for part in _rejoined(words) for name in _expanded(part)]
+
+
+def _rejoined(words: list[str]) -> list[str]:
+    # "P.5," followed by "10" is one of trec_eval's lists.
+    out: list[str] = []
+    for word in words:
+        bare = word.rstrip(",")
+        if out and out[-1].endswith(",") and bare.isdigit():
+            out[-1] += bare + ("," if word.endswith(",") else "")
+        elif bare:
+            out.append(word)
+    return [word.rstrip(",") for word in out]
+
+
+def _expanded(word: str) -> list[str]:
+    cutoffs = _CUTOFFS.fullmatch(word)
+    if cutoffs is None:
+        return [word]
+    name, mark, numbers = cutoffs.groups()
+    return [f"{name}{mark}{number}" for number in numbers.split(",")]
+
+
+def parse_measure(text: str) -> Measure:
+    """Read one measure.
+
+    >>> parse_measure("recip_rank").name, parse_measure("hit_rate@5").name, parse_measure("ndcg@10-l2").name
+    ('RR', 'Success@5', 'nDCG@10')
+    """
+    parts = _OURS.fullmatch(text.strip())
+    if parts is None:
+        raise MeasureError(f"'{text}' is not a measure.", hint="a measure looks like nDCG@10 or P(rel=2)@5")
+    name, inside, at = parts.groups()
+    given: dict[str, Any] = {}
+    definition = find(name)
+    level = _LEVEL.fullmatch(f"{name}@{at}" if at else name)
+    if level and (definition is None or at):  # ranx writes the threshold last
+        return _with_level(parse_measure(level[1]), level[2])
+    if definition is None:
+        cut = _CUTOFF.fullmatch(name)
+        definition = find(cut[1]) if cut else None
+        if definition is None or cut is None:
+            raise MeasureError(f"there is no measure '{name}'.", hint=_suggestion(name, at))
+        given[definition[0].at] = cut[2]
+    measure, fixed = definition
+    given |= fixed
+    for pair in (inside or "").split(","):
+        if pair.strip():
+            given |= _parameter(pair, measure)
+    if at is not None:
+        given[measure.at] = at
+    return measure(**given)
+
+
+def _with_level(measure: Measure, level: str) -> Measure:
+    return measure.replace(rel=level) if "rel" in measure.definition.kinds else measure
+
+
+def _parameter(pair: str, measure: Definition) -> dict[str, Any]:
+    name, equals, value = (part.strip() for part in pair.partition("="))
+    if not equals:
+        raise MeasureError(f"'{pair.strip()}' is not a parameter of {measure.name}.", hint="write name=value")
+    return {name: value.strip("'\"")}
+
+
+def _suggestion(name: str, at: str | None) -> str:
+    import difflib
+
+    close = difflib.get_close_matches(name, spellings(), n=1) or difflib.get_close_matches(
+        name.lower(), {word.lower(): word for word in spellings()}, n=1
+    )
+    if close:
+        definition = find(close[0])
+        assert definition is not None
+        return f"did you mean {definition[0].name}{f'@{at}' if at else ''}?"
+    return "see cranfield.catalogue() for all measures"

@@ -1,0 +1,180 @@
+"""Which format a stream has: by its extension, then by its content. A guess that may be wrong is an error."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Sequence
+
+from cranfield.errors import InputError
+from cranfield.read.names import Role, find_columns, wanted
+from cranfield.read.streams import BYTE_ORDER_MARK, Stream
+from cranfield.read.text import MSMARCO_RUN, TREC_QRELS, TREC_RUN, Layout
+
+FORMATS = ("trec", "msmarco", "csv", "tsv", "json", "jsonl", "parquet")
+_EXTENSIONS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".parq": "parquet",
+    ".pq": "parquet",
+}
+_COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
+_HEAD = 1 << 16
+
+
+def detect(stream: Stream, role: Role, format: str | None) -> str | Layout:
+    """The layout of the lines of a text format, or the name of another format."""
+    if format is not None and format not in FORMATS:
+        raise InputError(stream.name, f"there is no format '{format}'.", hint=f"formats are {', '.join(FORMATS)}")
+    head = stream.head(_HEAD).removeprefix(BYTE_ORDER_MARK)
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise InputError(
+            stream.name, "this is UTF-16 text.", hint="save it as UTF-8, for instance with: iconv -f UTF-16 -t UTF-8"
+        )
+    kind = format or _by_extension(stream.name) or _by_content(head, role)
+    if kind in ("json", "jsonl", "parquet"):
+        if not head:
+            raise InputError(stream.name, "this file is empty.")
+        return kind
+    fields = _first_line(head, stream)
+    if kind == "trec":
+        return TREC_QRELS if role == "qrels" else TREC_RUN
+    if kind == "msmarco":
+        return MSMARCO_RUN if role == "run" else TREC_QRELS
+    separators = {"csv": (",", ";", "\t"), "tsv": ("\t", ",")}.get(kind or "", ("\t", ","))
+    header = _header(fields, (*separators, ""), role)
+    if header:
+        return header
+    if format is None and kind != "csv":
+        return _by_width(stream, fields.split(), role)
+    return _without_header(stream, fields, separators[0], role)
+
+
+def _by_extension(name: str) -> str | None:
+    stem, extension = os.path.splitext(name.lower())
+    if extension in _COMPRESSED:
+        extension = os.path.splitext(stem)[1]
+    return _EXTENSIONS.get(extension)
+
+
+def _by_content(head: bytes, role: Role) -> str | None:
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    text = head.lstrip()
+    if text.startswith(b"["):
+        return "json"
+    if text.startswith(b"{"):
+        import json
+
+        try:
+            first = json.loads(text.partition(b"\n")[0])
+        except (ValueError, RecursionError):
+            return "json"
+        return "jsonl" if find_columns(list(first), role) else "json"
+    return None
+
+
+def _first_line(head: bytes, stream: Stream) -> str:
+    """The first line that is neither blank nor a comment."""
+    for line in head.split(b"\n"):
+        text = line.decode(errors="replace").strip("\r\n")
+        if text.strip() and not text.lstrip().startswith("#"):
+            return text
+    what = "it holds only blank lines and comments" if head.strip() else "this file is empty"
+    raise InputError(stream.name, f"{what}.")
+
+
+def _header(line: str, separators: Sequence[str], role: Role) -> Layout | None:
+    for separator in separators:
+        names = _split(line, separator)
+        found = find_columns(names, role)
+        if found:
+            return Layout(
+                f"{(separator or ' ').join(names)}".replace("\t", " <tab> "),
+                found.query,
+                found.document,
+                found.value,
+                least=len(names),
+                most=len(names),
+                separator=separator,
+                value_name=found.value_name,
+                ranks=found.ranks,
+                header=True,
+            )
+    return None
+
+
+def _split(line: str, separator: str) -> list[str]:
+    if not separator:
+        return line.split()
+    try:
+        return next(csv.reader([line], delimiter=separator))
+    except (csv.Error, StopIteration):
+        return []
+
+
+def _by_width(stream: Stream, fields: list[str], role: Role) -> Layout:
+    """Lines without a header, told apart by how many columns they have."""
+    width = len(fields)
+    if role == "qrels":
+        if width == 4:
+            return TREC_QRELS
+        if width >= 6:
+            raise InputError(
+                stream.name,
+                f"judgments are needed, but its lines have {width} columns like a run's.",
+                hint="are the judgments and the run in the wrong order?",
+            )
+    else:
+        if width >= 6:
+            return TREC_RUN
+        if width == 3 and fields[2] == "1":
+            return _GUESSED_RANKS
+        if width == 4:
+            raise InputError(
+                stream.name,
+                "a run is needed, but its lines have 4 columns like those of judgments.",
+                hint="are the judgments and the run in the wrong order?",
+            )
+    if width == 3:
+        raise InputError(
+            stream.name,
+            "three columns and no header: what the third one means is not clear.",
+            hint=f"add a header line such as 'query_id doc_id {'grade' if role == 'qrels' else 'score'}', or give the "
+            f"format: 'tsv' for query, document, {'grade' if role == 'qrels' else 'score; ' + _MSMARCO_HINT}",
+        )
+    shape = (TREC_QRELS if role == "qrels" else TREC_RUN).shape
+    raise InputError(
+        stream.name, f"its lines have {width} column{'s' * (width != 1)}.", hint=f"a line is: {shape}; {wanted(role)}"
+    )
+
+
+_MSMARCO_HINT = "'msmarco' for query, document, rank"
+_GUESSED_RANKS = Layout("query document rank", 0, 1, 2, 3, 3, value_name="rank", ranks=True, counted=True)
+
+
+def _without_header(stream: Stream, line: str, separator: str, role: Role) -> Layout:
+    """Lines of a named format with no header that we know: three columns have a meaning, others do not."""
+    fields = _split(line, separator)
+    if len(fields) == 3 and _is_number(fields[2]):
+        name = "grade" if role == "qrels" else "score"
+        return Layout(
+            f"query{separator}document{separator}{name}", 0, 1, 2, 3, 3, separator=separator, value_name=name
+        )
+    raise InputError(
+        stream.name,
+        f"the header '{line[:60]}' does not name a query, a document and a {'grade' if role == 'qrels' else 'score'}.",
+        hint=wanted(role),
+    )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,152 @@
+"""Columns in memory: frames of any library, Arrow data, Parquet files."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from cranfield.errors import CranfieldError, InputError, need
+from cranfield.read.mappings import id_text
+from cranfield.read.names import Role, find_columns, wanted
+from cranfield.read.streams import Stream
+
+
+class Ids(NamedTuple):
+    """A column of ids as Arrow keeps strings: id i is text[ends[i]:ends[i + 1]] in UTF-8."""
+
+    text: npt.NDArray[np.uint8]
+    ends: npt.NDArray[np.int64]
+
+    def tolist(self) -> list[str]:
+        """The ids as strings."""
+        text, ends = self.text.tobytes(), self.ends.tolist()
+        return [text[a:b].decode() for a, b in zip(ends, ends[1:], strict=False)]
+
+
+class Frame(NamedTuple):
+    """A run or judgments as three columns. Row i belongs to the query `queries[query[i]]`."""
+
+    queries: list[str]
+    query: npt.NDArray[np.int64]
+    document: Ids
+    value: npt.NDArray[np.float64]
+
+
+def is_frame(thing: Any) -> bool:
+    """Whether this is a frame or Arrow data."""
+    return hasattr(thing, "__arrow_c_stream__") or hasattr(thing, "__dataframe__") or hasattr(thing, "__narwhals_dataframe__")
+
+
+def from_frame(frame: Any, role: Role, source: str) -> Frame:
+    """Take the three columns out of a pandas, polars, pyarrow or other frame."""
+    arrow = need("pyarrow", extra="frames", purpose="reading a frame")
+    narwhals = need("narwhals", extra="frames", purpose="reading a frame")
+    try:
+        native = narwhals.from_native(frame, eager_only=True, pass_through=True)
+        if native is frame:  # unknown to narwhals, but it speaks Arrow
+            table = arrow.table(frame)
+            columns = {name: table.column(name) for name in table.column_names}
+        else:
+            columns = {name: native[name] for name in native.columns}
+    except CranfieldError:
+        raise
+    except Exception as error:  # each library raises its own
+        raise InputError(source, f"this frame cannot be read ({error}).") from error
+    return _frame(columns, role, source)
+
+
+def from_parquet(stream: Stream, role: Role) -> Frame:
+    """Read a Parquet file."""
+    arrow = need("pyarrow", extra="frames", purpose="reading Parquet")
+    parquet = need("pyarrow.parquet", extra="frames", purpose="reading Parquet")
+    try:
+        file = parquet.ParquetFile(arrow.BufferReader(b"".join(stream.chunks())))
+        names = file.schema_arrow.names
+        found = find_columns(names, role)
+        if found is None:
+            raise InputError(stream.name, f"its columns are {', '.join(names)}.", hint=wanted(role))
+        table = file.read(columns=[names[found.query], names[found.document], names[found.value]])
+    except CranfieldError:
+        raise
+    except Exception as error:  # ArrowInvalid, OSError, and others for damaged files
+        raise InputError(stream.name, f"this Parquet file cannot be read ({error}).") from error
+    return _frame({name: table.column(name) for name in table.column_names}, role, stream.name)
+
+
+def _frame(columns: dict[str, Any], role: Role, source: str) -> Frame:
+    names = list(columns)
+    found = find_columns([str(name) for name in names], role)
+    if found is None:
+        raise InputError(source, f"its columns are {', '.join(map(str, names))}.", hint=wanted(role))
+    query, document, value = names[found.query], names[found.document], names[found.value]
+    arrow = need("pyarrow", extra="frames", purpose="reading a frame")
+    encoded = _id_column(columns[query], source, str(query)).dictionary_encode()
+    if isinstance(encoded, arrow.ChunkedArray):
+        encoded = encoded.combine_chunks()
+    numbers = _number_column(columns[value], source, str(value))
+    return Frame(
+        encoded.dictionary.to_pylist(),
+        encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64),
+        _ids(_id_column(columns[document], source, str(document))),
+        -numbers if found.ranks else numbers,
+    )
+
+
+def _arrow(column: Any) -> Any:
+    return column.to_arrow() if hasattr(column, "to_arrow") else column
+
+
+def _id_column(column: Any, source: str, name: str) -> Any:
+    import pyarrow as arrow
+
+    try:
+        ids = _arrow(column)
+        if isinstance(ids, arrow.ChunkedArray):
+            ids = ids.combine_chunks()
+        if isinstance(ids, arrow.ChunkedArray):  # still chunked: it had no chunk
+            ids = arrow.array([], arrow.large_string())
+        if arrow.types.is_dictionary(ids.type):
+            ids = ids.dictionary_decode()
+        textual = arrow.types.is_string(ids.type) or arrow.types.is_large_string(ids.type)
+        if textual or arrow.types.is_integer(ids.type) or str(ids.type) == "string_view":
+            ids = ids.cast(arrow.large_string())
+            if not ids.null_count and not (len(ids) and arrow.compute.min(arrow.compute.binary_length(ids)).as_py() == 0):
+                return ids
+        values = ids.to_pylist()
+    except arrow.ArrowException:  # a column of Python objects of several types
+        values = column.to_list()
+    except Exception as error:
+        raise InputError(source, f"column '{name}' cannot be read ({error}).") from error
+    return arrow.array(
+        [id_text(value, source, f"column '{name}', row {row}") for row, value in enumerate(values)], arrow.large_string()
+    )
+
+
+def _ids(column: Any) -> Ids:
+    _, ends, text = column.buffers()
+    offset = np.frombuffer(ends, np.int64, count=len(column) + 1, offset=8 * column.offset)
+    return Ids(np.frombuffer(text, np.uint8) if text else np.empty(0, np.uint8), offset)
+
+
+def _number_column(column: Any, source: str, name: str) -> npt.NDArray[np.float64]:
+    import pyarrow as arrow
+
+    try:
+        numbers = _arrow(column)
+        kind = numbers.type
+        if arrow.types.is_string(kind) or arrow.types.is_large_string(kind) or arrow.types.is_boolean(kind):
+            raise InputError(source, f"column '{name}' holds {kind}, not numbers.", hint="convert it to a number column")
+        if numbers.null_count:
+            row = numbers.is_null().to_pylist().index(True)
+            raise InputError(source, f"column '{name}', row {row}: the value is missing.")
+        values = np.asarray(numbers.cast(arrow.float64()).to_numpy(), dtype=np.float64)
+    except CranfieldError:
+        raise
+    except Exception as error:
+        raise InputError(source, f"column '{name}' does not hold numbers ({error}).") from error
+    bad = np.flatnonzero(~np.isfinite(values))
+    if len(bad):
+        raise InputError(source, f"column '{name}', row {bad[0]}: {values[bad[0]]} is not a finite number.")
+    return np.ascontiguousarray(values)

@@ -1,0 +1,146 @@
+"""Documents by query from Python objects: mappings, ranked lists, rows, JSON and JSON lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from cranfield.errors import InputError
+from cranfield.read.names import Role, find_columns, wanted
+from cranfield.read.streams import BYTE_ORDER_MARK, Stream
+
+Ranking = Mapping[Any, Any] | Sequence[Any]
+
+
+def id_text(value: object, source: str, what: str) -> str:
+    """An id as text: strings and whole numbers are ids, nothing else is."""
+    if isinstance(value, str):
+        if not value:
+            raise InputError(source, f"{what}: the id is empty.")
+        return str(value)
+    if isinstance(value, bytes):
+        return value.decode()
+    if not isinstance(value, bool) and hasattr(value, "__index__"):
+        return str(int(value))
+    hint = "convert the ids to strings" if value == value and value is not None else "remove the rows without an id"
+    raise InputError(source, f"{what}: {value!r} is not an id.", hint=hint)
+
+
+def from_rows(rows: Iterable[Any], role: Role, source: str) -> dict[str, dict[str, Any]]:
+    """Group (query, document, value) rows: tuples, named tuples or mappings of column names."""
+    grouped: dict[str, dict[str, Any]] = {}
+    value_name = "grade" if role == "qrels" else "score"
+    names: tuple[str, ...] | None = None
+    places = (0, 1, 2)
+    ranks = False
+    for number, row in enumerate(rows, 1):
+        if isinstance(row, Mapping):
+            its_names = tuple(map(str, row))
+            row = tuple(row.values())
+        elif isinstance(row, tuple | list):
+            its_names = tuple(getattr(row, "_fields", ()))
+        else:
+            raise InputError(
+                source, f"row {number} is {row!r:.60}, not a row.", hint=f"a row is: (query, document, {value_name})"
+            )
+        if its_names != names:
+            names, places, ranks = its_names, *_places(its_names, len(row), role, source, number)
+        if len(row) <= max(places):
+            raise InputError(source, f"row {number} has only {len(row)} columns.")
+        query = id_text(row[places[0]], source, f"row {number}")
+        document = id_text(row[places[1]], source, f"row {number}")
+        ranking = grouped.setdefault(query, {})
+        if document in ranking:
+            what = "judged" if role == "qrels" else "retrieved"
+            raise InputError(source, f"row {number}: document '{document}' is {what} twice for query '{query}'.")
+        value = row[places[2]]
+        ranking[document] = -finite(value, source, f"row {number}") if ranks else value
+    return grouped
+
+
+def _places(
+    names: tuple[str, ...], width: int, role: Role, source: str, number: int
+) -> tuple[tuple[int, int, int], bool]:
+    if not names:
+        if width == 3:
+            return (0, 1, 2), False
+        raise InputError(
+            source,
+            f"row {number} has {width} columns where 3 are needed.",
+            hint=f"a row is: (query, document, {'grade' if role == 'qrels' else 'score'})",
+        )
+    found = find_columns(names, role)
+    if found is None:
+        raise InputError(source, f"row {number} has the columns {', '.join(names)}.", hint=wanted(role))
+    return (found.query, found.document, found.value), found.ranks
+
+
+def finite(value: object, source: str, what: str) -> float:
+    """A number that is neither NaN nor infinite."""
+    import math
+
+    # A string is refused even if it looks like a number: a column of strings is a mistake worth knowing about.
+    if isinstance(value, str | bytes | bool) or not hasattr(value, "__float__"):
+        raise InputError(source, f"{what}: {value!r:.60} is not a number.")
+    number = float(value)
+    if not math.isfinite(number):
+        raise InputError(source, f"{what}: {value!r} is not a finite number.")
+    return number
+
+
+def from_json(stream: Stream, role: Role) -> Mapping[Any, Any]:
+    """A JSON file: an object of objects, an object of ranked lists, or an array of rows."""
+    data = _parse(b"".join(stream.chunks()).removeprefix(BYTE_ORDER_MARK), stream.name, None)
+    if isinstance(data, list):
+        return from_rows(data, role, stream.name)
+    if not isinstance(data, dict):
+        raise InputError(stream.name, "this JSON is neither an object nor an array.", hint=_JSON_HINT)
+    return data
+
+
+def from_json_lines(stream: Stream, role: Role) -> Mapping[Any, Any]:
+    """A file with one JSON object, a row, on every line."""
+
+    def rows() -> Iterable[Any]:
+        rest = b""
+        number = 0
+        for chunk in stream.chunks():
+            *lines, rest = (rest + chunk).split(b"\n")
+            for line in lines:
+                number += 1
+                yield from _row(line, number, stream.name)
+        yield from _row(rest, number + 1, stream.name)
+
+    return from_rows(rows(), role, stream.name)
+
+
+def _row(line: bytes, number: int, name: str) -> Iterable[Any]:
+    line = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
+    if line.strip():
+        row = _parse(line, name, number)
+        if not isinstance(row, dict):
+            raise InputError(name, "this line is not a JSON object.", line=number)
+        yield row
+
+
+_JSON_HINT = 'judgments are {"query": {"document": grade}}; a run is {"query": {"document": score}}'
+
+
+def _parse(text: bytes, name: str, line: int | None) -> Any:
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        members = dict(pairs)
+        if len(members) < len(pairs):
+            seen: set[str] = set()
+            twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+            raise InputError(name, f"the key '{twice}' stands twice in one object.", line=line)
+        return members
+
+    try:
+        return json.loads(text, object_pairs_hook=unique)
+    except InputError:
+        raise
+    except json.JSONDecodeError as error:
+        raise InputError(name, f"this is not JSON ({error.msg}).", line=line or error.lineno, hint=_JSON_HINT) from None
+    except (UnicodeDecodeError, RecursionError, ValueError) as error:
+        raise InputError(name, f"this is not JSON ({error}).", line=line, hint=_JSON_HINT) from None

@@ -1,0 +1,53 @@
+"""How people spell the three columns, and which spelling wins where a table has several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+Role = Literal["qrels", "run"]
+
+QUERY = ("query_id", "qid", "q_id", "queryid", "topic_id", "topic", "query")
+DOCUMENT = ("doc_id", "docno", "docid", "d_id", "did", "corpus_id", "document_id", "pid", "passage_id", "document", "doc")
+GRADE = ("relevance", "grade", "rel", "label", "judgment", "score")
+SCORE = ("score", "similarity", "sim")
+RANK = ("rank", "position")
+
+
+class Found(NamedTuple):
+    """Places of the three columns. `ranks`: the value is a rank, because there is no score."""
+
+    query: int
+    document: int
+    value: int
+    value_name: str
+    ranks: bool
+
+
+def find_columns(names: Sequence[str], role: Role) -> Found | None:
+    """Find query, document and value among a table's column names.
+
+    >>> find_columns(["query-id", "corpus-id", "score"], "qrels")
+    Found(query=0, document=1, value=2, value_name='grade', ranks=False)
+    """
+    plain = [name.strip().lower().replace("-", "_").replace(" ", "_") for name in names]
+
+    def place(spellings: Sequence[str]) -> int | None:
+        return next((plain.index(word) for word in spellings if word in plain), None)
+
+    query, document = place(QUERY), place(DOCUMENT)
+    value, ranks, value_name = place(GRADE if role == "qrels" else SCORE), False, "grade" if role == "qrels" else "score"
+    if value is None and role == "run":
+        value, ranks, value_name = place(RANK), True, "rank"
+    if query is None or document is None or value is None:
+        return None
+    return Found(query, document, value, value_name, ranks)
+
+
+def wanted(role: Role) -> str:
+    """The spellings to offer in an error."""
+    values = GRADE if role == "qrels" else SCORE + RANK
+    return (
+        f"columns may be called {', '.join(QUERY)} (query); {', '.join(DOCUMENT)} (document); "
+        f"{', '.join(values)} ({'grade' if role == 'qrels' else 'score or rank'})"
+    )

@@ -1,0 +1,78 @@
+"""Any argument of `evaluate` to one of the three shapes that judgments and rankings are read from."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cranfield.errors import InputError
+from cranfield.read.formats import detect
+from cranfield.read.names import Role
+from cranfield.read.streams import Stream
+from cranfield.read.text import Layout
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Lines of bytes."""
+
+    name: str
+    stream: Stream
+    layout: Layout
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Three columns in memory; a `Frame` of read/frames.py."""
+
+    name: str
+    frame: Any
+    stream: Stream | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rankings:
+    """Documents by query: a mapping of document to value, or the documents in rank order."""
+
+    name: str
+    by_query: Mapping[Any, Any]
+    stream: Stream | None = None
+
+
+Source = Text | Table | Rankings
+
+
+def open_source(thing: Any, role: Role, format: str | None = None) -> Source:
+    """Recognise a source; `format` overrides the guess for files."""
+    what = "the judgments" if role == "qrels" else "the run"
+    if isinstance(thing, str | os.PathLike) or hasattr(thing, "read"):
+        return _open_stream(Stream(thing), role, format)
+    if isinstance(thing, Mapping):
+        return Rankings(what, thing)
+    from cranfield.read import frames, mappings
+
+    if frames.is_frame(thing):
+        return Table(what, frames.from_frame(thing, role, what))
+    if isinstance(thing, Iterable) and not isinstance(thing, bytes):
+        return Rankings(what, mappings.from_rows(thing, role, what))
+    raise InputError(
+        what,
+        f"cannot be read from {type(thing).__name__} ({thing!r:.60}).",
+        hint="give a path, '-', an open binary file, a dict of dicts, a frame, or rows (query, document, value)",
+    )
+
+
+def _open_stream(stream: Stream, role: Role, format: str | None) -> Source:
+    kind = detect(stream, role, format)
+    if isinstance(kind, Layout):
+        return Text(stream.name, stream, kind)
+    if kind == "parquet":
+        from cranfield.read.frames import from_parquet
+
+        return Table(stream.name, from_parquet(stream, role), stream)
+    from cranfield.read import mappings
+
+    read = mappings.from_json if kind == "json" else mappings.from_json_lines
+    return Rankings(stream.name, read(stream, role), stream)

@@ -1,0 +1,211 @@
+"""Bytes in chunks from a path, standard input or an open file, decompressed, hashed, and readable twice."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO
+
+from cranfield.errors import InputError, need
+
+CHUNK = 1 << 20
+# A compressed chunk is kept small because what comes out of it may be a thousand times larger.
+COMPRESSED_CHUNK = 1 << 16
+# Beyond this, what was read from a pipe moves from memory to a temporary file.
+SPOOLED = 1 << 25
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class Stream:
+    """The content of one input. Every call of `chunks` starts again from the first byte."""
+
+    def __init__(self, source: str | os.PathLike[str] | BinaryIO | io.TextIOBase) -> None:
+        self._file: BinaryIO | None = None
+        self._path: str | None = None
+        self.sha256 = ""
+        if isinstance(source, (str, os.PathLike)):
+            self._path = os.fspath(source)
+            self.name = "standard input" if self._path == "-" else self._path
+            if self._path == "-":
+                self._file, self._path = sys.stdin.buffer, None
+        else:
+            self._file = _binary(source)
+            name = getattr(source, "name", None)
+            self.name = name if isinstance(name, str) else "an open file"
+        self._start = self._spool = None
+        if self._file is not None:
+            if _seekable(self._file):
+                self._start = self._file.tell()
+            else:
+                import tempfile
+
+                self._spool = tempfile.SpooledTemporaryFile(max_size=SPOOLED)
+
+    def head(self, size: int) -> bytes:
+        """The first bytes, decompressed."""
+        taken = b""
+        for chunk in self._content():
+            taken += chunk
+            if len(taken) >= size:
+                break
+        return taken[:size]
+
+    def chunks(self) -> Iterator[bytes]:
+        """The content. Once it has all been read, `sha256` is the hash of the decompressed bytes."""
+        digest = hashlib.sha256()
+        for chunk in self._content():
+            digest.update(chunk)
+            yield chunk
+        self.sha256 = digest.hexdigest()
+
+    def _content(self) -> Iterator[bytes]:
+        with self._opened() as file:
+            first = self._read(file, COMPRESSED_CHUNK)
+            for magic, what, decompressor in COMPRESSIONS:
+                if magic(first):
+                    yield from self._decompressed(file, first, what, decompressor)
+                    return
+            while first:
+                yield first
+                first = self._read(file, CHUNK)
+
+    def _decompressed(self, file: Any, data: bytes, what: str, new: Callable[[], Any]) -> Iterator[bytes]:
+        decompressor = new()
+        while data:
+            try:
+                content = decompressor.decompress(data)
+            except Exception as error:  # zlib.error, OSError, LZMAError, ZstdError: all say the same
+                raise InputError(self.name, f"the {what} data is damaged ({error}).") from error
+            if content:
+                yield content
+            if not decompressor.eof:
+                data = self._read(file, COMPRESSED_CHUNK)
+                continue
+            # Members may follow one another, with zeros as padding between them.
+            data = decompressor.unused_data.lstrip(b"\0")
+            while not data:
+                more = self._read(file, COMPRESSED_CHUNK)
+                if not more:
+                    return
+                data = more.lstrip(b"\0")
+            decompressor = new()
+        raise InputError(
+            self.name,
+            f"the {what} data stops before its end.",
+            hint="the file was cut off; copy or download it again",
+        )
+
+    @contextmanager
+    def _opened(self) -> Iterator[Any]:
+        if self._path is not None:
+            try:
+                file = open(self._path, "rb", buffering=0)
+            except OSError as error:
+                raise InputError(self._path, _reason(error), hint=_path_hint(self._path)) from error
+            with file:
+                yield file
+        elif self._spool is not None:
+            assert self._file is not None
+            yield _Replay(self._spool, self._file)
+        else:
+            assert self._file is not None and self._start is not None
+            self._file.seek(self._start)
+            yield self._file
+
+    def _read(self, file: Any, size: int) -> bytes:
+        try:
+            data: bytes = file.read(size)
+        except (OSError, ValueError) as error:
+            raise InputError(self.name, _reason(error)) from error
+        return data
+
+
+class _Replay:
+    """Reads a pipe and remembers it: first what was read before, then more."""
+
+    def __init__(self, spool: Any, pipe: BinaryIO) -> None:
+        self._spool = spool
+        self._pipe = pipe
+        spool.seek(0)
+
+    def read(self, size: int) -> bytes:
+        data: bytes = self._spool.read(size)
+        if not data:
+            data = self._pipe.read(size)
+            self._spool.write(data)
+        return data
+
+
+def _binary(source: Any) -> BinaryIO:
+    if isinstance(source, io.StringIO):
+        return io.BytesIO(source.getvalue().encode())
+    if isinstance(source, io.TextIOBase):
+        source = getattr(source, "buffer", source)
+    probe = source.read(0)
+    if not isinstance(probe, bytes):
+        raise InputError(
+            "an open file", "it gives text where bytes are needed.", hint="open the file with open(path, 'rb')"
+        )
+    return source  # type: ignore[no-any-return]
+
+
+def _seekable(file: BinaryIO) -> bool:
+    try:
+        file.tell()
+        return file.seekable()
+    except (OSError, AttributeError, ValueError):
+        return False
+
+
+def _reason(error: Exception) -> str:
+    text = getattr(error, "strerror", None) or str(error)
+    return f"cannot be read: {text[:1].lower()}{text[1:]}."
+
+
+def _path_hint(path: str) -> str:
+    if "\n" in path:
+        return "a string is taken as a path; for text in memory use io.BytesIO(text.encode())"
+    if os.path.isdir(path):
+        return "this is a folder; name a file in it"
+    return ""
+
+
+def _zlib() -> Any:
+    import zlib
+
+    return zlib.decompressobj(wbits=31)
+
+
+def _bz2() -> Any:
+    import bz2
+
+    return bz2.BZ2Decompressor()
+
+
+def _lzma() -> Any:
+    import lzma
+
+    return lzma.LZMADecompressor()
+
+
+def _zstd() -> Any:
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+
+        return zstd.ZstdDecompressor()
+    library = need("zstandard", extra="zstd", purpose="reading a zstd file")
+    return library.ZstdDecompressor().decompressobj()
+
+
+# How a compressed file starts, what it is, and what undoes it. The extension is not asked: it may be wrong.
+COMPRESSIONS: tuple[tuple[Callable[[bytes], bool], str, Callable[[], Any]], ...] = (
+    (lambda head: head.startswith(b"\x1f\x8b\x08"), "gzip", _zlib),
+    (lambda head: head.startswith(b"BZh") and head[4:10] == b"1AY&SY", "bzip2", _bz2),
+    (lambda head: head.startswith(b"\xfd7zXZ\0"), "xz", _lzma),
+    (lambda head: head.startswith(b"\x28\xb5\x2f\xfd"), "zstd", _zstd),
+)

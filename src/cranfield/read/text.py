@@ -1,0 +1,272 @@
+"""Lines of text to columns: what a line holds, blocks of whole queries, and the errors of a bad line."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from cranfield.errors import InputError
+from cranfield.read.streams import BYTE_ORDER_MARK, Stream
+
+BLOCK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Which column of a line holds what, counted from 0."""
+
+    shape: str  # how to describe a line to people
+    query: int
+    document: int
+    value: int
+    least: int  # how many columns a line must have ...
+    most: int = 0  # ... and may have; 0: any number
+    separator: str = ""  # "": any run of white space, and lines that start with # are comments
+    value_name: str = "score"
+    ranks: bool = False  # the value is a rank: 1 is best
+    counted: bool = False  # ... and must count 1, 2, 3 within each query, because the format was guessed
+    header: bool = False  # the first line names the columns
+    numbered: bool = False  # every line starts with the number it had in its file
+
+    def with_line_numbers(self) -> Layout:
+        """The layout of the same lines with their number in a column before the first."""
+        return replace(
+            self,
+            query=self.query + 1,
+            document=self.document + 1,
+            value=self.value + 1,
+            least=self.least + 1,
+            most=self.most and self.most + 1,
+            header=False,
+            numbered=True,
+        )
+
+    def split(self, line: bytes) -> list[bytes]:
+        """The columns of a line; none for a blank line or a comment."""
+        if not self.separator:
+            fields = line.split()
+            return [] if fields and fields[0].startswith(b"#") else fields
+        if not line or line.isspace():
+            return []
+        if b'"' in line:
+            row = next(csv.reader([line.decode()], delimiter=self.separator, strict=True))
+            return [field.strip().encode() for field in row]
+        return [field.strip() for field in line.split(self.separator.encode())]
+
+    def query_of(self, line: bytes) -> bytes | None:
+        """The query of a line, or None where it has none."""
+        try:
+            return self.split(line)[self.query]
+        except (IndexError, csv.Error, UnicodeDecodeError):
+            return None
+
+
+TREC_RUN = Layout("query Q0 document rank score name", 0, 2, 4, 6)
+TREC_QRELS = Layout("query iteration document grade", 0, 2, 3, 4, 4, value_name="grade")
+MSMARCO_RUN = Layout("query document rank", 0, 1, 2, 3, 3, value_name="rank", ranks=True)
+
+
+class Columns(NamedTuple):
+    """The lines of a block, column by column."""
+
+    query: list[bytes]
+    document: list[bytes]
+    value: list[float]
+    line: list[int] | None  # numbers within the block, from 0, or within the file if numbered; None: 0, 1, 2, …
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Whole lines of a stream. `offset` is where they start in it."""
+
+    stream: Stream
+    layout: Layout
+    offset: int
+    data: bytes
+
+    def error(self, line: int, fact: str, *, hint: str = "") -> InputError:
+        """An error about a line of this block, named by its number in the file."""
+        if not self.layout.numbered:
+            line += 1 + lines_before(self.stream, self.offset)
+        return InputError(self.stream.name, fact, line=line, hint=hint)
+
+    def columns(self) -> Columns:
+        """Cut the block into columns."""
+        return self._columns_at_once() or self._columns_by_line()
+
+    def _columns_at_once(self) -> Columns | None:
+        # The usual block: every line has exactly the least number of columns. One split of the whole, with a mark
+        # in place of each line's end, shows that; it is twice as fast as a split of each line.
+        layout = self.layout
+        if layout.separator or b"#" in self.data or b"\0" in self.data or not _is_utf8(self.data):
+            return None
+        fields = self.data.replace(b"\n", b" \0 ").split()
+        step = layout.least + 1
+        if fields[layout.least :: step] != [b"\0"] * (len(fields) // step) or len(fields) % step:
+            return None
+        numbers = fields[layout.value :: step]
+        if b"_" in b" ".join(numbers):
+            return None
+        try:
+            values = list(map(float, numbers))
+        except ValueError:
+            return None
+        if not math.isfinite(sum(values)):
+            return None
+        lines = list(map(int, fields[::step])) if layout.numbered else None
+        return Columns(fields[layout.query :: step], fields[layout.document :: step], values, lines)
+
+    def _columns_by_line(self) -> Columns:
+        layout = self.layout
+        columns = Columns([], [], [], [])
+        assert columns.line is not None
+        for number, line in enumerate(self.data.split(b"\n")):
+            try:
+                _ = _is_utf8(line) or line.decode()
+                fields = layout.split(line)
+            except UnicodeDecodeError as error:
+                bad = line[error.start : error.start + 1].hex()
+                raise self.error(
+                    number,
+                    f"byte 0x{bad} at column {error.start + 1} is not UTF-8.",
+                    hint="save the file as UTF-8, for instance with: iconv -f LATIN1 -t UTF-8",
+                ) from None
+            except csv.Error as error:
+                raise self.error(number, f"the quoting is broken ({error}).") from None
+            if not fields:
+                continue
+            place = int(fields[0]) if layout.numbered else number
+            if len(fields) < layout.least or (layout.most and len(fields) > layout.most):
+                raise self.error(place, *self._wrong_width(len(fields)))
+            for what, column in (("query", layout.query), ("document", layout.document)):
+                if not fields[column]:
+                    raise self.error(place, f"the {what} id is empty.", hint=f"a line is: {layout.shape}")
+            columns.query.append(fields[layout.query])
+            columns.document.append(fields[layout.document])
+            columns.value.append(self._number(fields[layout.value], place))
+            columns.line.append(place)
+        return columns
+
+    def _wrong_width(self, width: int) -> tuple[str, str]:
+        layout, extra = self.layout, int(self.layout.numbered)
+        width, least, most = width - extra, layout.least - extra, layout.most and layout.most - extra
+        wanted = f"{least}" if least == most else f"at least {least}"
+        fact = f"{width} column{'s' * (width != 1)} where {wanted} are needed."
+        return fact, f"a line is: {layout.shape}"
+
+    def _number(self, text: bytes, line: int) -> float:
+        shown, finite = text.decode(), ""
+        try:
+            value = float(text)
+            if math.isfinite(value) and b"_" not in text:
+                return value
+            finite = "" if math.isfinite(value) else "finite "
+        except ValueError:
+            pass
+        raise self.error(
+            line, f"{self.layout.value_name} '{shown}' is not a {finite}number.", hint=f"a line is: {self.layout.shape}"
+        )
+
+
+def _is_utf8(data: bytes) -> bool:
+    if data.isascii():
+        return True
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def blocks(stream: Stream, layout: Layout) -> Iterator[Block]:
+    """The lines of a stream in pieces that hold whole queries, where a query's lines stand together."""
+    held: list[bytes] = []
+    size = offset = 0
+    enough = BLOCK
+    for number, chunk in enumerate(stream.chunks()):
+        if number == 0:
+            offset = _before_data(chunk, layout)
+            chunk = chunk[offset:]
+        held.append(chunk)
+        size += len(chunk)
+        if size < enough:
+            continue
+        data = b"".join(held)
+        end = cut(data, layout)
+        if end:
+            yield Block(stream, layout, offset, data[:end])
+            offset += end
+        held = [data[end:]]
+        size -= end
+        # A query larger than a block: read on until it is whole, and do not look after every chunk.
+        enough = max(BLOCK, 2 * size)
+    data = b"".join(held)
+    if data:
+        yield Block(stream, layout, offset, data if data.endswith(b"\n") else data + b"\n")
+
+
+def _before_data(head: bytes, layout: Layout) -> int:
+    """How many bytes stand before the first line of data: a byte-order mark, and a header where there is one."""
+    start = len(BYTE_ORDER_MARK) if head.startswith(BYTE_ORDER_MARK) else 0
+    if not layout.header:
+        return start
+    end = head.find(b"\n", start)
+    while end >= 0 and not head[start:end].strip():  # blank lines may stand before the header
+        start, end = end + 1, head.find(b"\n", end + 1)
+    return end + 1 if end >= 0 else len(head)
+
+
+def header_lines(stream: Stream, layout: Layout) -> int:
+    """How many lines stand before the first line of data."""
+    head = stream.head(BLOCK)
+    return head.count(b"\n", 0, _before_data(head, layout))
+
+
+def cut(data: bytes, layout: Layout) -> int:
+    """Where the last query of the data starts; 0 if the data holds no other.
+
+    Bisection, as if the lines of every query stood together. Where they do not, the cut may fall anywhere: the
+    query is then found in two blocks, which the scan notices.
+    """
+    end = data.rfind(b"\n")
+    if end < 0:
+        return 0
+    low, high = 0, data.rfind(b"\n", 0, end) + 1
+    last = layout.query_of(data[high:end])
+    while low < high:
+        middle = (low + high) // 2
+        start = max(data.rfind(b"\n", low, middle) + 1, low)
+        stop = data.find(b"\n", middle)
+        if layout.query_of(data[start:stop]) == last:
+            high = start
+        else:
+            low = stop + 1
+    return high
+
+
+def lines_before(stream: Stream, offset: int) -> int:
+    """How many lines end before an offset; only asked when there is an error to report."""
+    count = 0
+    for chunk in stream.chunks():
+        count += chunk.count(b"\n", 0, offset) if offset < len(chunk) else chunk.count(b"\n")
+        offset -= len(chunk)
+        if offset <= 0:
+            break
+    return count
+
+
+def partition(block: Block, line: int, count: int) -> list[bytes]:
+    """The lines of a block, each with its number before it, shared out by query into `count` parts."""
+    import zlib
+
+    parts: list[list[bytes]] = [[] for _ in range(count)]
+    mark = (block.layout.separator or " ").encode()
+    for number, text in enumerate(block.data.split(b"\n"), line):
+        if not text.strip() or (not block.layout.separator and text.lstrip().startswith(b"#")):
+            continue
+        query = block.layout.query_of(text)
+        parts[zlib.crc32(query or b"") % count].append(b"%d%s%s\n" % (number, mark, text))
+    return [b"".join(part) for part in parts]
