@@ -5,6 +5,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
+#include "dicts.hpp"
 #include "rank.hpp"
 
 namespace nb = nanobind;
@@ -46,35 +47,39 @@ struct OwnedIndex : Index {
     }
 };
 
-// Bring the documents of each query together, keeping their order.
-void gather(Grouped& block) {
-    const std::size_t n = block.documents.size();
-    std::vector<std::size_t> next(block.queries.size() + 1, 0);
-    for (std::uint32_t q : block.query) ++next[q + 1];
-    std::partial_sum(next.begin(), next.end(), next.begin());
-    block.first = next;
-    Documents sorted;
-    sorted.hash.resize(n), sorted.score.resize(n), sorted.id.resize(n);
-    for (std::size_t i = 0; i < n; ++i) {
-        std::size_t to = next[block.query[i]]++;
-        sorted.hash[to] = block.documents.hash[i];
-        sorted.score[to] = block.documents.score[i];
-        sorted.id[to] = block.documents.id[i];
+// Bring the documents of each query together, keeping their order, unless they are; say where each query starts.
+std::vector<std::size_t> gather(Block& block) {
+    std::vector<std::size_t> first(block.queries.size() + 1, 0);
+    auto stop = [&](std::size_t i) {
+        return i + 1 < block.stretches.size() ? block.stretches[i + 1].first : block.documents.size();
+    };
+    for (std::size_t i = 0; i < block.stretches.size(); ++i)
+        first[block.stretches[i].query + 1] += stop(i) - block.stretches[i].first;
+    std::partial_sum(first.begin(), first.end(), first.begin());
+    if (block.stretches.size() > block.queries.size()) {
+        std::vector<std::size_t> next(first);
+        std::vector<Document> gathered(block.documents.size());
+        for (std::size_t i = 0; i < block.stretches.size(); ++i)
+            for (std::size_t at = block.stretches[i].first; at < stop(i); ++at)
+                gathered[next[block.stretches[i].query]++] = block.documents[at];
+        block.documents = std::move(gathered);
     }
-    block.documents = std::move(sorted);
+    return first;
 }
 
-// Every ranking of a block. `place[q]` is the index's number of query q, or -1.
-bool rank_all(Grouped& block, const Index& index, const std::vector<std::int64_t>& place, bool counted,
-              bool ties_in_order, Found& found) {
-    if (block.scattered) gather(block);
+// Every ranking of a block, and how many documents each has. `place[q]` is the index's number of query q, or -1.
+bool rank_all(Block& block, const Index& index, const std::vector<std::int64_t>& place, bool counted,
+              bool ties_in_order, Found& found, std::vector<std::int64_t>& sizes) {
+    const std::vector<std::size_t> first = gather(block);
     Ranker ranker(index, ties_in_order);
-    for (std::size_t q = 0; q + 1 < block.first.size(); ++q) {
-        const std::size_t from = block.first[q], to = block.first[q + 1];
+    for (std::size_t q = 0; q < block.queries.size(); ++q) {
+        const Document* documents = block.documents.data() + first[q];
+        const std::size_t n = first[q + 1] - first[q];
         if (counted)
-            for (std::size_t i = from; i < to; ++i)
-                if (block.documents.score[i] != -double(i - from + 1)) return false;
-        if (!ranker.rank(block.documents, from, to, place[q], found)) return false;
+            for (std::size_t i = 0; i < n; ++i)
+                if (documents[i].score != -double(i + 1)) return false;
+        if (!ranker.rank(documents, n, place[q], found)) return false;
+        sizes.push_back(std::int64_t(n));
     }
     return true;
 }
@@ -84,108 +89,85 @@ nb::tuple answer(Found&& found) {
                           to_numpy(std::move(found.before)), to_numpy(std::move(found.tied)));
 }
 
-std::vector<std::int64_t> sizes(const Grouped& block) {
-    std::vector<std::int64_t> out;
-    for (std::size_t q = 0; q + 1 < block.first.size(); ++q) out.push_back(block.first[q + 1] - block.first[q]);
-    return out;
-}
-
 nb::object scan_text(Text text, const Layout& layout, const OwnedIndex& index, bool ties_in_order, bool drop_same) {
-    Grouped block;
+    static thread_local Block block;  // kept from block to block: fresh memory costs as much as filling it
     Found found;
+    std::vector<std::int64_t> sizes;
     bool plain;
     {
         nb::gil_scoped_release others_may_run;
-        auto* at = reinterpret_cast<const char*>(text.data());
-        auto* end = at + text.size();
-        plain = valid_utf8(at, end);
-        if (plain && layout.separator) {
-            plain = !std::memchr(at, '"', text.size());  // quoting is the twin's business
-            plain = plain && read<false>(at, end, layout, drop_same, block);
-        } else if (plain) {
-            plain = read<true>(at, end, layout, drop_same, block);
-        }
+        block.clear();
+        plain = read(reinterpret_cast<const char*>(text.data()), text.size(), layout, drop_same, block);
         if (plain) {
             std::vector<std::int64_t> place;
             for (std::string_view query : block.queries) {
                 auto known = index.queries.find(query);
                 place.push_back(known == index.queries.end() ? -1 : known->second);
             }
-            plain = rank_all(block, index, place, layout.counted, ties_in_order, found);
+            plain = rank_all(block, index, place, layout.counted, ties_in_order, found, sizes);
         }
     }
     if (!plain) return nb::none();
     nb::list queries;
     for (std::string_view query : block.queries) queries.append(to_bytes(query));
-    return nb::make_tuple(queries, to_numpy(sizes(block)), answer(std::move(found)));
+    return nb::make_tuple(queries, to_numpy(std::move(sizes)), answer(std::move(found)));
 }
 
 // The same for columns in memory; `query` numbers the queries from 0, `place` finds them in the index.
 nb::object scan_columns(Integers query, Integers place, Text document_text, Integers document_ends, Numbers score,
                         const OwnedIndex& index, bool ties_in_order) {
-    Grouped block;
+    Block block;
     Found found;
+    std::vector<std::int64_t> sizes;
     bool plain;
     {
         nb::gil_scoped_release others_may_run;
         const std::size_t n = query.size();
         block.queries.resize(place.size());
-        block.scattered = true;
         block.documents.reserve(n);
         for (std::size_t i = 0; i < n; ++i) {
-            block.query.push_back(std::uint32_t(query.data()[i]));
-            std::string_view document = piece(document_text, document_ends, i);
-            block.documents.add(document, hash(document), score.data()[i]);
+            const auto its_query = std::size_t(query.data()[i]);
+            if (i == 0 || its_query != block.stretches.back().query) block.stretches.push_back({its_query, i});
+            const std::string_view document = piece(document_text, document_ends, i);
+            block.documents.push_back({document, hash(document), score.data()[i]});
         }
-        std::vector<std::int64_t> places(place.data(), place.data() + place.size());
-        plain = rank_all(block, index, places, false, ties_in_order, found);
+        const std::vector<std::int64_t> places(place.data(), place.data() + place.size());
+        plain = rank_all(block, index, places, false, ties_in_order, found, sizes);
     }
     if (!plain) return nb::none();
-    return nb::make_tuple(to_numpy(sizes(block)), answer(std::move(found)));
+    return nb::make_tuple(to_numpy(std::move(sizes)), answer(std::move(found)));
 }
 
-// A ranking in a dict, asked for the judged documents `judged`, which are the rows from `first` on.
-nb::object scan_dict(nb::dict ranking, nb::list judged, std::int64_t first, bool ties_in_order) {
-    static thread_local Counter counter;
-    std::vector<double> scores;
-    std::vector<PyObject*> ids;
-    scores.reserve(ranking.size());
-    ids.reserve(ranking.size());
-    PyObject *id, *score;
-    Py_ssize_t next = 0;
-    while (PyDict_Next(ranking.ptr(), &next, &id, &score)) {
-        // Other numbers and other ids are fine, but the twin's business.
-        if (Py_TYPE(id) != &PyUnicode_Type || Py_TYPE(score) != &PyFloat_Type) return nb::none();
-        scores.push_back(PyFloat_AsDouble(score));
-        ids.push_back(id);
+// Probe a run {query: {document: score}} for the judged documents. `numbers` finds a judged query's number, `judged`
+// lists the judged documents by row. Returns what was found, and the queries that are left to the twin.
+nb::object scan_dicts(nb::dict run, nb::dict numbers, nb::list judged, Integers first, bool ties_in_order,
+                      std::size_t threads) {
+    std::vector<Dict> dicts;
+    std::vector<PyObject*> queries;
+    nb::list odd;
+    PyObject *query, *ranking;
+    for (Py_ssize_t next = 0; PyDict_Next(run.ptr(), &next, &query, &ranking);) {
+        if (Py_TYPE(query) != &PyUnicode_Type || Py_TYPE(ranking) != &PyDict_Type) {
+            odd.append(nb::handle(query));
+            continue;
+        }
+        PyObject* known = PyDict_GetItemWithError(numbers.ptr(), query);
+        dicts.push_back({ranking, known ? PyLong_AsLongLong(known) : -1});
+        queries.push_back(query);
     }
-    // x - x is 0 for a finite number and NaN for any other; one sum tells whether all are finite.
-    double check = 0;
-    for (double x : scores) check += x - x;
-    if (check != 0) return nb::none();
-    std::vector<Hit> hits;
-    for (std::size_t i = 0; i < judged.size(); ++i)
-        if (PyObject* found = PyDict_GetItemWithError(ranking.ptr(), nb::handle(judged[i]).ptr()))
-            hits.push_back({first + std::int64_t(i), 0, PyFloat_AsDouble(found)});
-        else if (PyErr_Occurred())
-            throw nb::python_error();
-    Found found;
-    bool tied = false;
-    counter.count(
-        scores.data(), scores.size(), hits, [&](std::size_t a, std::size_t b) { return tied = true, a < b; }, found);
-    if (!tied) return answer(std::move(found));
-    // Only now do the places of the hits matter.
-    std::unordered_multimap<Py_hash_t, Hit*> wanted;
-    for (Hit& hit : hits) wanted.emplace(PyObject_Hash(nb::handle(judged[hit.row - first]).ptr()), &hit);
-    for (std::size_t at = 0; at < ids.size(); ++at)
-        for (auto [one, last] = wanted.equal_range(PyObject_Hash(ids[at])); one != last; ++one)
-            if (PyUnicode_Compare(ids[at], nb::handle(judged[one->second->row - first]).ptr()) == 0) one->second->at = at;
-    found = Found();
-    counter.count(
-        scores.data(), scores.size(), hits,
-        [&](std::size_t a, std::size_t b) { return ties_in_order ? a < b : PyUnicode_Compare(ids[a], ids[b]) > 0; },
-        found);
-    return answer(std::move(found));
+    const DictRanker ranker(judged.ptr(), first.data(), ties_in_order);
+    Found found = rank_dicts(dicts, ranker, std::max<std::size_t>(threads, 1));
+    std::vector<std::int64_t> retrieved(first.size() - 1, -1);
+    std::int64_t extra = 0;
+    for (std::size_t i = 0; i < dicts.size(); ++i) {
+        if (!dicts[i].plain)
+            odd.append(nb::handle(queries[i]));
+        else if (dicts[i].query < 0)
+            ++extra;
+        else
+            retrieved[dicts[i].query] = PyDict_Size(dicts[i].documents);
+    }
+    return nb::make_tuple(to_numpy(std::move(retrieved)), extra, answer(std::move(found)), odd);
 }
 
 // The lines of a block, each with its number before it, shared out by query: a scattered file becomes `count`
@@ -197,20 +179,13 @@ nb::object partition(Text text, const Layout& layout, std::int64_t line, int cou
         const char* at = reinterpret_cast<const char*>(text.data());
         const char* end = at + text.size();
         const char mark = layout.separator ? layout.separator : ' ';
-        Layout loose = layout;
-        loose.least = layout.separator ? 1 : std::max({layout.query, layout.document, layout.value}) + 1;
-        loose.most = 0;
         for (; at < end; ++at, ++line) {
             const char* start = at;
-            std::string_view query, document, value;
-            if (layout.separator)
-                split<false>(at, end, loose, query, document, value);
-            else
-                split<true>(at, end, loose, query, document, value);
-            const void* newline = std::memchr(start, '\n', end - start);
-            at = newline ? static_cast<const char*>(newline) : end;
-            const char* first = skip_blanks(start, at);
+            at = line_end(start, end);
+            const char* first = start;
+            while (first < at && is_space(*first)) ++first;
             if (first == at || (!layout.separator && *first == '#')) continue;
+            const std::string_view query = column(start, at, layout.query, layout.separator);
             std::string& part = parts[hash(query) % count];
             part += std::to_string(line);
             part += mark;
@@ -234,6 +209,6 @@ NB_MODULE(_native, m) {
         });
     m.def("scan_text", &scan_text);
     m.def("scan_columns", &scan_columns);
-    m.def("scan_dict", &scan_dict);
+    m.def("scan_dicts", &scan_dicts);
     m.def("partition", &partition);
 }

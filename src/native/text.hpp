@@ -10,6 +10,9 @@
 #include <unordered_map>
 #include <vector>
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 #if !defined(__cpp_lib_to_chars)
 #include <cstdlib>
 #include <xlocale.h>
@@ -26,28 +29,25 @@ struct Layout {
     bool counted;                // ... and must count 1, 2, 3 within a query
 };
 
-// The documents of a block, one entry a line, as parallel columns.
-struct Documents {
-    std::vector<std::uint64_t> hash;
-    std::vector<double> score;
-    std::vector<std::string_view> id;
-
-    std::size_t size() const { return score.size(); }
-    void reserve(std::size_t n) { hash.reserve(n), score.reserve(n), id.reserve(n); }
-    void add(std::string_view document, std::uint64_t its_hash, double its_score) {
-        hash.push_back(its_hash);
-        score.push_back(its_score);
-        id.push_back(document);
-    }
+// A line of a ranking.
+struct Document {
+    std::string_view id;
+    std::uint64_t hash;
+    double score;
 };
 
-// A block's queries in order of appearance, and the query of every document.
-struct Grouped {
+// Lines of one query that stand together: from `first` to where the next stretch starts.
+struct Stretch {
+    std::size_t query, first;
+};
+
+// A block of lines: its queries in order of appearance, and its documents in the order of the file.
+struct Block {
     std::vector<std::string_view> queries;
-    std::vector<std::size_t> first;     // documents [first[q], first[q + 1]) belong to query q ...
-    std::vector<std::uint32_t> query;   // ... unless scattered: then this column says
-    bool scattered = false;
-    Documents documents;
+    std::vector<Stretch> stretches;
+    std::vector<Document> documents;
+
+    void clear() { queries.clear(), stretches.clear(), documents.clear(); }
 };
 
 template <class Word>
@@ -79,40 +79,71 @@ inline std::uint64_t hash(std::string_view text) {
 
 inline bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-// The bytes of a word below 0x21 (controls and the space); exact for the lowest one, which is all we use.
-inline std::uint64_t low_bytes(std::uint64_t word) {
-    constexpr std::uint64_t ones = 0x0101010101010101u, tops = 0x8080808080808080u;
-    return (word - ones * 0x21) & ~word & tops;
-}
-
-// The end of the field that starts at `at`: white space, or the separator.
-template <bool white>
-inline const char* field_end(const char* at, const char* end, char separator) {
-    if constexpr (white && std::endian::native == std::endian::little) {
-        for (;;) {
-            if (end - at < 8) break;
-            std::uint64_t word;
-            std::memcpy(&word, at, 8);
-            if (std::uint64_t low = low_bytes(word)) {
-                at += std::countr_zero(low) >> 3;
-                if (is_space(*at)) return at;
-                ++at;  // a control character inside an id
-            } else {
-                at += 8;
-            }
+// Marks the bytes of a block that are blanks or other controls, one bit each, 64 at a time: looking for the end of
+// each field byte by byte would wait for the one before.
+class Marks {
+  public:
+    Marks(const char* data, std::size_t size) : marks_((size + 63) / 64 + 1) {
+        std::size_t i = 0;
+        for (; i + 64 <= size; i += 64) marks_[i / 64] = mark(data + i);
+        for (; i < size; ++i) {
+            marks_[i / 64] |= std::uint64_t(static_cast<unsigned char>(data[i]) <= ' ') << (i % 64);
+            high_ |= data[i] & 0x80;
         }
     }
-    if constexpr (white) {
-        while (at < end && !is_space(*at)) ++at;
-    } else {
-        while (at < end && *at != separator && *at != '\n') ++at;
-    }
-    return at;
-}
 
-inline const char* skip_blanks(const char* at, const char* end) {
-    while (at < end && *at != '\n' && is_space(*at)) ++at;
-    return at;
+    const std::uint64_t* data() const { return marks_.data(); }
+    bool ascii() const { return !high_; }
+
+  private:
+#if defined(__SSE2__)
+    std::uint64_t mark(const char* data) {
+        std::uint64_t marks = 0;
+        const __m128i space = _mm_set1_epi8(' ');
+        for (int j = 0; j < 64; j += 16) {
+            const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(data + j));
+            const __m128i low = _mm_cmpeq_epi8(_mm_min_epu8(bytes, space), bytes);
+            marks |= std::uint64_t(std::uint32_t(_mm_movemask_epi8(low))) << j;
+            high_ |= _mm_movemask_epi8(bytes);
+        }
+        return marks;
+    }
+#else
+    std::uint64_t mark(const char* data) {
+        std::uint64_t marks = 0;
+        for (int j = 0; j < 64; ++j) {
+            marks |= std::uint64_t(static_cast<unsigned char>(data[j]) <= ' ') << j;
+            high_ |= data[j] & 0x80;
+        }
+        return marks;
+    }
+#endif
+
+    std::vector<std::uint64_t> marks_;
+    int high_ = 0;
+};
+
+// Goes from one marked byte to the next. The data ends with a newline, so there always is a next one within a line.
+class Blanks {
+  public:
+    explicit Blanks(const Marks& marks) : marks_(marks.data()), mark_(marks_[0]) {}
+
+    std::size_t next() {
+        while (!mark_) mark_ = marks_[++word_];
+        const std::size_t place = 64 * word_ + std::countr_zero(mark_);
+        mark_ &= mark_ - 1;
+        return place;
+    }
+
+  private:
+    const std::uint64_t* marks_;
+    std::uint64_t mark_;
+    std::size_t word_ = 0;
+};
+
+inline const char* line_end(const char* at, const char* end) {
+    const void* newline = std::memchr(at, '\n', end - at);
+    return newline ? static_cast<const char*>(newline) : end;
 }
 
 // A decimal number, correctly rounded; false where it is anything else, infinite or out of range.
@@ -159,9 +190,6 @@ inline bool valid_utf8(const char* at, const char* end) {
     auto byte = [&](int i) { return static_cast<unsigned char>(at[i]); };
     auto follows = [&](int i) { return (byte(i) & 0xC0) == 0x80; };
     while (at < end) {
-        std::uint64_t word;
-        while (end - at >= 8 && (std::memcpy(&word, at, 8), !(word & 0x8080808080808080u))) at += 8;
-        if (at == end) break;
         unsigned char lead = byte(0);
         std::ptrdiff_t left = end - at;
         if (lead < 0x80) {
@@ -184,80 +212,122 @@ inline bool valid_utf8(const char* at, const char* end) {
     return true;
 }
 
-// Cut one line into its columns. False: too few or too many of them, or one that this scan leaves to its twin.
-template <bool white>
-inline bool split(const char*& at, const char* end, const Layout& layout, std::string_view& query,
-                  std::string_view& document, std::string_view& value) {
-    int column = 0;
-    for (;; ++column) {
-        if constexpr (white) {
-            at = skip_blanks(at, end);
-            if (at == end || *at == '\n') break;
+// The columns that matter of one line.
+struct Line {
+    std::string_view query, document, value;
+};
+
+constexpr int most_columns = 16;  // of a white-space layout; a line with more of them is left to the twin
+
+// Cut the line that starts at `start` at its white space; `start` becomes the place after its end. A line without
+// columns has an empty query. False: too few or too many columns, or a control character that is not white space.
+inline bool split_white(const char* data, std::size_t& start, Blanks& blanks, const Layout& layout, Line& line) {
+    std::size_t from[most_columns + 1], to[most_columns + 1];
+    // The usual line: just as many columns as needed, one blank between them.
+    const Blanks before = blanks;
+    bool odd = false;
+    from[0] = start;
+    for (int column = 0; column < layout.least; ++column) {
+        to[column] = blanks.next();
+        from[column + 1] = to[column] + 1;
+        const char after = data[to[column]];
+        odd |= to[column] == from[column];
+        odd |= column + 1 < layout.least ? after != ' ' && after != '\t' : after != '\n';
+        if (odd) [[unlikely]]
+            break;
+    }
+    int column = layout.least;
+    start = from[column];
+    if (odd || data[from[0]] == '#') [[unlikely]] {
+        blanks = before;
+        start = from[0];
+        column = 0;
+        for (char after = ' '; after != '\n';) {
+            const std::size_t stop = blanks.next();
+            after = data[stop];
+            if (!is_space(after)) return false;
+            if (stop > start && column < layout.least + (layout.most != 0)) {  // the rest does not matter
+                from[column] = start;
+                to[column++] = stop;
+            }
+            start = stop + 1;
         }
-        const char* start = at;
-        at = field_end<white>(at, end, layout.separator);
-        std::string_view field(start, at - start);
-        if constexpr (!white) {
-            while (!field.empty() && is_space(field.front())) field.remove_prefix(1);
-            while (!field.empty() && is_space(field.back())) field.remove_suffix(1);
-        }
-        if (column == layout.query)
-            query = field;
-        else if (column == layout.document)
-            document = field;
-        else if (column == layout.value)
-            value = field;
-        if (white && column + 1 >= layout.least && layout.most == 0) {  // the rest does not matter
-            const void* newline = std::memchr(at, '\n', end - at);
-            at = newline ? static_cast<const char*>(newline) : end;
+        if (column == 0 || data[from[0]] == '#') {
+            line.query = {};
             return true;
         }
-        if (!white) {
-            if (at == end || *at == '\n') {
-                ++column;
-                break;
-            }
-            ++at;  // the separator
-        }
+        if (column < layout.least || (layout.most && column > layout.most)) return false;
     }
-    return column >= layout.least && (layout.most == 0 || column <= layout.most);
+    auto field = [&](int i) { return std::string_view(data + from[i], to[i] - from[i]); };
+    line = {field(layout.query), field(layout.document), field(layout.value)};
+    return true;
+}
+
+inline std::string_view trimmed(std::string_view field) {
+    while (!field.empty() && is_space(field.front())) field.remove_prefix(1);
+    while (!field.empty() && is_space(field.back())) field.remove_suffix(1);
+    return field;
+}
+
+// The same at every separator. A blank line is left to the twin.
+inline bool split_separated(const char* data, std::size_t& start, std::size_t size, const Layout& layout, Line& line) {
+    for (int column = 0;; ++column) {
+        std::size_t stop = start;
+        while (stop < size && data[stop] != layout.separator && data[stop] != '\n') ++stop;
+        const std::string_view field = trimmed({data + start, stop - start});
+        if (column == layout.query)
+            line.query = field;
+        else if (column == layout.document)
+            line.document = field;
+        else if (column == layout.value)
+            line.value = field;
+        start = stop + 1;
+        if (stop >= size || data[stop] == '\n')
+            return column + 1 >= layout.least && (!layout.most || column < layout.most) && !line.query.empty();
+    }
+}
+
+// One column of a line, or nothing where the line has too few.
+inline std::string_view column(const char* at, const char* end, int wanted, char separator) {
+    for (int number = 0;; ++number) {
+        if (!separator)
+            while (at < end && is_space(*at)) ++at;
+        const char* start = at;
+        while (at < end && (separator ? *at != separator : !is_space(*at))) ++at;
+        if (number == wanted) return trimmed({start, std::size_t(at - start)});
+        if (at == end) return {};
+        ++at;
+    }
 }
 
 // Read a block of whole lines. False: something in it is not plain; the twin in Python then says what.
-template <bool white>
-inline bool read(const char* at, const char* end, const Layout& layout, bool drop_same, Grouped& out) {
-    std::unordered_map<std::string_view, std::uint32_t> seen;
-    std::uint32_t current = 0;
-    std::string_view last, query, document, value;
-    const std::size_t guess = (end - at) / 32 + 16;
-    out.documents.reserve(guess);
-    out.query.reserve(guess);
-    for (; at < end; ++at) {
-        const char* start = white ? skip_blanks(at, end) : at;
-        if (white && (start == end || *start == '\n' || *start == '#')) {
-            const void* newline = std::memchr(start, '\n', end - start);
-            at = newline ? static_cast<const char*>(newline) : end;
-            continue;
+inline bool read(const char* data, std::size_t size, const Layout& layout, bool drop_same, Block& out) {
+    if (size == 0 || data[size - 1] != '\n' || layout.least > most_columns) return false;
+    if (layout.separator && std::memchr(data, '"', size)) return false;  // quoting is the twin's business
+    const Marks marks(data, size);
+    if (!marks.ascii() && !valid_utf8(data, data + size)) return false;
+    std::unordered_map<std::string_view, std::size_t> seen;
+    Line line;
+    std::string_view last;
+    Blanks blanks(marks);
+    for (std::size_t at = 0; at < size;) {
+        if (layout.separator) {
+            if (!split_separated(data, at, size, layout, line)) return false;
+        } else {
+            if (!split_white(data, at, blanks, layout, line)) return false;
+            if (line.query.empty()) continue;
         }
-        if (!split<white>(at, end, layout, query, document, value)) return false;
         double score;
-        if (query.empty() || document.empty() || !parse_number(value, score)) return false;
-        if (drop_same && query == document) continue;
-        if (query != last || out.queries.empty()) {
-            auto [place, is_new] = seen.try_emplace(query, std::uint32_t(out.queries.size()));
-            if (is_new) {
-                out.queries.push_back(query);
-                out.first.push_back(out.documents.size());
-            } else {
-                out.scattered = true;
-            }
-            current = place->second;
-            last = query;
+        if (line.document.empty() || !parse_number(line.value, score)) return false;
+        if (drop_same && line.query == line.document) continue;
+        if (line.query != last) {
+            auto [place, is_new] = seen.try_emplace(line.query, out.queries.size());
+            if (is_new) out.queries.push_back(line.query);
+            out.stretches.push_back({place->second, out.documents.size()});
+            last = line.query;
         }
-        out.query.push_back(current);
-        out.documents.add(document, hash(document), layout.ranks ? -score : score);
+        out.documents.push_back({line.document, hash(line.document), layout.ranks ? -score : score});
     }
-    out.first.push_back(out.documents.size());
     return true;
 }
 

@@ -29,26 +29,28 @@ def join(parts: Sequence[Found]) -> Found:
     return Found(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def count(ids: Sequence[Any], scores: Numbers, rows: Sequence[int], hits: Sequence[int], in_order: bool) -> Found:
-    """Count above the documents at the places `hits`, which are the rows `rows` of the judgments.
+def count(
+    ids: Sequence[Any], scores: Numbers, rows: Sequence[int], hits: Sequence[Any], values: Sequence[float], in_order: bool
+) -> Found:
+    """Count above the documents `hits`, whose scores are `values` and which are the rows `rows` of the judgments.
 
     No ranking is made: the scores are sorted once, and a binary search tells how many are higher.
     """
     if not hits:
         return NOTHING
     ordered = np.sort(scores)
-    wanted = scores[list(hits)]
+    wanted = np.array(values, dtype=np.float64)
     low = np.searchsorted(ordered, wanted, side="left")
     high = np.searchsorted(ordered, wanted, side="right")
     tied = high - low
     before = np.zeros(len(hits), dtype=np.int64)
-    places: dict[float, dict[int, int]] = {}
+    places: dict[float, dict[Any, int]] = {}
     for i in np.flatnonzero(tied > 1):
         score = float(wanted[i])
         if score not in places:
-            group = np.flatnonzero(scores == score).tolist()
+            group = [ids[at] for at in np.flatnonzero(scores == score)]
             if not in_order:
-                group.sort(key=ids.__getitem__, reverse=True)
-            places[score] = {at: place for place, at in enumerate(group)}
+                group.sort(reverse=True)
+            places[score] = {document: place for place, document in enumerate(group)}
         before[i] = places[score][hits[i]]
     return Found(np.array(rows, dtype=np.int64), len(scores) - high, before, tied)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -31,18 +31,14 @@ class Judgments:
     sha256: of the file's bytes, or of the columns where the judgments came from memory
     """
 
-    def __init__(self, by_query: Mapping[bytes, Mapping[bytes, float]], *, name: str, sha256: str = "") -> None:
+    def __init__(self, by_query: Mapping[str, Mapping[str, float]], *, name: str, sha256: str = "") -> None:
         queries = sorted(by_query, key=_natural(by_query))
-        documents = [document for query in queries for document in sorted(by_query[query])]
+        judged = [pair for query in queries for pair in sorted(by_query[query].items())]
         self.name = name
-        self.query_ids = tuple(query.decode() for query in queries)
+        self.query_ids = tuple(queries)
+        self.document_ids = [document for document, _ in judged]
         self.first = ends([len(by_query[query]) for query in queries])
-        self.grades: Numbers = np.array(
-            [by_query[query][document] for query in queries for document in sorted(by_query[query])], dtype=np.float64
-        )
-        self._text = b"".join(documents)
-        self._ends = ends([len(document) for document in documents])
-        self._query_bytes = queries
+        self.grades: Numbers = np.array([grade for _, grade in judged], dtype=np.float64)
         self.sha256 = sha256 or self._digest()
 
     @classmethod
@@ -74,20 +70,19 @@ class Judgments:
         return len(self.query_ids)
 
     @cached_property
-    def number(self) -> dict[bytes, int]:
+    def number(self) -> dict[str, int]:
         """The number of each query."""
-        return {query: number for number, query in enumerate(self._query_bytes)}
+        return {query: number for number, query in enumerate(self.query_ids)}
+
+    @cached_property
+    def number_of_bytes(self) -> dict[bytes, int]:
+        """The number of each query, for ids as they stand in a file."""
+        return {query.encode(): number for number, query in enumerate(self.query_ids)}
 
     @cached_property
     def document_bytes(self) -> list[bytes]:
-        """The document ids of all rows."""
-        stops = self._ends.tolist()
-        return [self._text[a:b] for a, b in zip(stops, stops[1:], strict=False)]
-
-    @cached_property
-    def document_ids(self) -> list[str]:
-        """The document ids of all rows, as text."""
-        return [document.decode() for document in self.document_bytes]
+        """The document ids of all rows, as they stand in a file."""
+        return [document.encode() for document in self.document_ids]
 
     @cached_property
     def query(self) -> Integers:
@@ -99,19 +94,19 @@ class Judgments:
         """What the native scan looks documents up in."""
         from cranfield import _native
 
-        return _native.Index(
-            np.frombuffer(b"".join(self._query_bytes), np.uint8),
-            ends([len(query) for query in self._query_bytes]),
-            np.frombuffer(self._text, np.uint8),
-            self._ends,
-            self.first,
-        )
+        return _native.Index(*_laid_out(self.query_ids), *_laid_out(self.document_ids), self.first)
 
     def _digest(self) -> str:
-        digest = hashlib.sha256(b"\n".join(self._query_bytes))
-        for part in (self._text, self._ends, self.first, self.grades):
-            digest.update(part)
+        digest = hashlib.sha256("\n".join((*self.query_ids, "", *self.document_ids)).encode())
+        digest.update(self.first)
+        digest.update(self.grades)
         return digest.hexdigest()
+
+
+def _laid_out(ids: Sequence[str]) -> tuple[npt.NDArray[np.uint8], Integers]:
+    """Ids end to end in UTF-8, and where each one ends."""
+    pieces = [text.encode() for text in ids]
+    return np.frombuffer(b"".join(pieces), np.uint8), ends(map(len, pieces))
 
 
 def ends(lengths: Iterable[int]) -> Integers:
@@ -120,11 +115,11 @@ def ends(lengths: Iterable[int]) -> Integers:
     return np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
 
 
-def _natural(queries: Iterable[bytes]) -> Any:
-    # Only plain decimal numbers are ordered as numbers; "007" and "7" are different ids, so bytes break the tie.
-    if all(query.isdigit() for query in queries):
-        return lambda query: (int(query), query)
-    return lambda query: query
+def _natural(queries: Iterable[str]) -> Any:
+    # Only plain decimal numbers are ordered as numbers; "007" and "7" are different ids, so the text breaks the tie.
+    if all(query.isdecimal() and query.isascii() for query in queries):
+        return lambda query: (len(query.lstrip("0")), query.lstrip("0"), query)
+    return None
 
 
 def _twice(query: str, document: str, one: float, other: float) -> str:
@@ -132,7 +127,7 @@ def _twice(query: str, document: str, one: float, other: float) -> str:
     return f"document '{document}' is judged twice for query '{query}' ({grades})."
 
 
-def _from_text(source: Text) -> dict[bytes, dict[bytes, float]]:
+def _from_text(source: Text) -> dict[str, dict[str, float]]:
     by_query: dict[bytes, dict[bytes, float]] = {}
     for block in blocks(source.stream, source.layout):
         columns = block.columns()
@@ -147,30 +142,32 @@ def _from_text(source: Text) -> dict[bytes, dict[bytes, float]]:
                 fact = _twice(query.decode(), document.decode(), judged[document], grade)
                 raise block.error(line, fact, hint="keep one line for each query and document")
             judged[document] = grade
-    return by_query
+    return {
+        query.decode(): {document.decode(): grade for document, grade in judged.items()}
+        for query, judged in by_query.items()
+    }
 
 
-def _from_table(source: Table) -> dict[bytes, dict[bytes, float]]:
+def _from_table(source: Table) -> dict[str, dict[str, float]]:
     frame = source.frame
-    by_query: dict[bytes, dict[bytes, float]] = {}
-    rows = [by_query.setdefault(query.encode(), {}) for query in frame.queries]
+    by_query: dict[str, dict[str, float]] = {query: {} for query in frame.queries}
+    rows = list(by_query.values())
     for row, (query, document, grade) in enumerate(
         zip(frame.query.tolist(), frame.document.tolist(), frame.value.tolist(), strict=True)
     ):
-        key = document.encode()
-        if key in rows[query]:
+        if document in rows[query]:
             raise InputError(
-                source.name, f"row {row}: {_twice(frame.queries[query], document, rows[query][key], grade)}"
+                source.name, f"row {row}: {_twice(frame.queries[query], document, rows[query][document], grade)}"
             )
-        rows[query][key] = grade
+        rows[query][document] = grade
     return by_query
 
 
-def _from_rankings(source: Rankings) -> dict[bytes, dict[bytes, float]]:
-    by_query: dict[bytes, dict[bytes, float]] = {}
+def _from_rankings(source: Rankings) -> dict[str, dict[str, float]]:
+    by_query: dict[str, dict[str, float]] = {}
     for query, judged in source.by_query.items():
-        query_id = id_text(query, source.name, "a query")
-        if isinstance(judged, Mapping):
+        query_id = query if type(query) is str and query else id_text(query, source.name, "a query")
+        if type(judged) is dict or isinstance(judged, Mapping):
             pairs: Iterable[tuple[Any, Any]] = judged.items()
         elif isinstance(judged, Iterable) and not isinstance(judged, str | bytes):
             pairs = ((document, 1) for document in judged)  # the relevant documents, without grades
@@ -180,21 +177,14 @@ def _from_rankings(source: Rankings) -> dict[bytes, dict[bytes, float]]:
                 f"query '{query_id}': {judged!r:.60} does not say which documents are judged.",
                 hint="judgments are {query: {document: grade}}, or {query: [relevant documents]}",
             )
-        grades = by_query.setdefault(encoded(query_id, source.name), {})
+        grades = by_query.setdefault(query_id, {})
         for document, grade in pairs:
-            where = f"query '{query_id}'"
-            document_id = id_text(document, source.name, where)
-            key = encoded(document_id, source.name)
-            number = finite(grade, source.name, f"{where}, document '{document_id}'")
-            if key in grades:
-                raise InputError(source.name, _twice(query_id, document_id, grades[key], number))
-            grades[key] = number
+            if type(document) is not str or not document:
+                document = id_text(document, source.name, f"query '{query_id}'")
+            if type(grade) is not int:
+                grade = finite(grade, source.name, f"query '{query_id}', document '{document}'")
+            if document in grades:
+                raise InputError(source.name, _twice(query_id, document, grades[document], grade))
+            grades[document] = grade
     return by_query
 
-
-def encoded(text: str, source: str) -> bytes:
-    """An id as bytes; lone surrogates are the one kind of string that has none."""
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        raise InputError(source, f"the id {text!a} cannot be written as UTF-8.") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from cranfield.errors import InputError
 from cranfield.judge import scan
 from cranfield.judge.counting import Found, count, join
-from cranfield.judge.judgments import Judgments, Numbers, encoded
+from cranfield.judge.judgments import Judgments, Numbers
 from cranfield.judge.policy import Policy
 from cranfield.judge.scan import Scanned
 from cranfield.read import Rankings, Table
@@ -20,7 +21,7 @@ from cranfield.read.mappings import finite, id_text
 def scan_table(source: Table, judgments: Judgments, policy: Policy) -> Scanned:
     """Rank a frame's rows."""
     frame = source.frame
-    places = np.array([judgments.number.get(encoded(query, source.name), -1) for query in frame.queries], np.int64)
+    places = np.array([judgments.number.get(query, -1) for query in frame.queries], np.int64)
     if scan.native is not None and policy.same_id == "keep":
         answer = scan.native.scan_columns(
             frame.query, places, *frame.document, frame.value, judgments.index, policy.ties == "file"
@@ -53,72 +54,77 @@ def scan_table(source: Table, judgments: Judgments, policy: Policy) -> Scanned:
 
 def scan_rankings(source: Rankings, judgments: Judgments, policy: Policy) -> Scanned:
     """Rank a mapping of query to documents."""
-    retrieved = np.full(len(judgments), -1, dtype=np.int64)
-    found = []
-    seen: set[str] = set()
+    run = source.by_query
+    found: list[Found] = []
     in_order = policy.ties == "file"
-    for query, ranking in source.by_query.items():
-        query_id = query if type(query) is str and query else id_text(query, source.name, "a query")
-        if query_id in seen:
+    if scan.native is not None and isinstance(run, dict) and policy.same_id == "keep":
+        threads = scan.CORES if len(run) > 100 and getattr(sys, "_is_gil_enabled", lambda: True)() else 1
+        retrieved, extra, columns, odd = scan.native.scan_dicts(
+            run, judgments.number, judgments.document_ids, judgments.first, in_order, threads
+        )
+        found.append(Found(*columns))
+        run = {query: run[query] for query in odd}
+    else:
+        retrieved, extra = np.full(len(judgments), -1, dtype=np.int64), 0
+    seen: set[str] = set()
+    for query, ranking in run.items():
+        query_id = id_text(query, source.name, "a query")
+        number = judgments.number.get(query_id)
+        if query_id in seen or (number is not None and retrieved[number] >= 0):
             raise InputError(source.name, f"the query '{query_id}' stands twice, as a number and as text.")
         seen.add(query_id)
-        number = judgments.number.get(encoded(query_id, source.name))
-        first, last = (0, 0) if number is None else (int(judgments.first[number]), int(judgments.first[number + 1]))
-        judged = judgments.document_ids[first:last]
-        size, findings = _rank(ranking, query_id, first, judged, in_order, policy, source.name)
-        if number is not None:
-            retrieved[number] = size
-            found.append(findings)
-    return Scanned(retrieved, len(seen) - int((retrieved >= 0).sum()), join(found))
+        documents, scores, by_document = _columns(ranking, query_id, policy, source.name)
+        if number is None:
+            extra += 1
+            continue
+        retrieved[number] = len(documents)
+        first, last = judgments.first[number : number + 2].tolist()
+        rows = [row for row in range(first, last) if judgments.document_ids[row] in by_document]
+        hits = [judgments.document_ids[row] for row in rows]
+        found.append(count(documents, scores, rows, hits, [by_document[hit] for hit in hits], in_order))
+    return Scanned(retrieved, extra, join(found))
 
 
-def _rank(
-    ranking: Any, query: str, first: int, judged: Sequence[str], in_order: bool, policy: Policy, source: str
-) -> tuple[int, Found]:
-    if scan.native is not None and type(ranking) is dict and policy.same_id == "keep":
-        answer = scan.native.scan_dict(ranking, judged, first, in_order)
-        if answer is not None:
-            return len(ranking), Found(*answer)
-    documents, scores = _columns(ranking, query, policy, source)
-    if policy.same_id == "drop" and query in documents:
-        kept = [at for at, document in enumerate(documents) if document != query]
-        documents, scores = [documents[at] for at in kept], scores[kept]
-    place = dict(zip(documents, range(len(documents)), strict=True))
-    pairs = [(row, place[document]) for row, document in enumerate(judged, first) if document in place]
-    return len(documents), count(documents, scores, [row for row, _ in pairs], [at for _, at in pairs], in_order)
-
-
-def _columns(ranking: Any, query: str, policy: Policy, source: str) -> tuple[list[str], Numbers]:
-    """The documents of a ranking and their scores; a list without scores is in rank order."""
+def _columns(
+    ranking: Any, query: str, policy: Policy, source: str
+) -> tuple[list[str], Numbers, Mapping[str, float]]:
+    """The documents of a ranking, their scores, and the same as a mapping."""
     where = f"query '{query}'"
     if isinstance(ranking, Mapping):
-        documents = [id_text(document, source, where) for document in ranking]
-        values = [
-            finite(score, source, f"{where}, document '{document}'")
-            for document, score in zip(documents, ranking.values(), strict=True)
-        ]
-        scores = np.array(values, dtype=np.float64)
+        documents, values = list(ranking), ranking.values()
+        plain = set(map(type, documents)) <= {str} and "" not in ranking
+        if not plain:
+            documents = [id_text(document, source, where) for document in documents]
+        if not set(map(type, values)) <= {float, int}:
+            values = [finite(score, source, f"{where}, '{document}'") for document, score in zip(documents, values)]
+        scores = np.fromiter(values, np.float64, len(documents))
+        if not np.isfinite(scores).all():
+            at = int(np.flatnonzero(~np.isfinite(scores))[0])
+            raise InputError(source, f"{where}, document '{documents[at]}': {scores[at]} is not a finite number.")
+        if plain and policy.same_id == "keep":
+            return documents, scores, ranking
     elif isinstance(ranking, Sequence) and not isinstance(ranking, str | bytes):
         documents = [id_text(document, source, where) for document in ranking]
-        scores = -np.arange(len(documents), dtype=np.float64)
+        scores = -np.arange(len(documents), dtype=np.float64)  # a list is in rank order
     else:
         raise InputError(
             source,
             f"{where}: {ranking!r:.60} is not a ranking.",
             hint="a ranking is {document: score}, or a list of documents, best first",
         )
-    seen: dict[str, int] = {}
+    kept: dict[str, int] = {}
     for at, document in enumerate(documents):
-        if document in seen and policy.duplicates == "error":
+        if document == query and policy.same_id == "drop":
+            continue
+        if document in kept and policy.duplicates == "error":
             raise InputError(
                 source,
                 f"document '{document}' stands twice in the ranking of query '{query}'.",
                 hint="keep one, or choose which with duplicates='first', 'last' or 'best'",
             )
-        other = seen.setdefault(document, at)
+        other = kept.setdefault(document, at)
         if policy.duplicates == "last" or (policy.duplicates == "best" and scores[at] > scores[other]):
-            seen[document] = at
-    if len(seen) < len(documents):
-        kept = sorted(seen.values())
-        documents, scores = [documents[at] for at in kept], scores[kept]
-    return documents, scores
+            kept[document] = at
+    places = sorted(kept.values())
+    documents, scores = [documents[at] for at in places], scores[places]
+    return documents, scores, dict(zip(documents, scores.tolist(), strict=True))

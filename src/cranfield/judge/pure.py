@@ -35,19 +35,20 @@ def scan(block: Block, judgments: Judgments, policy: Policy) -> Part:
             ranking.drop(query)
         ranking.settle_duplicates(policy)
         sizes.append(len(ranking.documents))
-        number = judgments.number.get(query)
+        number = judgments.number_of_bytes.get(query)
         if number is None:
             continue
-        rows, hits = [], []
-        for row in range(judgments.first[number], judgments.first[number + 1]):
-            at = ranking.place.get(judgments.document_bytes[row])
-            if at is not None:
-                rows.append(row)
-                hits.append(at)
         scores = np.array(ranking.values)
-        parts.append(
-            count(ranking.documents, -scores if block.layout.ranks else scores, rows, hits, policy.ties == "file")
-        )
+        if block.layout.ranks:
+            scores = -scores
+        rows = [
+            row
+            for row in range(judgments.first[number], judgments.first[number + 1])
+            if judgments.document_bytes[row] in ranking.place
+        ]
+        hits = [judgments.document_bytes[row] for row in rows]
+        values = [scores[ranking.place[hit]] for hit in hits]
+        parts.append(count(ranking.documents, scores, rows, hits, values, policy.ties == "file"))
     return Part(list(rankings), np.array(sizes, dtype=np.int64), join(parts))
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
 from itertools import chain, islice
 from typing import Any, NamedTuple, TypeVar
 
@@ -60,23 +60,24 @@ def _scan_blocks(pieces: Iterable[Block], layout: Layout, judgments: Judgments, 
     seen: set[bytes] = set()
     retrieved = np.full(len(judgments), -1, dtype=np.int64)
     found = []
-    for block, answer in _natively(pieces, layout, judgments, policy):
-        # Not a plain block, or no native scan: the twin reads it, or says what is wrong with it.
-        part = answer or pure.scan(block, judgments, policy)
-        if not seen.isdisjoint(part.queries):
-            raise _Scattered
-        seen.update(part.queries)
-        for query, size in zip(part.queries, part.retrieved.tolist(), strict=True):
-            number = judgments.number.get(query)
-            if number is not None:
-                retrieved[number] = size
-        found.append(part.found)
+    with closing(_natively(pieces, layout, judgments, policy)) as answers:
+        for block, answer in answers:
+            # Not a plain block, or no native scan: the twin reads it, or says what is wrong with it.
+            part = answer or pure.scan(block, judgments, policy)
+            if not seen.isdisjoint(part.queries):
+                raise _Scattered
+            seen.update(part.queries)
+            for query, size in zip(part.queries, part.retrieved.tolist(), strict=True):
+                number = judgments.number_of_bytes.get(query)
+                if number is not None:
+                    retrieved[number] = size
+            found.append(part.found)
     return Scanned(retrieved, len(seen) - int((retrieved >= 0).sum()), join(found))
 
 
 def _natively(
     pieces: Iterable[Block], layout: Layout, judgments: Judgments, policy: Policy
-) -> Iterator[tuple[Block, pure.Part | None]]:
+) -> Generator[tuple[Block, pure.Part | None]]:
     """Every block in order with what the native scan found in it: None where it is not plain."""
     if native is None:
         yield from ((block, None) for block in pieces)
@@ -109,26 +110,58 @@ def _native_layout(layout: Layout) -> Any:
 
 
 def _in_parallel(work: Callable[[Block], Result], pieces: Iterable[Block]) -> Iterator[Result]:
-    """The results in order. A single block is not worth a thread."""
+    """The results in order. A single block is not worth a thread.
+
+    Each thread fetches its own next block, under a lock, so that one reads and hashes while another scans.
+    """
     rest = iter(pieces)
     started = list(islice(rest, 2))
+    rest = chain(started, rest)
     if len(started) < 2 or CORES == 1:
-        yield from map(work, chain(started, rest))
+        yield from map(work, rest)
         return
-    from concurrent.futures import ThreadPoolExecutor
+    import threading
+    from queue import SimpleQueue
 
-    with ThreadPoolExecutor(CORES) as pool:
-        waiting = deque(pool.submit(work, block) for block in started)
+    numbered = enumerate(rest)
+    reading = threading.Lock()
+    results: SimpleQueue[tuple[int, Result | None, BaseException | None]] = SimpleQueue()
+    stop = False
+
+    def worker() -> None:
+        number = -1
         try:
-            for block in rest:
-                waiting.append(pool.submit(work, block))
-                if len(waiting) > 2 * CORES:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:
-            for future in waiting:
-                future.cancel()
+            while not stop:
+                with reading:
+                    number, block = next(numbered, (-1, None))
+                if block is None:
+                    break
+                results.put((number, work(block), None))
+            results.put((-1, None, None))
+        except BaseException as error:
+            results.put((-1, None, error))
+
+    threads = [threading.Thread(target=worker, daemon=True) for _ in range(CORES)]
+    for thread in threads:
+        thread.start()
+    try:
+        early: dict[int, Result] = {}
+        awaited, busy = 0, len(threads)
+        while busy or early:
+            number, result, error = results.get()
+            if error is not None:
+                raise error
+            if number < 0:
+                busy -= 1
+            else:
+                early[number] = result  # type: ignore[assignment]
+            while awaited in early:
+                yield early.pop(awaited)
+                awaited += 1
+    finally:
+        stop = True
+        for thread in threads:
+            thread.join()
 
 
 def _regrouped(source: Text) -> Iterator[Block]:
@@ -146,7 +179,7 @@ def _regrouped(source: Text) -> Iterator[Block]:
             else:
                 data = np.frombuffer(block.data, np.uint8)
                 shares = native.partition(data, _native_layout(source.layout), line, PARTS)
-            line += block.data.count(b"\n")
+            line += bytes(block.data).count(b"\n")
             for file, share in zip(parts, shares, strict=True):
                 file.write(share)
         for file in parts:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -18,6 +17,10 @@ def id_text(value: object, source: str, what: str) -> str:
     if isinstance(value, str):
         if not value:
             raise InputError(source, f"{what}: the id is empty.")
+        try:
+            value.encode()
+        except UnicodeEncodeError:  # a lone surrogate: the one kind of text that has no bytes
+            raise InputError(source, f"{what}: the id {value!a} cannot be written as UTF-8.") from None
         return str(value)
     if isinstance(value, bytes):
         return value.decode()
@@ -128,6 +131,8 @@ _JSON_HINT = 'judgments are {"query": {"document": grade}}; a run is {"query": {
 
 
 def _parse(text: bytes, name: str, line: int | None) -> Any:
+    import json
+
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         members = dict(pairs)
         if len(members) < len(pairs):

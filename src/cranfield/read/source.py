@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from cranfield.errors import InputError
 from cranfield.read.formats import detect
@@ -14,8 +13,7 @@ from cranfield.read.streams import Stream
 from cranfield.read.text import Layout
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(NamedTuple):
     """Lines of bytes."""
 
     name: str
@@ -23,8 +21,7 @@ class Text:
     layout: Layout
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(NamedTuple):
     """Three columns in memory; a `Frame` of read/frames.py."""
 
     name: str
@@ -32,8 +29,7 @@ class Table:
     stream: Stream | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Rankings:
+class Rankings(NamedTuple):
     """Documents by query: a mapping of document to value, or the documents in rank order."""
 
     name: str

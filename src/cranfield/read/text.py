@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from cranfield.errors import InputError
@@ -14,8 +13,7 @@ from cranfield.read.streams import BYTE_ORDER_MARK, Stream
 BLOCK = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(NamedTuple):
     """Which column of a line holds what, counted from 0."""
 
     shape: str  # how to describe a line to people
@@ -33,8 +31,7 @@ class Layout:
 
     def with_line_numbers(self) -> Layout:
         """The layout of the same lines with their number in a column before the first."""
-        return replace(
-            self,
+        return self._replace(
             query=self.query + 1,
             document=self.document + 1,
             value=self.value + 1,
@@ -78,14 +75,13 @@ class Columns(NamedTuple):
     line: list[int] | None  # numbers within the block, from 0, or within the file if numbered; None: 0, 1, 2, …
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """Whole lines of a stream. `offset` is where they start in it."""
 
     stream: Stream
     layout: Layout
     offset: int
-    data: bytes
+    data: bytes | memoryview
 
     def error(self, line: int, fact: str, *, hint: str = "") -> InputError:
         """An error about a line of this block, named by its number in the file."""
@@ -100,10 +96,10 @@ class Block:
     def _columns_at_once(self) -> Columns | None:
         # The usual block: every line has exactly the least number of columns. One split of the whole, with a mark
         # in place of each line's end, shows that; it is twice as fast as a split of each line.
-        layout = self.layout
-        if layout.separator or b"#" in self.data or b"\0" in self.data or not _is_utf8(self.data):
+        layout, data = self.layout, bytes(self.data)
+        if layout.separator or b"#" in data or b"\0" in data or not _is_utf8(data):
             return None
-        fields = self.data.replace(b"\n", b" \0 ").split()
+        fields = data.replace(b"\n", b" \0 ").split()
         step = layout.least + 1
         if fields[layout.least :: step] != [b"\0"] * (len(fields) // step) or len(fields) % step:
             return None
@@ -123,7 +119,7 @@ class Block:
         layout = self.layout
         columns = Columns([], [], [], [])
         assert columns.line is not None
-        for number, line in enumerate(self.data.split(b"\n")):
+        for number, line in enumerate(bytes(self.data).split(b"\n")):
             try:
                 _ = _is_utf8(line) or line.decode()
                 fields = layout.split(line)
@@ -183,7 +179,7 @@ def _is_utf8(data: bytes) -> bool:
 
 def blocks(stream: Stream, layout: Layout) -> Iterator[Block]:
     """The lines of a stream in pieces that hold whole queries, where a query's lines stand together."""
-    held: list[bytes] = []
+    held: list[bytes | memoryview] = []
     size = offset = 0
     enough = BLOCK
     for number, chunk in enumerate(stream.chunks()):
@@ -197,9 +193,9 @@ def blocks(stream: Stream, layout: Layout) -> Iterator[Block]:
         data = b"".join(held)
         end = cut(data, layout)
         if end:
-            yield Block(stream, layout, offset, data[:end])
+            yield Block(stream, layout, offset, memoryview(data)[:end])
             offset += end
-        held = [data[end:]]
+        held = [memoryview(data)[end:]]
         size -= end
         # A query larger than a block: read on until it is whole, and do not look after every chunk.
         enough = max(BLOCK, 2 * size)
@@ -264,7 +260,7 @@ def partition(block: Block, line: int, count: int) -> list[bytes]:
 
     parts: list[list[bytes]] = [[] for _ in range(count)]
     mark = (block.layout.separator or " ").encode()
-    for number, text in enumerate(block.data.split(b"\n"), line):
+    for number, text in enumerate(bytes(block.data).split(b"\n"), line):
         if not text.strip() or (not block.layout.separator and text.lstrip().startswith(b"#")):
             continue
         query = block.layout.query_of(text)
