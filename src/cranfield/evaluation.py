@@ -76,7 +76,9 @@ class Evaluation(Mapping[str, float]):
     (0.5, 0.5, 0.0)
     """
 
-    def __init__(self, run: str, measures: Sequence[Measure], judged: JudgedRanks, policy: Policy, inputs: tuple[str, str]):
+    def __init__(
+        self, run: str, measures: Sequence[Measure], judged: JudgedRanks, policy: Policy, inputs: tuple[str, str]
+    ):
         kept = ~judged.missing if policy.missing == "skip" else np.ones(len(judged), dtype=np.bool_)
         self.run = run
         self.measures = tuple(measures)
@@ -221,8 +223,13 @@ class Evaluation(Mapping[str, float]):
 
     def __str__(self) -> str:
         width = max(len(name) for name in self)
-        lines = [f"{name:<{width}}  {_shown(self.measures[at], self[name])}" for at, name in enumerate(self)]
+        lines = [f"{name:<{width}}  {self.shown(name)}" for name in self]
         return "\n".join((self.run, *lines, self.describe_counts()))
+
+    def shown(self, measure: str | Measure) -> str:
+        """The mean of a measure with four decimals, or its sum."""
+        counted = self._find(measure).definition.aggregate == "sum"
+        return f"{self[measure]:.0f}" if counted else f"{self[measure]:.4f}"
 
     def describe_counts(self) -> str:
         """The counts in words."""
@@ -240,23 +247,19 @@ class Evaluation(Mapping[str, float]):
         return "; ".join(notes)
 
     def __repr__(self) -> str:
-        means = ", ".join(f"{name}={_shown(self.measures[at], self[name])}" for at, name in enumerate(self))
+        means = ", ".join(f"{name}={self.shown(name)}" for name in self)
         return f"<Evaluation of {self.run}: {means}; {self.describe_counts()}>"
 
     def _repr_html_(self) -> str:
         from html import escape
 
         heads = "".join(f"<th>{escape(name)}</th>" for name in self)
-        cells = "".join(f"<td>{_shown(self.measures[at], self[name])}</td>" for at, name in enumerate(self))
+        cells = "".join(f"<td>{self.shown(name)}</td>" for name in self)
         return (
             f"<table><thead><tr><th>run</th>{heads}</tr></thead>"
             f"<tbody><tr><td>{escape(self.run)}</td>{cells}</tr></tbody></table>"
             f"<small>{escape(self.describe_counts())}<br><code>{escape(self.signature)}</code></small>"
         )
-
-
-def _shown(measure: Measure, value: float) -> str:
-    return f"{value:.0f}" if measure.definition.aggregate == "sum" else f"{value:.4f}"
 
 
 def evaluate(
@@ -349,5 +352,5 @@ def _digest(judged: JudgedRanks) -> str:
     """A hash of what the measures see, for a run that has no bytes of its own."""
     digest = hashlib.sha256("\n".join(judged.query_ids).encode())
     for column in (judged.query, judged.rank, judged.grade, judged.retrieved):
-        digest.update(np.ascontiguousarray(column))
+        digest.update(column.tobytes())
     return digest.hexdigest()

@@ -30,7 +30,12 @@ def join(parts: Sequence[Found]) -> Found:
 
 
 def count(
-    ids: Sequence[Any], scores: Numbers, rows: Sequence[int], hits: Sequence[Any], values: Sequence[float], in_order: bool
+    ids: Sequence[Any],
+    scores: Numbers,
+    rows: Sequence[int],
+    hits: Sequence[Any],
+    values: Sequence[float],
+    in_order: bool,
 ) -> Found:
     """Count above the documents `hits`, whose scores are `values` and which are the rows `rows` of the judgments.
 
@@ -45,10 +50,10 @@ def count(
     tied = high - low
     before = np.zeros(len(hits), dtype=np.int64)
     places: dict[float, dict[Any, int]] = {}
-    for i in np.flatnonzero(tied > 1):
+    for i in np.flatnonzero(tied > 1).tolist():
         score = float(wanted[i])
         if score not in places:
-            group = [ids[at] for at in np.flatnonzero(scores == score)]
+            group = [ids[at] for at in np.flatnonzero(scores == score).tolist()]
             if not in_order:
                 group.sort(reverse=True)
             places[score] = {document: place for place, document in enumerate(group)}

@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from cranfield.errors import InputError
+from cranfield.judge.native import native
 from cranfield.read import Rankings, Table, Text, open_source
 from cranfield.read.mappings import finite, id_text
-from cranfield.read.text import blocks
+from cranfield.read.text import BadLine, blocks
 
 Integers = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.float64]
@@ -53,7 +54,10 @@ class Judgments:
         source = open_source(qrels, "qrels", format)
         match source:
             case Text():
-                by_query = _from_text(source)
+                try:
+                    by_query = _from_text(source)
+                except BadLine as bad:
+                    raise bad.located() from None
             case Table():
                 by_query = _from_table(source)
             case Rankings():
@@ -92,14 +96,13 @@ class Judgments:
     @cached_property
     def index(self) -> Any:
         """What the native scan looks documents up in."""
-        from cranfield import _native
-
-        return _native.Index(*_laid_out(self.query_ids), *_laid_out(self.document_ids), self.first)
+        assert native is not None
+        return native.Index(*_laid_out(self.query_ids), *_laid_out(self.document_ids), self.first)
 
     def _digest(self) -> str:
         digest = hashlib.sha256("\n".join((*self.query_ids, "", *self.document_ids)).encode())
-        digest.update(self.first)
-        digest.update(self.grades)
+        digest.update(self.first.tobytes())
+        digest.update(self.grades.tobytes())
         return digest.hexdigest()
 
 
@@ -132,7 +135,7 @@ def _from_text(source: Text) -> dict[str, dict[str, float]]:
     for block in blocks(source.stream, source.layout):
         columns = block.columns()
         for place, (query, document, grade) in enumerate(
-            zip(columns.query, columns.document, columns.value, strict=True)
+            zip(columns.query, columns.document, columns.value.tolist(), strict=True)
         ):
             judged = by_query.get(query)
             if judged is None:
@@ -187,4 +190,3 @@ def _from_rankings(source: Rankings) -> dict[str, dict[str, float]]:
                 raise InputError(source.name, _twice(query_id, document, grades[document], grade))
             grades[document] = grade
     return by_query
-

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from cranfield.errors import InputError
-from cranfield.judge import scan
 from cranfield.judge.counting import Found, count, join
 from cranfield.judge.judgments import Judgments, Numbers
+from cranfield.judge.native import CORES, native
 from cranfield.judge.policy import Policy
 from cranfield.judge.scan import Scanned
 from cranfield.read import Rankings, Table
@@ -22,8 +22,8 @@ def scan_table(source: Table, judgments: Judgments, policy: Policy) -> Scanned:
     """Rank a frame's rows."""
     frame = source.frame
     places = np.array([judgments.number.get(query, -1) for query in frame.queries], np.int64)
-    if scan.native is not None and policy.same_id == "keep":
-        answer = scan.native.scan_columns(
+    if native is not None and policy.same_id == "keep":
+        answer = native.scan_columns(
             frame.query, places, *frame.document, frame.value, judgments.index, policy.ties == "file"
         )
         if answer is not None:
@@ -57,9 +57,9 @@ def scan_rankings(source: Rankings, judgments: Judgments, policy: Policy) -> Sca
     run = source.by_query
     found: list[Found] = []
     in_order = policy.ties == "file"
-    if scan.native is not None and isinstance(run, dict) and policy.same_id == "keep":
-        threads = scan.CORES if len(run) > 100 and getattr(sys, "_is_gil_enabled", lambda: True)() else 1
-        retrieved, extra, columns, odd = scan.native.scan_dicts(
+    if native is not None and isinstance(run, dict) and policy.same_id == "keep":
+        threads = CORES if len(run) > 100 and getattr(sys, "_is_gil_enabled", lambda: True)() else 1
+        retrieved, extra, columns, odd = native.scan_dicts(
             run, judgments.number, judgments.document_ids, judgments.first, in_order, threads
         )
         found.append(Found(*columns))
@@ -85,13 +85,12 @@ def scan_rankings(source: Rankings, judgments: Judgments, policy: Policy) -> Sca
     return Scanned(retrieved, extra, join(found))
 
 
-def _columns(
-    ranking: Any, query: str, policy: Policy, source: str
-) -> tuple[list[str], Numbers, Mapping[str, float]]:
+def _columns(ranking: Any, query: str, policy: Policy, source: str) -> tuple[list[str], Numbers, Mapping[str, float]]:
     """The documents of a ranking, their scores, and the same as a mapping."""
     where = f"query '{query}'"
     if isinstance(ranking, Mapping):
-        documents, values = list(ranking), ranking.values()
+        documents = list(ranking)
+        values: Collection[Any] = ranking.values()
         plain = set(map(type, documents)) <= {str} and "" not in ranking
         if not plain:
             documents = [id_text(document, source, where) for document in documents]

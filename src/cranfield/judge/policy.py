@@ -42,7 +42,8 @@ class Policy:
             value = getattr(self, name)
             if value not in get_args(choices):
                 raise PolicyError(
-                    f"{name}={value!r} is not a policy.", hint=f"{name} may be {', '.join(map(repr, get_args(choices)))}"
+                    f"{name}={value!r} is not a policy.",
+                    hint=f"{name} may be {', '.join(map(repr, get_args(choices)))}",
                 )
         if self.depth is not None and (type(self.depth) is not int or self.depth < 1):
             raise PolicyError(f"depth={self.depth!r} is not a rank.", hint="depth is a whole number from 1, or None")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import groupby
+from itertools import compress, islice
+from operator import ne
 from typing import NamedTuple
 
 import numpy as np
@@ -38,28 +39,26 @@ def scan(block: Block, judgments: Judgments, policy: Policy) -> Part:
         number = judgments.number_of_bytes.get(query)
         if number is None:
             continue
-        scores = np.array(ranking.values)
-        if block.layout.ranks:
-            scores = -scores
+        scores = -ranking.values if block.layout.ranks else ranking.values
         rows = [
             row
             for row in range(judgments.first[number], judgments.first[number + 1])
-            if judgments.document_bytes[row] in ranking.place
+            if judgments.document_bytes[row] in ranking.distinct
         ]
         hits = [judgments.document_bytes[row] for row in rows]
-        values = [scores[ranking.place[hit]] for hit in hits]
+        place = dict(zip(ranking.documents, range(len(scores)), strict=True)) if len(hits) > 4 else None
+        values = [scores[place[hit] if place else ranking.documents.index(hit)] for hit in hits]
         parts.append(count(ranking.documents, scores, rows, hits, values, policy.ties == "file"))
     return Part(list(rankings), np.array(sizes, dtype=np.int64), join(parts))
 
 
 def _group(queries: list[bytes]) -> dict[bytes, list[slice]]:
     """The stretches of lines of each query, in order of appearance."""
+    changes = compress(range(1, len(queries)), map(ne, queries, islice(queries, 1, None)))
+    starts = [0, *changes] if queries else []
     stretches: dict[bytes, list[slice]] = {}
-    start = 0
-    for query, lines in groupby(queries):
-        stop = start + sum(1 for _ in lines)
-        stretches.setdefault(query, []).append(slice(start, stop))
-        start = stop
+    for start, stop in zip(starts, [*starts[1:], len(queries)], strict=True):
+        stretches.setdefault(queries[start], []).append(slice(start, stop))
     return stretches
 
 
@@ -70,9 +69,13 @@ class _Ranking:
         self._block = block
         self._columns = columns
         self._stretches = stretches
-        self.documents = [document for part in stretches for document in columns.document[part]]
-        self.values = [value for part in stretches for value in columns.value[part]]
-        self.place = dict(zip(self.documents, range(len(self.documents)), strict=True))
+        if len(stretches) == 1:
+            self.documents = columns.document[stretches[0]]
+            self.values = columns.value[stretches[0]]
+        else:
+            self.documents = [document for part in stretches for document in columns.document[part]]
+            self.values = np.concatenate([columns.value[part] for part in stretches])
+        self.distinct = set(self.documents)
 
     def check_ranks(self) -> None:
         for at, value in enumerate(self.values):
@@ -84,19 +87,18 @@ class _Ranking:
                 )
 
     def drop(self, query: bytes) -> None:
-        if query in self.place:
-            kept = [at for at, document in enumerate(self.documents) if document != query]
-            self._keep(kept)
+        if query in self.distinct:
+            self._keep([at for at, document in enumerate(self.documents) if document != query])
 
     def settle_duplicates(self, policy: Policy) -> None:
-        if len(self.place) == len(self.documents):
+        if len(self.distinct) == len(self.documents):
             return
         if policy.duplicates == "error":
             first: dict[bytes, int] = {}
             for at, document in enumerate(self.documents):
                 if document in first:
                     query = self._columns.query[self._stretches[0].start].decode()
-                    times = len(self.documents) - len(self.place)
+                    times = len(self.documents) - len(self.distinct)
                     more = f"; {times - 1} more duplicates follow" if times > 1 else ""
                     raise self._block.error(
                         self._line(at),
@@ -115,13 +117,13 @@ class _Ranking:
 
     def _keep(self, places: list[int]) -> None:
         self.documents = [self.documents[at] for at in places]
-        self.values = [self.values[at] for at in places]
-        self.place = dict(zip(self.documents, range(len(self.documents)), strict=True))
+        self.values = self.values[places]
+        self.distinct = set(self.documents)
 
     def _line(self, at: int) -> int:
         for part in self._stretches:
             if at < part.stop - part.start:
-                place = part.start + at
+                place: int = part.start + at
                 return self._columns.line[place] if self._columns.line else place
             at -= part.stop - part.start
         raise IndexError(at)

@@ -61,7 +61,7 @@ class JudgedRanks:
 
     def sum(self, values: npt.NDArray[Any]) -> Numbers:
         """The sum by query of a value for each row, added in the order of the ranks."""
-        return np.bincount(self.query, weights=values, minlength=len(self))
+        return np.bincount(self.query, weights=values, minlength=len(self)).astype(np.float64, copy=False)
 
     def running(self, hit: Flags) -> Integers:
         """For each row, how many hits its query has had so far, itself included."""
@@ -74,7 +74,7 @@ class JudgedRanks:
 
     def judged_sum(self, values: npt.NDArray[Any]) -> Numbers:
         """The sum by query of a value for each judged grade, from the highest grade down."""
-        return np.bincount(self.judged_query, weights=values, minlength=len(self))
+        return np.bincount(self.judged_query, weights=values, minlength=len(self)).astype(np.float64, copy=False)
 
     @cached_property
     def first(self) -> Integers:
@@ -111,9 +111,7 @@ class JudgedRanks:
         return replace(self._rows(self.within(depth)), retrieved=np.minimum(self.retrieved, depth))
 
     def _rows(self, kept: Flags) -> JudgedRanks:
-        return replace(
-            self, query=self.query[kept], rank=self.rank[kept], grade=self.grade[kept], tied=self.tied[kept]
-        )
+        return replace(self, query=self.query[kept], rank=self.rank[kept], grade=self.grade[kept], tied=self.tied[kept])
 
     @classmethod
     def of(cls, judgments: Judgments, source: Source, policy: Policy) -> JudgedRanks:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from itertools import chain, islice
@@ -14,19 +13,13 @@ from cranfield.errors import InputError
 from cranfield.judge import pure
 from cranfield.judge.counting import Found, join
 from cranfield.judge.judgments import Integers, Judgments
+from cranfield.judge.native import CORES, native
 from cranfield.judge.policy import Policy
 from cranfield.read import Text
-from cranfield.read.text import Block, Layout, blocks, header_lines, partition
+from cranfield.read.text import BadLine, Block, Layout, blocks, header_lines, partition
 
-try:
-    if os.environ.get("CRANFIELD_SCAN") == "pure":
-        raise ImportError
-    from cranfield import _native as native
-except ImportError:  # not compiled on this machine, or switched off
-    native = None  # type: ignore[assignment]
-
+BLOCK = 1 << 20 if native else 1 << 18  # what fits the cache with all that is made of it
 PARTS = 64  # a scattered file is shared out into this many
-CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 Result = TypeVar("Result")
 
@@ -45,12 +38,15 @@ class _Scattered(Exception):
 
 def scan_text(source: Text, judgments: Judgments, policy: Policy) -> Scanned:
     """Scan a run file. Memory stays a few blocks and the largest query."""
-    pieces = blocks(source.stream, source.layout)
     try:
-        scanned = _scan_blocks(pieces, source.layout, judgments, policy)
-    except _Scattered:
-        pieces = _regrouped(source)
-        scanned = _scan_blocks(pieces, source.layout.with_line_numbers(), judgments, policy)
+        try:
+            pieces = blocks(source.stream, source.layout, BLOCK)
+            scanned = _scan_blocks(pieces, source.layout, judgments, policy)
+        except _Scattered:
+            pieces = _regrouped(source)
+            scanned = _scan_blocks(pieces, source.layout.with_line_numbers(), judgments, policy)
+    except BadLine as bad:
+        raise bad.located() from None
     if not scanned.extra and (scanned.retrieved < 0).all():
         raise InputError(source.name, "there is not one ranking in it.")
     return scanned
@@ -82,12 +78,12 @@ def _natively(
     if native is None:
         yield from ((block, None) for block in pieces)
         return
-    its_layout, index = _native_layout(layout), judgments.index
+    scan, its_layout, index = native.scan_text, _native_layout(layout), judgments.index
     in_order, drop = policy.ties == "file", policy.same_id == "drop"
 
     def work(block: Block) -> tuple[Block, pure.Part | None]:
         data = np.frombuffer(block.data, np.uint8)
-        answer = native.scan_text(data, its_layout, index, in_order, drop)
+        answer = scan(data, its_layout, index, in_order, drop)
         if answer is None:
             return block, None
         queries, sizes, columns = answer
@@ -97,6 +93,7 @@ def _natively(
 
 
 def _native_layout(layout: Layout) -> Any:
+    assert native is not None
     return native.Layout(
         layout.query,
         layout.document,
@@ -184,6 +181,6 @@ def _regrouped(source: Text) -> Iterator[Block]:
                 file.write(share)
         for file in parts:
             file.seek(0)
-            data = file.read()
-            if data:
-                yield Block(source.stream, layout, 0, data)
+            lines = file.read()
+            if lines:
+                yield Block(source.stream, layout, 0, lines)

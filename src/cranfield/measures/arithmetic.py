@@ -13,7 +13,8 @@ from cranfield.judge.judgments import Numbers
 def ratio(part: npt.ArrayLike, whole: npt.ArrayLike) -> Numbers:
     """part / whole, and 0 where there is no whole: a query without relevant documents scores 0."""
     part, whole = np.broadcast_arrays(np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64))
-    return np.divide(part, whole, out=np.zeros(part.shape), where=whole != 0)
+    out: Numbers = np.divide(part, whole, out=np.zeros(part.shape), where=whole != 0)
+    return out
 
 
 def discounted(gains: npt.NDArray[Any], rank: npt.NDArray[Any]) -> Numbers:

@@ -15,7 +15,7 @@ from cranfield.measures.registry import measure
 
 def gains(grades: npt.NDArray[Any], gain: str) -> Numbers:
     """What documents of these grades are worth; a document that was pooled but not judged is worth nothing."""
-    worth = np.maximum(grades, 0.0)
+    worth: Numbers = np.maximum(grades, 0.0)
     return np.exp2(worth) - 1.0 if gain == "exponential" else worth
 
 

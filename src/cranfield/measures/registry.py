@@ -49,9 +49,7 @@ class Definition:
         chosen = {}
         for name, value in parameters.items():
             if name not in self.kinds:
-                raise MeasureError(
-                    f"{self.name} has no parameter '{name}'.", hint=f"it has {', '.join(self.kinds)}"
-                )
+                raise MeasureError(f"{self.name} has no parameter '{name}'.", hint=f"it has {', '.join(self.kinds)}")
             try:
                 chosen[name] = None if value is None and self.defaults[name] is None else self.kinds[name].read(value)
             except (ValueError, TypeError, OverflowError):
@@ -62,7 +60,9 @@ class Definition:
             if default is REQUIRED and name not in chosen:
                 example = f"{self.name}@10" if name == self.at else f"{self.name}({name}=…)"
                 raise MeasureError(f"{self.name} needs a {name}.", hint=f"for instance {example}")
-        kept = tuple((name, chosen[name]) for name in self.kinds if name in chosen and chosen[name] != self.defaults[name])
+        kept = tuple(
+            (name, chosen[name]) for name in self.kinds if name in chosen and chosen[name] != self.defaults[name]
+        )
         return Measure(self, kept)
 
 

@@ -162,9 +162,7 @@ def _without_header(stream: Stream, line: str, separator: str, role: Role) -> La
     fields = _split(line, separator)
     if len(fields) == 3 and _is_number(fields[2]):
         name = "grade" if role == "qrels" else "score"
-        return Layout(
-            f"query{separator}document{separator}{name}", 0, 1, 2, 3, 3, separator=separator, value_name=name
-        )
+        return Layout(f"query{separator}document{separator}{name}", 0, 1, 2, 3, 3, separator=separator, value_name=name)
     raise InputError(
         stream.name,
         f"the header '{line[:60]}' does not name a query, a document and a {'grade' if role == 'qrels' else 'score'}.",

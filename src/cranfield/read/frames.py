@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +23,7 @@ class Ids(NamedTuple):
     def tolist(self) -> list[str]:
         """The ids as strings."""
         text, ends = self.text.tobytes(), self.ends.tolist()
-        return [text[a:b].decode() for a, b in zip(ends, ends[1:], strict=False)]
+        return [text[a:b].decode() for a, b in pairwise(ends)]
 
 
 class Frame(NamedTuple):
@@ -36,7 +37,11 @@ class Frame(NamedTuple):
 
 def is_frame(thing: Any) -> bool:
     """Whether this is a frame or Arrow data."""
-    return hasattr(thing, "__arrow_c_stream__") or hasattr(thing, "__dataframe__") or hasattr(thing, "__narwhals_dataframe__")
+    return (
+        hasattr(thing, "__arrow_c_stream__")
+        or hasattr(thing, "__dataframe__")
+        or hasattr(thing, "__narwhals_dataframe__")
+    )
 
 
 def from_frame(frame: Any, role: Role, source: str) -> Frame:
@@ -112,7 +117,9 @@ def _id_column(column: Any, source: str, name: str) -> Any:
         textual = arrow.types.is_string(ids.type) or arrow.types.is_large_string(ids.type)
         if textual or arrow.types.is_integer(ids.type) or str(ids.type) == "string_view":
             ids = ids.cast(arrow.large_string())
-            if not ids.null_count and not (len(ids) and arrow.compute.min(arrow.compute.binary_length(ids)).as_py() == 0):
+            if not ids.null_count and not (
+                len(ids) and arrow.compute.min(arrow.compute.binary_length(ids)).as_py() == 0
+            ):
                 return ids
         values = ids.to_pylist()
     except arrow.ArrowException:  # a column of Python objects of several types
@@ -120,7 +127,8 @@ def _id_column(column: Any, source: str, name: str) -> Any:
     except Exception as error:
         raise InputError(source, f"column '{name}' cannot be read ({error}).") from error
     return arrow.array(
-        [id_text(value, source, f"column '{name}', row {row}") for row, value in enumerate(values)], arrow.large_string()
+        [id_text(value, source, f"column '{name}', row {row}") for row, value in enumerate(values)],
+        arrow.large_string(),
     )
 
 
@@ -137,7 +145,9 @@ def _number_column(column: Any, source: str, name: str) -> npt.NDArray[np.float6
         numbers = _arrow(column)
         kind = numbers.type
         if arrow.types.is_string(kind) or arrow.types.is_large_string(kind) or arrow.types.is_boolean(kind):
-            raise InputError(source, f"column '{name}' holds {kind}, not numbers.", hint="convert it to a number column")
+            raise InputError(
+                source, f"column '{name}' holds {kind}, not numbers.", hint="convert it to a number column"
+            )
         if numbers.null_count:
             row = numbers.is_null().to_pylist().index(True)
             raise InputError(source, f"column '{name}', row {row}: the value is missing.")

@@ -8,7 +8,19 @@ from typing import Literal, NamedTuple
 Role = Literal["qrels", "run"]
 
 QUERY = ("query_id", "qid", "q_id", "queryid", "topic_id", "topic", "query")
-DOCUMENT = ("doc_id", "docno", "docid", "d_id", "did", "corpus_id", "document_id", "pid", "passage_id", "document", "doc")
+DOCUMENT = (
+    "doc_id",
+    "docno",
+    "docid",
+    "d_id",
+    "did",
+    "corpus_id",
+    "document_id",
+    "pid",
+    "passage_id",
+    "document",
+    "doc",
+)
 GRADE = ("relevance", "grade", "rel", "label", "judgment", "score")
 SCORE = ("score", "similarity", "sim")
 RANK = ("rank", "position")
@@ -36,9 +48,10 @@ def find_columns(names: Sequence[str], role: Role) -> Found | None:
         return next((plain.index(word) for word in spellings if word in plain), None)
 
     query, document = place(QUERY), place(DOCUMENT)
-    value, ranks, value_name = place(GRADE if role == "qrels" else SCORE), False, "grade" if role == "qrels" else "score"
+    value_name, ranks = ("grade" if role == "qrels" else "score"), False
+    value = place(GRADE if role == "qrels" else SCORE)
     if value is None and role == "run":
-        value, ranks, value_name = place(RANK), True, "rank"
+        value, value_name, ranks = place(RANK), "rank", True
     if query is None or document is None or value is None:
         return None
     return Found(query, document, value, value_name, ranks)

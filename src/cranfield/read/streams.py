@@ -44,7 +44,7 @@ class Stream:
             else:
                 import tempfile
 
-                self._spool = tempfile.SpooledTemporaryFile(max_size=SPOOLED)
+                self._spool = tempfile.SpooledTemporaryFile(max_size=SPOOLED)  # noqa: SIM115 (lives as long as this)
 
     def head(self, size: int) -> bytes:
         """The first bytes, decompressed."""
@@ -55,15 +55,15 @@ class Stream:
                 break
         return taken[:size]
 
-    def chunks(self) -> Iterator[bytes]:
+    def chunks(self, size: int = CHUNK) -> Iterator[bytes]:
         """The content. Once it has all been read, `sha256` is the hash of the decompressed bytes."""
         digest = hashlib.sha256()
-        for chunk in self._content():
+        for chunk in self._content(size):
             digest.update(chunk)
             yield chunk
         self.sha256 = digest.hexdigest()
 
-    def _content(self) -> Iterator[bytes]:
+    def _content(self, size: int = CHUNK) -> Iterator[bytes]:
         with self._opened() as file:
             first = self._read(file, COMPRESSED_CHUNK)
             for magic, what, decompressor in COMPRESSIONS:
@@ -72,7 +72,7 @@ class Stream:
                     return
             while first:
                 yield first
-                first = self._read(file, CHUNK)
+                first = self._read(file, size)
 
     def _decompressed(self, file: Any, data: bytes, what: str, new: Callable[[], Any]) -> Iterator[bytes]:
         decompressor = new()
@@ -104,7 +104,7 @@ class Stream:
     def _opened(self) -> Iterator[Any]:
         if self._path is not None:
             try:
-                file = open(self._path, "rb", buffering=0)
+                file = open(self._path, "rb", buffering=0)  # noqa: SIM115 (closed below)
             except OSError as error:
                 raise InputError(self._path, _reason(error), hint=_path_hint(self._path)) from error
             with file:
@@ -113,7 +113,8 @@ class Stream:
             assert self._file is not None
             yield _Replay(self._spool, self._file)
         else:
-            assert self._file is not None and self._start is not None
+            assert self._file is not None
+            assert self._start is not None
             self._file.seek(self._start)
             yield self._file
 

@@ -7,7 +7,11 @@ import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 from cranfield.errors import InputError
+from cranfield.read.numbers import parse_numbers
 from cranfield.read.streams import BYTE_ORDER_MARK, Stream
 
 BLOCK = 1 << 20
@@ -71,8 +75,22 @@ class Columns(NamedTuple):
 
     query: list[bytes]
     document: list[bytes]
-    value: list[float]
+    value: npt.NDArray[np.float64]
     line: list[int] | None  # numbers within the block, from 0, or within the file if numbered; None: 0, 1, 2, …
+
+
+class BadLine(Exception):
+    """What is wrong with a line of a block; `located` when nobody else reads the stream any more."""
+
+    def __init__(self, block: Block, line: int, fact: str, hint: str) -> None:
+        self._block, self._line, self._fact, self._hint = block, line, fact, hint
+
+    def located(self) -> InputError:
+        """The error for the user, with the line's number in the file."""
+        line = self._line
+        if not self._block.layout.numbered:
+            line += 1 + lines_before(self._block.stream, self._block.offset)
+        return InputError(self._block.stream.name, self._fact, line=line, hint=self._hint)
 
 
 class Block(NamedTuple):
@@ -83,11 +101,9 @@ class Block(NamedTuple):
     offset: int
     data: bytes | memoryview
 
-    def error(self, line: int, fact: str, *, hint: str = "") -> InputError:
-        """An error about a line of this block, named by its number in the file."""
-        if not self.layout.numbered:
-            line += 1 + lines_before(self.stream, self.offset)
-        return InputError(self.stream.name, fact, line=line, hint=hint)
+    def error(self, line: int, fact: str, *, hint: str = "") -> BadLine:
+        """An error about a line of this block."""
+        return BadLine(self, line, fact, hint)
 
     def columns(self) -> Columns:
         """Cut the block into columns."""
@@ -103,22 +119,15 @@ class Block(NamedTuple):
         step = layout.least + 1
         if fields[layout.least :: step] != [b"\0"] * (len(fields) // step) or len(fields) % step:
             return None
-        numbers = fields[layout.value :: step]
-        if b"_" in b" ".join(numbers):
-            return None
-        try:
-            values = list(map(float, numbers))
-        except ValueError:
-            return None
-        if not math.isfinite(sum(values)):
+        values = parse_numbers(fields[layout.value :: step])
+        if values is None:
             return None
         lines = list(map(int, fields[::step])) if layout.numbered else None
         return Columns(fields[layout.query :: step], fields[layout.document :: step], values, lines)
 
     def _columns_by_line(self) -> Columns:
         layout = self.layout
-        columns = Columns([], [], [], [])
-        assert columns.line is not None
+        queries, documents, values, lines = [], [], [], []
         for number, line in enumerate(bytes(self.data).split(b"\n")):
             try:
                 _ = _is_utf8(line) or line.decode()
@@ -136,22 +145,22 @@ class Block(NamedTuple):
                 continue
             place = int(fields[0]) if layout.numbered else number
             if len(fields) < layout.least or (layout.most and len(fields) > layout.most):
-                raise self.error(place, *self._wrong_width(len(fields)))
+                raise self._wrong_width(place, len(fields))
             for what, column in (("query", layout.query), ("document", layout.document)):
                 if not fields[column]:
                     raise self.error(place, f"the {what} id is empty.", hint=f"a line is: {layout.shape}")
-            columns.query.append(fields[layout.query])
-            columns.document.append(fields[layout.document])
-            columns.value.append(self._number(fields[layout.value], place))
-            columns.line.append(place)
-        return columns
+            queries.append(fields[layout.query])
+            documents.append(fields[layout.document])
+            values.append(self._number(fields[layout.value], place))
+            lines.append(place)
+        return Columns(queries, documents, np.array(values, dtype=np.float64), lines)
 
-    def _wrong_width(self, width: int) -> tuple[str, str]:
+    def _wrong_width(self, line: int, width: int) -> BadLine:
         layout, extra = self.layout, int(self.layout.numbered)
         width, least, most = width - extra, layout.least - extra, layout.most and layout.most - extra
         wanted = f"{least}" if least == most else f"at least {least}"
         fact = f"{width} column{'s' * (width != 1)} where {wanted} are needed."
-        return fact, f"a line is: {layout.shape}"
+        return self.error(line, fact, hint=f"a line is: {layout.shape}")
 
     def _number(self, text: bytes, line: int) -> float:
         shown, finite = text.decode(), ""
@@ -177,12 +186,15 @@ def _is_utf8(data: bytes) -> bool:
     return True
 
 
-def blocks(stream: Stream, layout: Layout) -> Iterator[Block]:
-    """The lines of a stream in pieces that hold whole queries, where a query's lines stand together."""
+def blocks(stream: Stream, layout: Layout, least: int = BLOCK) -> Iterator[Block]:
+    """The lines of a stream in pieces that hold whole queries, where a query's lines stand together.
+
+    A piece has at least `least` bytes, but for the last one.
+    """
     held: list[bytes | memoryview] = []
     size = offset = 0
-    enough = BLOCK
-    for number, chunk in enumerate(stream.chunks()):
+    enough = least
+    for number, chunk in enumerate(stream.chunks(least)):
         if number == 0:
             offset = _before_data(chunk, layout)
             chunk = chunk[offset:]
@@ -198,7 +210,7 @@ def blocks(stream: Stream, layout: Layout) -> Iterator[Block]:
         held = [memoryview(data)[end:]]
         size -= end
         # A query larger than a block: read on until it is whole, and do not look after every chunk.
-        enough = max(BLOCK, 2 * size)
+        enough = max(least, 2 * size)
     data = b"".join(held)
     if data:
         yield Block(stream, layout, offset, data if data.endswith(b"\n") else data + b"\n")

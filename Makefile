@@ -1,0 +1,44 @@
+# Every target creates and reuses .venv by itself. Python 3.11 or later; a C++ compiler is used where there is one.
+PYTHON ?= python3
+BIN := .venv/bin
+# Start-up time counts here, so compiled Python files are kept even where the environment says not to.
+unexport PYTHONDONTWRITEBYTECODE
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/native/*)
+
+.PHONY: demo test check bench format clean
+
+demo: .venv/.installed
+	$(BIN)/cranfield demo
+
+test: .venv/.developing
+	$(BIN)/python -m pytest -q
+
+check: .venv/.developing
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: .venv/.developing
+	$(BIN)/python -m compileall -q src
+	$(BIN)/python bench/run.py
+
+format: .venv/.developing
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+.venv/.created:
+	$(PYTHON) -m venv .venv
+	touch $@
+
+.venv/.installed: .venv/.created $(SOURCES)
+	$(PIP) -e .
+	touch $@
+
+.venv/.developing: .venv/.installed
+	$(PIP) -e '.[test,check]'
+	touch $@
+
+clean:
+	rm -rf .venv build dist

@@ -1,0 +1,52 @@
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+_Integers = npt.NDArray[np.int64]
+_Numbers = npt.NDArray[np.float64]
+_Text = npt.NDArray[np.uint8]
+_Found = tuple[_Integers, _Integers, _Integers, _Integers]
+
+class Index:
+    def __init__(
+        self, queries: _Text, query_ends: _Integers, documents: _Text, document_ends: _Integers, first: _Integers, /
+    ) -> None: ...
+
+class Layout:
+    def __init__(
+        self,
+        query: int,
+        document: int,
+        value: int,
+        least: int,
+        most: int,
+        separator: str,
+        ranks: bool,
+        counted: bool,
+        /,
+    ) -> None: ...
+
+def scan_text(
+    text: _Text, layout: Layout, index: Index, in_order: bool, drop_same: bool, /
+) -> tuple[list[bytes], _Integers, _Found] | None: ...
+def scan_columns(
+    query: _Integers,
+    place: _Integers,
+    document_text: _Text,
+    document_ends: _Integers,
+    score: _Numbers,
+    index: Index,
+    in_order: bool,
+    /,
+) -> tuple[_Integers, _Found] | None: ...
+def scan_dicts(
+    run: dict[Any, Any],
+    numbers: dict[str, int],
+    judged: list[str],
+    first: _Integers,
+    in_order: bool,
+    threads: int,
+    /,
+) -> tuple[_Integers, int, _Found, list[Any]]: ...
+def partition(text: _Text, layout: Layout, line: int, count: int, /) -> list[bytes]: ...

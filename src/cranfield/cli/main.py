@@ -1,0 +1,127 @@
+"""The program `cranfield`: its commands, and how it ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+# numpy starts a thread for linear algebra that spins for a while, on a core that the scan could use.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import click
+
+from cranfield.errors import CranfieldError
+from cranfield.version import __version__
+
+
+def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from cranfield.judge.native import native
+
+        click.echo(f"cranfield {__version__} ({'native' if native else 'pure Python'} scan)")
+        context.exit()
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.option(
+    "--version",
+    is_flag=True,
+    callback=_show_version,
+    expose_value=False,
+    is_eager=True,
+    help="Show the version and which scan is in use.",
+)
+@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
+def program() -> None:
+    """Find out how good search results are."""
+
+
+@program.command()
+@click.argument("qrels")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@click.option("-m", "--measure", "measures", multiple=True, help="A measure such as nDCG@10; may be repeated.")
+@click.option("-q", "--per-query", is_flag=True, help="Also print the values of every query.")
+@click.option("--worst", type=int, default=0, metavar="N", help="List the N queries that perform worst.")
+@click.option("--ties", help="Order of equal scores: doc_id, file, best, worst.")
+@click.option("--missing", help="A judged query that the run lacks: zero, skip, error.")
+@click.option("--duplicates", help="A document twice in a ranking: error, first, last, best.")
+@click.option("--depth", type=int, help="The deepest rank read.")
+@click.option("--run-format", help="trec, msmarco, csv, tsv, json, jsonl or parquet, if it cannot be told.")
+@click.option("--qrels-format", help="The same for the judgments.")
+def evaluate(
+    qrels: str,
+    runs: tuple[str, ...],
+    measures: tuple[str, ...],
+    per_query: bool,
+    worst: int,
+    run_format: str | None,
+    qrels_format: str | None,
+    **policy: str | int | None,
+) -> None:
+    """Evaluate one or more RUNs against the judgments in QRELS.
+
+    \b
+    Example:
+      cranfield evaluate qrels.txt bm25.run -m nDCG@10 -m AP
+    """
+    from cranfield.evaluation import DEFAULT_MEASURES, evaluate_runs
+    from cranfield.judge.policy import Policy
+    from cranfield.show.text import evaluations_table, per_query_lines, worst_table
+
+    chosen = Policy(**{name: value for name, value in policy.items() if value is not None})  # type: ignore[arg-type]
+    results = evaluate_runs(
+        qrels, runs, measures or DEFAULT_MEASURES, policy=chosen, format=run_format, qrels_format=qrels_format
+    )
+    found = list(results.values())
+    if per_query:
+        for line in per_query_lines(found):
+            click.echo(line)
+        click.echo()
+    click.echo(evaluations_table(found))
+    if worst:
+        for result in found:
+            click.echo()
+            click.echo(worst_table(result, worst))
+
+
+@program.command()
+def demo() -> None:
+    """Evaluate two small built-in runs."""
+    from importlib.resources import files
+
+    from cranfield.evaluation import evaluate_runs
+    from cranfield.show.text import evaluations_table, worst_table
+
+    data = files("cranfield") / "data"
+    runs = {name: str(data / f"{name}.run") for name in ("keywords", "meaning")}
+    results = list(evaluate_runs(str(data / "qrels.txt"), runs).values())
+    click.echo("Two systems answer ten questions about search evaluation.\n")
+    click.echo(evaluations_table(results))
+    click.echo()
+    click.echo(worst_table(results[0], 3))
+
+
+def main() -> None:
+    """Run the program; every error ends in a message and an exit code, never in a traceback."""
+    debug = "--debug" in sys.argv
+    try:
+        program(prog_name="cranfield", standalone_mode=False)
+    except click.exceptions.Exit as end:
+        code = end.exit_code
+    except click.Abort:
+        code = 130
+    except click.ClickException as error:
+        error.show()
+        code = 2
+    except CranfieldError as error:
+        if debug:
+            raise
+        click.echo(f"cranfield: {error}", err=True)
+        code = 2
+    except BrokenPipeError:
+        # Whoever read our output has gone; Python would complain once more when it flushes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    else:
+        code = 0
+    sys.exit(code)
