@@ -234,7 +234,7 @@ class Evaluation(Mapping[str, float]):
     def describe_counts(self) -> str:
         """The counts in words."""
         counts = self.counts
-        notes = [f"{counts.queries} queries"]
+        notes = [f"{counts.queries} {'query' if counts.queries == 1 else 'queries'}"]
         if counts.missing:
             fate = "left out" if self.policy.missing == "skip" else "count 0"
             notes.append(f"{counts.missing} judged but not in the run ({fate})")
@@ -281,7 +281,7 @@ def evaluate(
     format, qrels_format: the format of the run and of the judgments, where it cannot be told from the file.
 
     >>> evaluate({"q1": {"a": 3, "b": 1, "c": 2}}, {"q1": {"b": 0.9, "a": 0.8}}, ["nDCG@3", "R@3"])
-    <Evaluation of the run: nDCG@3=0.6076, R@3=0.6667; 1 queries>
+    <Evaluation of the run: nDCG@3=0.6075, R@3=0.6667; 1 query>
     """
     wanted = parse_measures(measures)
     judgments = Judgments.read(qrels, qrels_format)

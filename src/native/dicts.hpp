@@ -24,8 +24,9 @@ struct Dict {
 class DictRanker {
   public:
     // `judged` lists the judged documents; rows first[q] to first[q + 1] of it belong to query q.
-    DictRanker(PyObject* judged, const std::int64_t* first, bool ties_in_order)
-        : judged_(judged), first_(first), ties_in_order_(ties_in_order) {}
+    // `empty` is the empty string, which is no id.
+    DictRanker(PyObject* judged, const std::int64_t* first, PyObject* empty, bool ties_in_order)
+        : judged_(judged), first_(first), empty_(empty), ties_in_order_(ties_in_order) {}
 
     void rank(Dict& dict) {
         dict.plain = take_scores(dict.documents);
@@ -61,7 +62,7 @@ class DictRanker {
             *at = value_of(score);
             check += *at - *at;
         }
-        return check == 0;
+        return check == 0 && !PyDict_GetItemWithError(documents, empty_);
     }
 
     static double value_of(PyObject* score) {
@@ -86,6 +87,7 @@ class DictRanker {
 
     PyObject* judged_;
     const std::int64_t* first_;
+    PyObject* empty_;
     const bool ties_in_order_;
     std::vector<double> scores_;
     std::vector<PyObject*> ids_;

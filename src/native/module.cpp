@@ -155,7 +155,9 @@ nb::object scan_dicts(nb::dict run, nb::dict numbers, nb::list judged, Integers 
         dicts.push_back({ranking, known ? PyLong_AsLongLong(known) : -1});
         queries.push_back(query);
     }
-    const DictRanker ranker(judged.ptr(), first.data(), ties_in_order);
+    const nb::str empty("");
+    PyObject_Hash(empty.ptr());  // now, because strings keep their hash and threads must not write
+    const DictRanker ranker(judged.ptr(), first.data(), empty.ptr(), ties_in_order);
     Found found = rank_dicts(dicts, ranker, std::max<std::size_t>(threads, 1));
     std::vector<std::int64_t> retrieved(first.size() - 1, -1);
     std::int64_t extra = 0;

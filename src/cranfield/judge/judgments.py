@@ -189,4 +189,15 @@ def _from_rankings(source: Rankings) -> dict[str, dict[str, float]]:
             if document in grades:
                 raise InputError(source.name, _twice(query_id, document, grades[document], grade))
             grades[document] = grade
+    _check_encodable(by_query, source.name)
     return by_query
+
+
+def _check_encodable(by_query: Mapping[str, Mapping[str, float]], source: str) -> None:
+    # Lone surrogates are the one kind of text that has no bytes.
+    try:
+        for query, judged in by_query.items():
+            for text in (query, *judged):
+                text.encode()
+    except UnicodeEncodeError:
+        raise InputError(source, f"the id {text!a} cannot be written as UTF-8.") from None

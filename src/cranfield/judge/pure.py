@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import compress, islice
+from itertools import compress, islice, pairwise
 from operator import ne
 from typing import NamedTuple
 
@@ -55,9 +55,8 @@ def scan(block: Block, judgments: Judgments, policy: Policy) -> Part:
 def _group(queries: list[bytes]) -> dict[bytes, list[slice]]:
     """The stretches of lines of each query, in order of appearance."""
     changes = compress(range(1, len(queries)), map(ne, queries, islice(queries, 1, None)))
-    starts = [0, *changes] if queries else []
     stretches: dict[bytes, list[slice]] = {}
-    for start, stop in zip(starts, [*starts[1:], len(queries)], strict=True):
+    for start, stop in pairwise([0, *changes, len(queries)] if queries else []):
         stretches.setdefault(queries[start], []).append(slice(start, stop))
     return stretches
 

@@ -45,7 +45,7 @@ def detect(stream: Stream, role: Role, format: str | None) -> str | Layout:
         return TREC_QRELS if role == "qrels" else TREC_RUN
     if kind == "msmarco":
         return MSMARCO_RUN if role == "run" else TREC_QRELS
-    separators = {"csv": (",", ";", "\t"), "tsv": ("\t", ",")}.get(kind or "", ("\t", ","))
+    separators = (",", ";", "\t") if kind == "csv" else ("\t", ",", ";")
     header = _header(fields, (*separators, ""), role)
     if header:
         return header

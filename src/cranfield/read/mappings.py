@@ -17,10 +17,6 @@ def id_text(value: object, source: str, what: str) -> str:
     if isinstance(value, str):
         if not value:
             raise InputError(source, f"{what}: the id is empty.")
-        try:
-            value.encode()
-        except UnicodeEncodeError:  # a lone surrogate: the one kind of text that has no bytes
-            raise InputError(source, f"{what}: the id {value!a} cannot be written as UTF-8.") from None
         return str(value)
     if isinstance(value, bytes):
         return value.decode()

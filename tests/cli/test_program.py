@@ -1,0 +1,93 @@
+"""The program, as people run it."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import cranfield
+
+PROGRAM = Path(sys.executable).with_name("cranfield")
+
+
+def run(*arguments, **options):
+    command = [PROGRAM] if PROGRAM.exists() else [sys.executable, "-c", "from cranfield.cli.main import main; main()"]
+    return subprocess.run([*command, *arguments], capture_output=True, text=True, **options)
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "qrels").write_text("1 0 a 1\n1 0 b 0\n2 0 c 2\n")
+    (tmp_path / "good.run").write_text("1 Q0 a 1 2 t\n2 Q0 c 1 1 t\n")
+    (tmp_path / "bad.run").write_text("1 Q0 b 1 2 t\n1 Q0 a 2 1 t\n")
+    return tmp_path
+
+
+def test_version_says_which_scan():
+    from cranfield.judge.native import native
+
+    name = "native" if native else "pure Python"
+    assert run("--version").stdout == f"cranfield {cranfield.__version__} ({name} scan)\n"
+    pure = run("--version", env={**os.environ, "CRANFIELD_SCAN": "pure"})
+    assert "(pure Python scan)" in pure.stdout
+
+
+def test_evaluate(files):
+    done = run("evaluate", "qrels", "good.run", "bad.run", "-m", "RR", "-m", "P@1", cwd=files)
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[:3] == ["run       RR     P@1", "good  1.0000  1.0000", "bad   0.2500  0.0000"]
+    assert "bad: 2 queries; 1 judged but not in the run (count 0)" in done.stdout
+    assert done.stdout.count("|version:") == 2
+    done = run("evaluate", "qrels", "-", "-q", "-m", "RR", "--worst", "1", cwd=files, input="1 Q0 b 1 1 t\n")
+    assert "standard input\t1\tRR\t0.0000" in done.stdout
+    assert "none of 1 relevant among 1 retrieved" in done.stdout
+    skipping = run("evaluate", "qrels", "bad.run", "-m", "RR", "--missing", "skip", cwd=files)
+    assert "0.5000" in skipping.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("evaluate", "none", "good.run"), "cranfield: none: cannot be read: no such file or directory."),
+        (("evaluate", "qrels", "qrels"), "are the judgments and the run in the wrong order?"),
+        (("evaluate", "qrels", "good.run", "-m", "nDGC@10"), "did you mean nDCG@10?"),
+        (("evaluate", "qrels", "good.run", "--ties", "odd"), "ties='odd' is not a policy"),
+        (("evaluate", "qrels"), "Missing argument"),
+        (("evaluat",), "No such command"),
+        (("evaluate", "qrels", "good.run", "--depth", "x"), "not a valid integer"),
+    ],
+)
+def test_errors_are_messages(files, arguments, message):
+    done = run(*arguments, cwd=files)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_closed_pipe_is_quiet(files):
+    (files / "many.run").write_text("".join(f"{q} Q0 a 1 1 t\n" for q in range(30000)))
+    (files / "many").write_text("".join(f"{q} 0 a 1\n" for q in range(30000)))
+    done = subprocess.run(
+        f"'{PROGRAM}' evaluate many many.run -q | head -1", shell=True, capture_output=True, text=True, cwd=files
+    )
+    assert done.stdout.startswith("many\t0\tnDCG@10")
+    assert done.stderr == ""
+
+
+def test_demo():
+    done = run("demo")
+    assert done.returncode == 0
+    assert "worst queries by nDCG@10" in done.stdout
+
+
+def test_evaluating_imports_nothing_heavy(files):
+    code = (
+        "import sys, cranfield; cranfield.evaluate('qrels', 'good.run');"
+        "heavy = {'scipy', 'pandas', 'polars', 'pyarrow', 'narwhals', 'rich', 'torch', 'pyspark', 'altair', 'click'};"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=files)
+    assert done.stdout.strip() == "[]", done.stderr

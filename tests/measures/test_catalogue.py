@@ -1,0 +1,106 @@
+"""Every measure of the registry, through the same properties."""
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import cranfield
+from cranfield import JudgedRanks, catalogue, parse_measure
+from tests import generated, oracle
+
+# Every measure with its defaults, and with other values of each parameter.
+OTHERS = {"cutoff": (1, 3, 100), "rel": (0, 2, 1.5), "beta": (0.5, 2), "gain": ("exponential",), "judged_only": (True,)}
+
+
+def variants():
+    for definition in catalogue().values():
+        required = {name: OTHERS[name][1] for name, default in definition.defaults.items() if not _has(default)}
+        yield definition(**required)
+        for name in definition.defaults:
+            for value in OTHERS[name]:
+                yield definition(**{**required, name: value})
+
+
+def _has(default):
+    return default is None or isinstance(default, int | float | str)
+
+
+VARIANTS = list(dict.fromkeys(variants()))
+names = pytest.mark.parametrize("measure", VARIANTS, ids=lambda measure: measure.name)
+
+
+def test_every_measure_has_an_oracle():
+    assert set(catalogue()) == set(oracle.ORACLES)
+
+
+def test_every_measure_says_what_it_is():
+    for name, definition in catalogue().items():
+        assert definition.summary.endswith("."), name
+        assert " = " in definition.formula, name
+
+
+@names
+@settings(max_examples=40, deadline=None)
+@given(generated.collections(), st.sampled_from(["doc_id", "best", "worst"]))
+def test_it_equals_its_oracle(measure, collection, ties):
+    qrels, run = collection
+    result = cranfield.evaluate(qrels, run, [measure], policy=cranfield.Policy(ties=ties))
+    expected = oracle.values(measure, qrels, run, ties)
+    assert result.by_query(measure) == pytest.approx(expected, abs=1e-12)
+    mean = math.fsum(expected.values()) / (1 if measure.definition.aggregate == "sum" else len(expected))
+    assert result[measure] == pytest.approx(mean, abs=1e-12)
+
+
+@names
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=12))
+def test_the_ideal_order_is_best(measure, grades):
+    if measure.definition.aggregate == "sum":
+        pytest.skip("a count")
+    best = cranfield.value(measure, sorted(grades, reverse=True))
+    assert 0 <= cranfield.value(measure, grades) <= best + 1e-12 <= 1 + 1e-9
+
+
+@names
+@settings(max_examples=20, deadline=None)
+@given(generated.collections(), generated.collections())
+def test_queries_are_independent(measure, one, other):
+    qrels = {f"a{q}": judged for q, judged in one[0].items()} | {f"b{q}": judged for q, judged in other[0].items()}
+    run = {f"a{q}": ranking for q, ranking in one[1].items()} | {f"b{q}": ranking for q, ranking in other[1].items()}
+    together = cranfield.evaluate(qrels, run, [measure]).by_query(measure)
+    for letter, (its_qrels, its_run) in (("a", one), ("b", other)):
+        alone = cranfield.evaluate(its_qrels, its_run, [measure]).by_query(measure)
+        assert {q: together[letter + q] for q in its_qrels} == alone
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.one_of(st.none(), st.integers(-1, 3)), max_size=10), st.lists(st.integers(-1, 3), max_size=5))
+def test_value_of_plain_grades(grades, missed):
+    judged = [grade for grade in grades if grade is not None] + missed
+    for measure in VARIANTS:
+        expected = oracle.value(measure, grades, judged)
+        assert cranfield.value(measure, grades, missed) == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_measure_of_ones_own():
+    from cranfield.measures import registry
+
+    @cranfield.measure("Deepest", aliases=("deepest_hit",))
+    def deepest(judged: JudgedRanks, *, rel: float = 1, bonus: float = 0):
+        """Rank of the deepest relevant document.
+
+        Deepest = max i
+        """
+        import numpy as np
+
+        ranks = np.zeros(len(judged))
+        np.maximum.at(ranks, judged.query, judged.relevant(rel) * judged.rank)
+        return ranks + bonus
+
+    try:
+        assert cranfield.value("deepest_hit(bonus=0.5)", [1, 0, 1, 0]) == 3.5
+        assert parse_measure("Deepest(bonus=0.5)").name == "Deepest(bonus=0.5)"
+    finally:
+        del registry._definitions["Deepest"]

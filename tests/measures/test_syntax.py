@@ -1,0 +1,76 @@
+"""The language of measure names."""
+
+import pytest
+
+import cranfield
+from cranfield import MeasureError, parse_measure, parse_measures
+
+SAME = {
+    "nDCG@10": ["nDCG@10", "ndcg_cut_10", "ndcg_cut.10", "ndcg@10", "NDCG@10", "ndcg_at_10", "nDCG(cutoff=10)"],
+    "nDCG": ["nDCG", "ndcg", "NDCG", "nDCG(gain=linear)"],
+    "nDCG(gain=exponential)@5": ["nDCG(gain=exponential)@5", "nDCG(gain='exponential')@5", "ndcg_burges@5"],
+    "AP": ["AP", "MAP", "map", "ap"],
+    "AP@100": ["AP@100", "map_cut_100", "map@100", "map_at_100"],
+    "AP(rel=2)": ["AP(rel=2)", "AP( rel = 2 )", "map-l2", "MAP(rel=2.0)"],
+    "P@5": ["P@5", "P_5", "P.5", "precision@5", "Precision@5", "precision_at_5"],
+    "P(rel=2)@5": ["P(rel=2)@5", "precision@5-l2", "P(cutoff=5,rel=2)"],
+    "R@1000": ["R@1000", "recall_1000", "Recall@1000", "recall_at_1000"],
+    "RR": ["RR", "MRR", "mrr", "recip_rank"],
+    "RR@10": ["RR@10", "MRR@10", "mrr_at_10"],
+    "Rprec": ["Rprec", "RPrec", "R-Precision", "r-precision"],
+    "Success@5": ["Success@5", "success_5", "hit_rate@5", "HitRate@5"],
+    "F(beta=2)@3": ["F(beta=2)@3", "F1(beta=2)@3"],
+    "F@3": ["f1@3", "F(beta=1)@3"],
+    "NumRet": ["NumRet", "num_ret"],
+    "P(judged_only=True)@5": ["P(judged_only=True)@5", "P(judged_only=true)@5"],
+}
+
+
+@pytest.mark.parametrize(("name", "spelling"), [(name, word) for name, words in SAME.items() for word in words])
+def test_spellings(name, spelling):
+    assert parse_measure(spelling).name == name
+    assert parse_measure(parse_measure(spelling).name) == parse_measure(spelling)
+
+
+@pytest.mark.parametrize(
+    ("name", "fact"),
+    [
+        ("nDGC@10", "there is no measure 'nDGC'.\nHint: did you mean nDCG@10?"),
+        ("xyzzy", "there is no measure 'xyzzy'.\nHint: see cranfield.catalogue() for all measures"),
+        ("P", "P needs a cutoff.\nHint: for instance P@10"),
+        ("P@0", "P cannot have cutoff=0.\nHint: cutoff is a whole number from 1"),
+        ("P@-1", "P cannot have cutoff=-1."),
+        ("P@5.0", "P cannot have cutoff=5.0."),
+        ("P@ten", "P cannot have cutoff=ten."),
+        ("P(rel=-1)@5", "P cannot have rel=-1.\nHint: rel is a number from 0"),
+        ("AP(rel=nan)", "AP cannot have rel=nan."),
+        ("F(beta=0)@5", "F cannot have beta=0.\nHint: beta is a number above 0"),
+        ("nDCG(gain=cubic)", "nDCG cannot have gain=cubic.\nHint: gain is linear or exponential"),
+        ("AP(depth=3)", "AP has no parameter 'depth'.\nHint: it has cutoff, rel, judged_only"),
+        ("AP(3)", "'3' is not a parameter of AP.\nHint: write name=value"),
+        ("AP(judged_only=maybe)", "AP cannot have judged_only=maybe."),
+        ("P@5@6", "'P@5@6' is not a measure."),
+        ("", "no measure is named."),
+    ],
+)
+def test_errors_list_what_is_allowed(name, fact):
+    with pytest.raises(MeasureError) as error:
+        parse_measures(name)
+    assert str(error.value).startswith(fact)
+
+
+def test_several_in_one_string():
+    assert [m.name for m in parse_measures("AP nDCG@10,RR\nP(rel=2, judged_only=True)@5 AP P_5,10,20")] == [
+        *("AP", "nDCG@10", "RR", "P(rel=2, judged_only=True)@5", "P@5", "P@10", "P@20")
+    ]
+    assert [m.name for m in parse_measures(["AP", parse_measure("RR"), "ndcg_cut.5,10"])] == [
+        *("AP", "RR", "nDCG@5", "nDCG@10")
+    ]
+    with pytest.raises(MeasureError, match="3 is not a measure"):
+        parse_measures([3])
+
+
+def test_measures_are_values():
+    assert {parse_measure("P_5"), parse_measure("P@5")} == {parse_measure("precision@5")}
+    assert parse_measure("P@5").replace(rel=2).name == "P(rel=2)@5"
+    assert cranfield.catalogue()["P"](cutoff=5) == parse_measure("P@5")

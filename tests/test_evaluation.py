@@ -1,0 +1,133 @@
+"""What evaluate returns."""
+
+import json
+
+import pytest
+
+import cranfield
+from cranfield import Evaluation, InputError, Judgments, Policy, PolicyError, evaluate, evaluate_runs
+
+QRELS = {"1": {"a": 2, "b": 0}, "2": {"a": 1, "c": 1}, "3": {"a": 0}, "10": {"z": 1}}
+RUN = {"1": {"a": 2.0, "b": 1.0}, "2": {"b": 2.0, "a": 1.0}, "3": {"a": 1.0}, "99": {"a": 1.0}}
+
+
+@pytest.fixture
+def result() -> Evaluation:
+    return evaluate(QRELS, RUN, "RR nDCG@10 NumRet")
+
+
+def test_it_is_a_mapping_from_measure_to_mean(result):
+    assert list(result) == ["RR", "nDCG@10", "NumRet"]
+    assert result["RR"] == result["mrr"] == (1 + 0.5 + 0 + 0) / 4
+    assert result["NumRet"] == 5
+    assert "AP" not in result
+    assert "no such" not in result
+    with pytest.raises(KeyError):
+        result["AP"]
+    assert result == dict(result)
+
+
+def test_queries_stand_in_natural_order(result):
+    assert result.query_ids == ("1", "2", "3", "10")
+    assert result.by_query("RR") == {"1": 1.0, "2": 0.5, "3": 0.0, "10": 0.0}
+    assert Judgments.read({"b": {"x": 1}, "10": {"x": 1}, "9": {"x": 1}}).query_ids == ("10", "9", "b")
+
+
+def test_counts_and_policy(result):
+    counts = result.counts
+    assert (counts.queries, counts.judged, counts.missing, counts.extra, counts.no_relevant) == (4, 4, 1, 1, 1)
+    skipped = evaluate(QRELS, RUN, "RR", policy=Policy(missing="skip"))
+    assert (skipped["RR"], skipped.counts.queries, skipped.counts.missing) == (0.5, 3, 1)
+    assert "10" not in skipped.query_ids
+    with pytest.raises(InputError, match="1 judged queries are not in the run: 10"):
+        evaluate(QRELS, RUN, "RR", policy=Policy(missing="error"))
+
+
+def test_the_signature_tells_all(result):
+    parts = dict(part.split(":") for part in result.signature.split("|"))
+    assert parts | {"qrels": "", "run": ""} == {
+        **{"ties": "doc_id", "missing": "zero", "duplicates": "error", "depth": "all", "same_id": "keep", "rel": "1"},
+        **{"judged": "4", "queries": "4", "missing_queries": "1", "extra_queries": "1", "no_relevant": "1"},
+        **{"tied": "0.0%", "qrels": "", "run": "", "version": cranfield.__version__},
+    }
+    assert parts["qrels"] == result.qrels_sha256[:12]
+    assert len(result.run_sha256) == 64
+    other = evaluate(QRELS, {**RUN, "1": {"a": 1.0, "b": 2.0}}, "RR")
+    assert other.run_sha256 != result.run_sha256
+
+
+def test_tidy_tables(result):
+    assert result.per_query[1] == ("the run", "2", "RR", 0.5)
+    assert len(result.per_query) == 12
+    for table in (result.to_arrow().to_pylist(), result.to_polars().to_dicts(), result.to_pandas().to_dict("records")):
+        assert [tuple(row.values()) for row in table] == list(map(tuple, result.per_query))
+        assert list(table[0]) == ["run", "query_id", "measure", "value"]
+
+
+def test_dicts_and_json(result):
+    whole = result.to_dict()
+    assert json.loads(result.to_json()) == whole
+    assert whole["mean"] == dict(result)
+    assert whole["per_query"]["2"]["RR"] == 0.5
+    assert whole["signature"] == result.signature
+    assert "per_query" not in result.to_dict(per_query=False)
+
+
+def test_the_worst_queries_say_why(result):
+    worst = evaluate({**QRELS, "4": {"y": 1}}, {**RUN, "4": {"x": 1.0}}, "RR").worst("RR", 4)
+    assert [(poor.query_id, poor.value, poor.reason) for poor in worst] == [
+        ("3", 0.0, "no relevant document is judged"),
+        ("4", 0.0, "none of 1 relevant among 1 retrieved"),
+        ("10", 0.0, "nothing retrieved, 1 relevant"),
+        ("2", 0.5, "1 of 2 relevant retrieved, the first at rank 2"),
+    ]
+    assert result.worst("RR", 0) == []
+    assert len(result.worst(n=100)) == 4
+
+
+def test_it_shows_itself(result):
+    text = str(result)
+    assert "RR       0.3750" in text
+    assert "1 judged but not in the run (count 0)" in text
+    named = evaluate(QRELS, RUN, "RR", name="<b>")
+    assert "&lt;b&gt;" in named._repr_html_()
+    assert "<td>0.3750</td>" in named._repr_html_()
+    assert result.signature.replace("&", "&amp;") in result._repr_html_()
+
+
+def test_several_runs_share_the_judgments(tmp_path):
+    (tmp_path / "a.run").write_text("1 Q0 a 1 1 t\n")
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "a.run.gz").write_text("1 Q0 b 1 1 t\n")
+    judgments = Judgments.read(QRELS)
+    results = evaluate_runs(judgments, [tmp_path / "a.run", tmp_path / "b" / "a.run.gz"], "P@1")
+    assert {name: result["P@1"] for name, result in results.items()} == {"a": 0.25, "a (2)": 0.0}
+    assert Judgments.read(judgments) is judgments
+
+
+def test_policies_are_checked():
+    with pytest.raises(PolicyError, match="ties='random' is not a policy"):
+        Policy(ties="random")
+    for depth in (0, -1, 2.5, "3", True):
+        with pytest.raises(PolicyError, match="is not a rank"):
+            Policy(depth=depth)
+
+
+def test_ties_best_and_worst_bracket_the_default():
+    qrels, run = {"q": {"b": 1}}, {"q": {"a": 1.0, "b": 1.0, "c": 1.0}}
+    ranks = {ties: 1 / evaluate(qrels, run, "RR", policy=Policy(ties=ties))["RR"] for ties in ("best", "doc_id", "worst")}
+    assert ranks == {"best": 1, "doc_id": 2, "worst": 3}
+
+
+def test_an_ideal_built_from_all_judgments():
+    """nDCG is not 1 because what was retrieved is in order."""
+    assert evaluate({"q": {"a": 1, "b": 3}}, {"q": {"a": 1.0}}, "nDCG")["nDCG"] < 0.3
+
+
+def test_a_query_without_anything_judged_counts_zero():
+    assert evaluate({"q": {"a": 1}, "empty": {}}, {"q": ["a"]}, "RR")["RR"] == 0.5
+
+
+def test_public_names():
+    assert set(cranfield.__all__) <= set(dir(cranfield))
+    assert cranfield.__all__ == sorted(cranfield.__all__)
