@@ -46,9 +46,21 @@ def test_counts_and_policy(result):
 def test_the_signature_tells_all(result):
     parts = dict(part.split(":") for part in result.signature.split("|"))
     assert parts | {"qrels": "", "run": ""} == {
-        **{"ties": "doc_id", "missing": "zero", "duplicates": "error", "depth": "all", "same_id": "keep", "rel": "1"},
-        **{"judged": "4", "queries": "4", "missing_queries": "1", "extra_queries": "1", "no_relevant": "1"},
-        **{"tied": "0.0%", "qrels": "", "run": "", "version": cranfield.__version__},
+        "ties": "doc_id",
+        "missing": "zero",
+        "duplicates": "error",
+        "depth": "all",
+        "same_id": "keep",
+        "rel": "1",
+        "judged": "4",
+        "queries": "4",
+        "missing_queries": "1",
+        "extra_queries": "1",
+        "no_relevant": "1",
+        "tied": "0.0%",
+        "qrels": "",
+        "run": "",
+        "version": cranfield.__version__,
     }
     assert parts["qrels"] == result.qrels_sha256[:12]
     assert len(result.run_sha256) == 64
@@ -115,7 +127,9 @@ def test_policies_are_checked():
 
 def test_ties_best_and_worst_bracket_the_default():
     qrels, run = {"q": {"b": 1}}, {"q": {"a": 1.0, "b": 1.0, "c": 1.0}}
-    ranks = {ties: 1 / evaluate(qrels, run, "RR", policy=Policy(ties=ties))["RR"] for ties in ("best", "doc_id", "worst")}
+    ranks = {
+        ties: 1 / evaluate(qrels, run, "RR", policy=Policy(ties=ties))["RR"] for ties in ("best", "doc_id", "worst")
+    }
     assert ranks == {"best": 1, "doc_id": 2, "worst": 3}
 
 

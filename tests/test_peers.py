@@ -50,7 +50,9 @@ def test_32_bit_scores_are_told_apart():
     assert cranfield.evaluate(qrels, run, "RR")["RR"] == 1.0
 
 
-@pytest.mark.parametrize("measure", ["nDCG@10", "nDCG", "AP", "AP@5", "P@5", "R@5", "RR", "Rprec", "Success@5", "P(rel=2)@5", "Judged@5"])
+@pytest.mark.parametrize(
+    "measure", ["nDCG@10", "nDCG", "AP", "AP@5", "P@5", "R@5", "RR", "Rprec", "Success@5", "P(rel=2)@5", "Judged@5"]
+)
 def test_ir_measures(measure):
     ir_measures = pytest.importorskip("ir_measures")
     qrels = {"1": {"a": 2, "b": 0, "c": 1}, "2": {"a": 1, "x": 3}, "3": {"z": 1}}

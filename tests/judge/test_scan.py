@@ -18,7 +18,9 @@ TIES = ("doc_id", "file", "best", "worst")
 scans = pytest.mark.parametrize(
     "scan",
     [
-        pytest.param(native, marks=pytest.mark.skipif(native is None, reason="the native scan is not built"), id="native"),
+        pytest.param(
+            native, marks=pytest.mark.skipif(native is None, reason="the native scan is not built"), id="native"
+        ),
         pytest.param(None, id="pure"),
     ],
 )
@@ -66,7 +68,7 @@ def test_every_other_source_gives_the_same_table(scan, collection):
     arrow = pytest.importorskip("pyarrow")
     qrels, run = collection
     rows = [(q, d, score) for q, ranking in run.items() for d, score in ranking.items()]
-    frame = arrow.table({name: column for name, column in zip(("qid", "docno", "score"), zip(*rows))})
+    frame = arrow.table(dict(zip(("qid", "docno", "score"), zip(*rows))))
     expected = naive_table(qrels, run, "doc_id", Judgments.read(qrels).query_ids)
     with scan_with(scan):
         assert table(qrels, rows) == expected
@@ -79,7 +81,7 @@ def test_every_other_source_gives_the_same_table(scan, collection):
 def test_a_query_larger_than_a_block_and_many_blocks(scan):
     chance = random.Random(5)
     run = {str(q): {f"d{i}": chance.random() for i in range(n)} for q, n in enumerate([1, 3000, 2, 50, 700, 1])}
-    qrels = {q: {d: 1 for d in chance.sample(sorted(ranking), min(len(ranking), 20))} for q, ranking in run.items()}
+    qrels = {q: dict.fromkeys(chance.sample(sorted(ranking), min(len(ranking), 20)), 1) for q, ranking in run.items()}
     text = plain((q, "Q0", d, "1", repr(s), "t") for q, ranking in run.items() for d, s in ranking.items())
     with scan_with(scan, 1000):
         assert table(qrels, file(text)) == naive_table(qrels, run, "doc_id", sorted(qrels))
@@ -124,7 +126,9 @@ def test_a_scattered_file_is_exact_and_names_the_right_line(scan):
 )
 def test_a_bad_line_is_named(scan, block, line, fact):
     good = "".join(f"q{q} Q0 d1 1 1.5 t\n" for q in range(1, 9))
-    text = (good.replace("q1 ", "q0 ") + "# comment\n\nq1 Q0 d1 1 1.5 t\n" + line + "\n").encode(errors="surrogateescape")
+    text = (good.replace("q1 ", "q0 ") + "# comment\n\nq1 Q0 d1 1 1.5 t\n" + line + "\n").encode(
+        errors="surrogateescape"
+    )
     number = text.rstrip(b"\n").count(b"\n") + 1
     with scan_with(scan, block), pytest.raises(InputError) as error:
         table({"q1": {"d1": 1}}, file(text))

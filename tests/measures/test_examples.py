@@ -26,7 +26,14 @@ def test_ndcg_in_both_gains():
 def test_800_documents_10_relevant_15_retrieved():
     relevant = [1 if rank in (1, 3, 6, 10, 15) else 0 for rank in range(1, 16)]
     missed = [1] * 5
-    for measure, expected in {"P@3": 2 / 3, "AP": 0.29, "Rprec": 0.4, "P@15": 1 / 3, "R@15": 1 / 2, "F@15": 0.4}.items():
+    for measure, expected in {
+        "P@3": 2 / 3,
+        "AP": 0.29,
+        "Rprec": 0.4,
+        "P@15": 1 / 3,
+        "R@15": 1 / 2,
+        "F@15": 0.4,
+    }.items():
         assert value(measure, relevant, missed) == pytest.approx(expected, abs=5e-5), measure
     without = [None if rank == 6 else grade for rank, grade in enumerate(relevant, 1)]
     assert value("AP", without, missed) == close(0.2481)

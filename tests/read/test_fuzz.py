@@ -20,7 +20,7 @@ SEEDS = {
     "trec": "".join(f"{q} Q0 {d} 1 {s} t\n" for q, d, s in RUN).encode(),
     "qrels": "".join(f"{q} 0 {d} 1\n" for q, d, _ in RUN).encode(),
     "tsv": ("query_id\tdoc_id\tscore\n" + "".join(f"{q}\t{d}\t{s}\n" for q, d, s in RUN)).encode(),
-    "csv": ('query_id,doc_id,score\n' + "".join(f'"{q}",{d},{s}\n' for q, d, s in RUN)).encode(),
+    "csv": ("query_id,doc_id,score\n" + "".join(f'"{q}",{d},{s}\n' for q, d, s in RUN)).encode(),
     "json": json.dumps({"q1": {"d1": 2.5, "d2": 1.5}, "q2": {"d3": 0.5}}).encode(),
     "jsonl": "".join(json.dumps({"query_id": q, "doc_id": d, "score": s}) + "\n" for q, d, s in RUN).encode(),
     "msmarco": b"q1\td1\t1\nq1\td2\t2\nq2\td3\t1\n",

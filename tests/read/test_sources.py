@@ -65,7 +65,7 @@ def test_compressed_files(tmp_path, extension, named):
         check(qrels, run)
         for size in (len(run.read_bytes()) - 3, 12):
             run.write_bytes(run.read_bytes()[:size])
-            with pytest.raises(InputError, match="stops before its end|is damaged"):
+            with pytest.raises(InputError, match=r"stops before its end|is damaged"):
                 check(qrels, run)
 
 
@@ -146,8 +146,16 @@ def test_frames():
     for library in ("pandas", "polars", "pyarrow"):
         module = pytest.importorskip(library)
         make = module.table if library == "pyarrow" else module.DataFrame
-        qrels = make({"qid": [r[0] for r in QRELS_ROWS], "docno": [r[1] for r in QRELS_ROWS], "label": [float(r[2]) for r in QRELS_ROWS]})
-        run = make({"qid": [r[0] for r in RUN_ROWS], "docno": [r[1] for r in RUN_ROWS], "score": [r[2] for r in RUN_ROWS]})
+        qrels = make(
+            {
+                "qid": [r[0] for r in QRELS_ROWS],
+                "docno": [r[1] for r in QRELS_ROWS],
+                "label": [float(r[2]) for r in QRELS_ROWS],
+            }
+        )
+        run = make(
+            {"qid": [r[0] for r in RUN_ROWS], "docno": [r[1] for r in RUN_ROWS], "score": [r[2] for r in RUN_ROWS]}
+        )
         check(qrels, run)
         numbered = make({"query_id": [1, 1, 2], "doc_id": [10, 11, 10], "relevance": [1, 0, 2]})
         ranked = make({"query_id": ["1", "1", "2"], "doc_id": [10, 11, 10], "rank": [2, 1, 1]})
@@ -187,8 +195,8 @@ def test_a_pipe_with_scattered_queries_is_read_twice():
     reader, writer = os.pipe()
     with os.fdopen(writer, "wb") as pipe:
         pipe.write(b"".join(lines))
-    from tests.generated import scan_with
     from cranfield.judge.native import native
+    from tests.generated import scan_with
 
     with os.fdopen(reader, "rb") as pipe, scan_with(native, 40):
         check(QRELS, pipe)

@@ -131,24 +131,26 @@ def _twice(query: str, document: str, one: float, other: float) -> str:
 
 
 def _from_text(source: Text) -> dict[str, dict[str, float]]:
-    by_query: dict[bytes, dict[bytes, float]] = {}
+    by_query: dict[str, dict[str, float]] = {}
     for block in blocks(source.stream, source.layout):
         columns = block.columns()
         for place, (query, document, grade) in enumerate(
-            zip(columns.query, columns.document, columns.value.tolist(), strict=True)
+            zip(
+                map(bytes.decode, columns.query),
+                map(bytes.decode, columns.document),
+                columns.value.tolist(),
+                strict=True,
+            )
         ):
             judged = by_query.get(query)
             if judged is None:
                 judged = by_query[query] = {}
             if document in judged:
                 line = columns.line[place] if columns.line else place
-                fact = _twice(query.decode(), document.decode(), judged[document], grade)
+                fact = _twice(query, document, judged[document], grade)
                 raise block.error(line, fact, hint="keep one line for each query and document")
             judged[document] = grade
-    return {
-        query.decode(): {document.decode(): grade for document, grade in judged.items()}
-        for query, judged in by_query.items()
-    }
+    return by_query
 
 
 def _from_table(source: Table) -> dict[str, dict[str, float]]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
-from itertools import chain, islice
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,14 +13,14 @@ from cranfield.judge import pure
 from cranfield.judge.counting import Found, join
 from cranfield.judge.judgments import Integers, Judgments
 from cranfield.judge.native import CORES, native
+from cranfield.judge.parallel import in_parallel
 from cranfield.judge.policy import Policy
 from cranfield.read import Text
 from cranfield.read.text import BadLine, Block, Layout, blocks, header_lines, partition
 
 BLOCK = 1 << 20 if native else 1 << 18  # what fits the cache with all that is made of it
+MANY = 100
 PARTS = 64  # a scattered file is shared out into this many
-
-Result = TypeVar("Result")
 
 
 class Scanned(NamedTuple):
@@ -53,43 +52,46 @@ def scan_text(source: Text, judgments: Judgments, policy: Policy) -> Scanned:
 
 
 def _scan_blocks(pieces: Iterable[Block], layout: Layout, judgments: Judgments, policy: Policy) -> Scanned:
-    seen: set[bytes] = set()
-    retrieved = np.full(len(judgments), -1, dtype=np.int64)
+    sizes = [-1] * len(judgments)
+    extra: set[bytes] = set()
     found = []
     with closing(_natively(pieces, layout, judgments, policy)) as answers:
-        for block, answer in answers:
+        for answer in answers:
             # Not a plain block, or no native scan: the twin reads it, or says what is wrong with it.
-            part = answer or pure.scan(block, judgments, policy)
-            if not seen.isdisjoint(part.queries):
-                raise _Scattered
-            seen.update(part.queries)
+            part = pure.scan(answer, judgments, policy) if isinstance(answer, Block) else answer
             for query, size in zip(part.queries, part.retrieved.tolist(), strict=True):
                 number = judgments.number_of_bytes.get(query)
-                if number is not None:
-                    retrieved[number] = size
+                if query in extra if number is None else sizes[number] >= 0:
+                    raise _Scattered
+                if number is None:
+                    extra.add(query)
+                else:
+                    sizes[number] = size
             found.append(part.found)
-    return Scanned(retrieved, len(seen) - int((retrieved >= 0).sum()), join(found))
+            if len(found) == MANY:  # one long array takes less memory than many short ones
+                found = [join(found)]
+    return Scanned(np.array(sizes, dtype=np.int64), len(extra), join(found))
 
 
 def _natively(
     pieces: Iterable[Block], layout: Layout, judgments: Judgments, policy: Policy
-) -> Generator[tuple[Block, pure.Part | None]]:
-    """Every block in order with what the native scan found in it: None where it is not plain."""
+) -> Generator[pure.Part | Block]:
+    """What the native scan found in every block, in order: the block itself where it is not plain."""
     if native is None:
-        yield from ((block, None) for block in pieces)
+        yield from pieces
         return
     scan, its_layout, index = native.scan_text, _native_layout(layout), judgments.index
     in_order, drop = policy.ties == "file", policy.same_id == "drop"
 
-    def work(block: Block) -> tuple[Block, pure.Part | None]:
+    def work(block: Block) -> pure.Part | Block:
         data = np.frombuffer(block.data, np.uint8)
         answer = scan(data, its_layout, index, in_order, drop)
         if answer is None:
-            return block, None
+            return block
         queries, sizes, columns = answer
-        return block, pure.Part(queries, sizes, Found(*columns))
+        return pure.Part(queries, sizes, Found(*columns))
 
-    yield from _in_parallel(work, pieces)
+    yield from in_parallel(work, pieces, CORES)
 
 
 def _native_layout(layout: Layout) -> Any:
@@ -104,61 +106,6 @@ def _native_layout(layout: Layout) -> Any:
         layout.ranks,
         layout.counted,
     )
-
-
-def _in_parallel(work: Callable[[Block], Result], pieces: Iterable[Block]) -> Iterator[Result]:
-    """The results in order. A single block is not worth a thread.
-
-    Each thread fetches its own next block, under a lock, so that one reads and hashes while another scans.
-    """
-    rest = iter(pieces)
-    started = list(islice(rest, 2))
-    rest = chain(started, rest)
-    if len(started) < 2 or CORES == 1:
-        yield from map(work, rest)
-        return
-    import threading
-    from queue import SimpleQueue
-
-    numbered = enumerate(rest)
-    reading = threading.Lock()
-    results: SimpleQueue[tuple[int, Result | None, BaseException | None]] = SimpleQueue()
-    stop = False
-
-    def worker() -> None:
-        number = -1
-        try:
-            while not stop:
-                with reading:
-                    number, block = next(numbered, (-1, None))
-                if block is None:
-                    break
-                results.put((number, work(block), None))
-            results.put((-1, None, None))
-        except BaseException as error:
-            results.put((-1, None, error))
-
-    threads = [threading.Thread(target=worker, daemon=True) for _ in range(CORES)]
-    for thread in threads:
-        thread.start()
-    try:
-        early: dict[int, Result] = {}
-        awaited, busy = 0, len(threads)
-        while busy or early:
-            number, result, error = results.get()
-            if error is not None:
-                raise error
-            if number < 0:
-                busy -= 1
-            else:
-                early[number] = result  # type: ignore[assignment]
-            while awaited in early:
-                yield early.pop(awaited)
-                awaited += 1
-    finally:
-        stop = True
-        for thread in threads:
-            thread.join()
 
 
 def _regrouped(source: Text) -> Iterator[Block]:

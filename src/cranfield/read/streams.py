@@ -47,8 +47,9 @@ class Stream:
                 self._spool = tempfile.SpooledTemporaryFile(max_size=SPOOLED)  # noqa: SIM115 (lives as long as this)
 
     def __del__(self) -> None:
-        if getattr(self, "_spool", None) is not None:
-            self._spool.close()
+        spool = getattr(self, "_spool", None)
+        if spool is not None:
+            spool.close()
 
     def head(self, size: int) -> bytes:
         """The first bytes, decompressed."""

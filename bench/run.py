@@ -1,0 +1,118 @@
+"""Side by side with the other tools, as ratios of one run: `make bench`, or `python bench/run.py CASE …`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from collection import collection
+
+PYTHON = sys.executable
+CRANFIELD = str(Path(PYTHON).with_name("cranfield"))
+PEERS = str(Path(__file__).with_name("peers.py"))
+MEASURES = ["-m", "AP", "-m", "nDCG@10", "-m", "RR", "-m", "P@10", "-m", "R@1000"]
+TREC_MEASURES = ["-m", "map", "-m", "ndcg_cut.10", "-m", "recip_rank", "-m", "P.10", "-m", "recall.1000"]
+PURE = {"CRANFIELD_SCAN": "pure"}
+
+
+def whole(command: Sequence[object], times: int = 1, **environment: str) -> tuple[float, float]:
+    """The best wall time of a command in seconds, and its peak memory in MB."""
+    best, memory = float("inf"), 0.0
+    for _ in range(times):
+        start = time.perf_counter()
+        process = subprocess.Popen([*map(str, command)], stdout=subprocess.DEVNULL, env={**os.environ, **environment})
+        _, status, usage = os.wait4(process.pid, 0)
+        if status:
+            raise SystemExit(f"failed: {' '.join(map(str, command))}")
+        best = min(best, time.perf_counter() - start)
+        memory = max(memory, usage.ru_maxrss / 1024)
+    return best, memory
+
+
+def inside(tool: str, job: str, qrels: Path, run: Path, times: int = 1) -> float:
+    """The best time that a tool itself reports for a job in memory, each time in a fresh process."""
+    command = [PYTHON, PEERS, tool, job, str(qrels), str(run)]
+    return min(
+        float(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()[-1])
+        for _ in range(times)
+    )
+
+
+def show(title: str, rows: Sequence[tuple[str, float, float | None]], base: str, target: str) -> None:
+    """A table of times, and of how many times longer than `base` each takes."""
+    unit = next(seconds for name, seconds, _ in rows if name == base)
+    print(f"\n{title}\n{'':34}{'seconds':>9}{'ratio':>9}{'peak MB':>9}")
+    for name, seconds, memory in rows:
+        peak = f"{memory:9.0f}" if memory else ""
+        print(f"  {name:32}{seconds:9.3f}{seconds / unit:9.1f}{peak}")
+    print(f"  target: {target}", flush=True)
+
+
+def case_file() -> None:
+    qrels, run = collection(6980)
+    whole(["cat", run])  # into the page cache, for all alike
+    ours = [CRANFIELD, "evaluate", qrels, run, *MEASURES]
+    rows = [
+        ("cranfield", *whole(ours, 5)),
+        ("cranfield, pure Python scan", *whole(ours, 2, **PURE)),
+        ("pytrec_eval", *whole([PYTHON, PEERS, "pytrec_eval", "file", qrels, run], 3)),
+        ("ir_measures", *whole([PYTHON, PEERS, "ir_measures", "file", qrels, run])),
+        ("ranx", *whole([PYTHON, PEERS, "ranx", "file", qrels, run])),
+    ]
+    if shutil.which("trec_eval"):
+        rows.append(("trec_eval", *whole(["trec_eval", "-c", *TREC_MEASURES, qrels, run])))
+    size = run.stat().st_size / 1e6
+    show(
+        f"A file of 6,980 queries × 1,000 documents ({size:.0f} MB), five measures, whole process",
+        rows,
+        "cranfield",
+        "pytrec_eval at 20 or more, our memory at most 150 MB, the pure scan at most half of pytrec_eval's time",
+    )
+
+
+def case_dict() -> None:
+    qrels, run = collection(6980)
+    rows = [(tool, inside(tool, "dict", qrels, run, 3), None) for tool in ("cranfield", "pytrec_eval")]
+    rows += [(tool, inside(tool, "dict", qrels, run), None) for tool in ("ir_measures", "ranx")]
+    show("The same from dicts in memory", rows, "cranfield", "pytrec_eval at 40 or more")
+
+
+def case_frame() -> None:
+    qrels, run = collection(6980)
+    rows = [(f"cranfield, {name}", inside("cranfield", name, qrels, run, 2), None) for name in ("polars", "pandas")]
+    rows += [(tool, inside(tool, "frame", qrels, run), None) for tool in ("pytrec_eval", "ir_measures", "ranx")]
+    show("The same from a frame in memory", rows, "cranfield, pandas", "faster than all")
+
+
+def case_small() -> None:
+    qrels, run = collection(43)
+    rows = [
+        ("import numpy", *whole([PYTHON, "-c", "import numpy"], 20)),
+        ("cranfield", *whole([CRANFIELD, "evaluate", qrels, run, *MEASURES], 20)),
+        ("cranfield, pure Python scan", *whole([CRANFIELD, "evaluate", qrels, run, *MEASURES], 5, **PURE)),
+    ]
+    show("43 queries × 1,000 documents, whole process", rows, "import numpy", "cranfield at 2 or less")
+
+
+def case_growth() -> None:
+    rows = []
+    qrels, _ = collection(6980)
+    for copies, times in ((1, 3), (10, 2)):
+        command = [CRANFIELD, "evaluate", qrels, collection(6980, copies)[1], *MEASURES]
+        rows.append((f"{6.98 * copies:.0f} million lines", *whole(command, times)))
+    title = "Ten times the lines against the same judgments, whole process"
+    show(title, rows, "7 million lines", "about ten times the time, the same memory")
+
+
+CASES = {name.removeprefix("case_"): case for name, case in globals().items() if name.startswith("case_")}
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or CASES:
+        CASES[name]()
