@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -14,14 +15,21 @@ DEPTH = 1000
 
 def collection(queries: int, copies: int = 1) -> tuple[Path, Path]:
     """(qrels, run) with so many queries, `copies` times over under other query ids; made once and kept."""
+    qrels, run = DATA / f"{queries}x{copies}.qrels", DATA / f"{queries}x{copies}.run"
+    if not run.exists():
+        # In a process of its own: what a child is said to have used at most includes what its parent used before.
+        subprocess.run([sys.executable, __file__, str(queries), str(copies)], check=True)
+    return qrels, run
+
+
+def make(queries: int, copies: int) -> None:
+    """Write the files of a collection."""
     DATA.mkdir(exist_ok=True)
     qrels, run = DATA / f"{queries}x{copies}.qrels", DATA / f"{queries}x{copies}.run"
-    if run.exists():
-        return qrels, run
     print(f"making {run.name} …", file=sys.stderr)
     if copies > 1:
         _copy(collection(queries), (qrels, run), copies)
-        return qrels, run
+        return
     chance = np.random.default_rng(queries)
     ids = np.sort(chance.choice(1_100_000, queries, replace=False)).tolist()
     unfinished = run.with_suffix(".part")
@@ -40,7 +48,6 @@ def collection(queries: int, copies: int = 1) -> tuple[Path, Path]:
             }
             qrels_file.write("".join(f"{query} 0 {d} 1\n" for d in sorted(judged)))
     unfinished.rename(run)
-    return qrels, run
 
 
 def _copy(source: tuple[Path, Path], target: tuple[Path, Path], copies: int) -> None:
@@ -53,3 +60,7 @@ def _copy(source: tuple[Path, Path], target: tuple[Path, Path], copies: int) -> 
                 file.write(data.replace(b"\n", b"\n" + letter)[copy == 0 :])
             file.write(b"\n")
         unfinished.rename(new)
+
+
+if __name__ == "__main__":
+    make(int(sys.argv[1]), int(sys.argv[2]))
