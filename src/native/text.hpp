@@ -77,6 +77,18 @@ inline std::uint64_t hash(std::string_view text) {
     return h;
 }
 
+// Equality without a call, for ids that mostly fit two words.
+inline bool same(std::string_view a, std::string_view b) {
+    const std::size_t n = a.size();
+    if (n != b.size()) return false;
+    if (n < 4 || n > 16) return a == b;
+    if (n < 8)
+        return load<std::uint32_t>(a.data()) == load<std::uint32_t>(b.data()) &&
+               load<std::uint32_t>(a.data() + n - 4) == load<std::uint32_t>(b.data() + n - 4);
+    return load<std::uint64_t>(a.data()) == load<std::uint64_t>(b.data()) &&
+           load<std::uint64_t>(a.data() + n - 8) == load<std::uint64_t>(b.data() + n - 8);
+}
+
 inline bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 // Marks the bytes of a block that are blanks or other controls, one bit each, 64 at a time: looking for the end of
@@ -320,7 +332,7 @@ inline bool read(const char* data, std::size_t size, const Layout& layout, bool 
         double score;
         if (line.document.empty() || !parse_number(line.value, score)) return false;
         if (drop_same && line.query == line.document) continue;
-        if (line.query != last) {
+        if (!same(line.query, last)) {
             auto [place, is_new] = seen.try_emplace(line.query, out.queries.size());
             if (is_new) out.queries.push_back(line.query);
             out.stretches.push_back({place->second, out.documents.size()});

@@ -33,7 +33,7 @@ class Judgments:
     """
 
     def __init__(self, by_query: Mapping[str, Mapping[str, float]], *, name: str, sha256: str = "") -> None:
-        queries = sorted(by_query, key=_natural(by_query))
+        queries = _in_order(by_query)
         judged = [pair for query in queries for pair in sorted(by_query[query].items())]
         self.name = name
         self.query_ids = tuple(queries)
@@ -118,11 +118,13 @@ def ends(lengths: Iterable[int]) -> Integers:
     return np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
 
 
-def _natural(queries: Iterable[str]) -> Any:
-    # Only plain decimal numbers are ordered as numbers; "007" and "7" are different ids, so the text breaks the tie.
-    if all(query.isdecimal() and query.isascii() for query in queries):
-        return lambda query: (len(query.lstrip("0")), query.lstrip("0"), query)
-    return None
+def _in_order(queries: Iterable[str]) -> list[str]:
+    # Only plain decimal numbers are ordered as numbers; "007" and "7" are different ids, so the text comes first.
+    ordered = sorted(queries)
+    digits = "".join(ordered)
+    if digits.isdecimal() and digits.isascii() and max(map(len, ordered)) < 20:
+        ordered.sort(key=int)
+    return ordered
 
 
 def _twice(query: str, document: str, one: float, other: float) -> str:

@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from cranfield.errors import InputError, need
 
@@ -22,22 +22,25 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class Stream:
-    """The content of one input. Every call of `chunks` starts again from the first byte."""
+    """The content of one input. Every reading starts again from the first byte."""
 
     def __init__(self, source: str | os.PathLike[str] | BinaryIO | io.TextIOBase) -> None:
         self._file: BinaryIO | None = None
         self._path: str | None = None
+        self._start = 0
+        self._spool: Any = None
         self.sha256 = ""
-        if isinstance(source, (str, os.PathLike)):
+        if isinstance(source, str | os.PathLike):
             self._path = os.fspath(source)
             self.name = "standard input" if self._path == "-" else self._path
             if self._path == "-":
-                self._file, self._path = sys.stdin.buffer, None
+                self._file = sys.stdin.buffer
+            elif os.path.exists(self._path) and not (os.path.isfile(self._path) or os.path.isdir(self._path)):
+                self._file = cast(BinaryIO, self._open())  # a named pipe, or what the shell puts for <(command)
         else:
             self._file = _binary(source)
             name = getattr(source, "name", None)
             self.name = name if isinstance(name, str) else "an open file"
-        self._start = self._spool = None
         if self._file is not None:
             if _seekable(self._file):
                 self._start = self._file.tell()
@@ -54,30 +57,84 @@ class Stream:
     def head(self, size: int) -> bytes:
         """The first bytes, decompressed."""
         taken = b""
-        for chunk in self._content():
+        for chunk in self._chunks(size):
             taken += chunk
             if len(taken) >= size:
                 break
         return taken[:size]
 
-    def chunks(self, size: int = CHUNK) -> Iterator[bytes]:
+    def chunks(self) -> Iterator[bytes]:
         """The content. Once it has all been read, `sha256` is the hash of the decompressed bytes."""
         digest = hashlib.sha256()
-        for chunk in self._content(size):
+        for chunk in self._chunks(CHUNK):
             digest.update(chunk)
             yield chunk
         self.sha256 = digest.hexdigest()
 
-    def _content(self, size: int = CHUNK) -> Iterator[bytes]:
+    def pieces(self, size: int, cut: Callable[[bytes], int]) -> Iterator[tuple[int, memoryview]]:
+        """The content in pieces of about `size` bytes, each with its offset; then `sha256` is known.
+
+        `cut` says how much of what has been read belongs to the piece; 0: more must be read to tell.
+        """
+        digest = hashlib.sha256()
         with self._opened() as file:
             first = self._read(file, COMPRESSED_CHUNK)
-            for magic, what, decompressor in COMPRESSIONS:
-                if magic(first):
-                    yield from self._decompressed(file, first, what, decompressor)
-                    return
-            while first:
-                yield first
-                first = self._read(file, size)
+            read = self._by_joining if self._spool or _compression(first) else self._by_reading_again
+            for offset, piece in read(file, first, size, cut):
+                digest.update(piece)
+                yield offset, piece
+        self.sha256 = digest.hexdigest()
+
+    def _by_reading_again(
+        self, file: Any, first: bytes, size: int, cut: Callable[[bytes], int]
+    ) -> Iterator[tuple[int, memoryview]]:
+        # Reading once more what lies behind the cut is cheaper than copying the piece together.
+        offset, wanted = 0, size
+        while True:
+            file.seek(self._start + offset)
+            data = self._read(file, wanted)
+            end = cut(data) if len(data) == wanted else len(data)
+            if end:
+                yield offset, memoryview(data)[:end]
+                offset += end
+            elif not data:
+                return
+            wanted = size if end else 2 * wanted
+
+    def _by_joining(
+        self, file: Any, first: bytes, size: int, cut: Callable[[bytes], int]
+    ) -> Iterator[tuple[int, memoryview]]:
+        held: list[bytes | memoryview] = []
+        offset = length = 0
+        wanted = size
+        for chunk in self._rest(file, first, size):
+            held.append(chunk)
+            length += len(chunk)
+            if length >= wanted:
+                data = b"".join(held)
+                end = cut(data)
+                if end:
+                    yield offset, memoryview(data)[:end]
+                offset += end
+                length -= end
+                held = [memoryview(data)[end:]]
+                wanted = max(size, 2 * length)
+        if length:
+            yield offset, memoryview(b"".join(held))
+
+    def _chunks(self, size: int) -> Iterator[bytes]:
+        with self._opened() as file:
+            yield from self._rest(file, self._read(file, COMPRESSED_CHUNK), size)
+
+    def _rest(self, file: Any, first: bytes, size: int) -> Iterator[bytes]:
+        """All content of a file whose first bytes have been read."""
+        compression = _compression(first)
+        if compression:
+            yield from self._decompressed(file, first, *compression)
+            return
+        while first:
+            yield first
+            first = self._read(file, size)
 
     def _decompressed(self, file: Any, data: bytes, what: str, new: Callable[[], Any]) -> Iterator[bytes]:
         decompressor = new()
@@ -107,21 +164,21 @@ class Stream:
 
     @contextmanager
     def _opened(self) -> Iterator[Any]:
-        if self._path is not None:
-            try:
-                file = open(self._path, "rb", buffering=0)  # noqa: SIM115 (closed below)
-            except OSError as error:
-                raise InputError(self._path, _reason(error), hint=_path_hint(self._path)) from error
-            with file:
-                yield file
-        elif self._spool is not None:
-            assert self._file is not None
+        if self._spool is not None:
             yield _Replay(self._spool, self._file)
-        else:
-            assert self._file is not None
-            assert self._start is not None
+        elif self._file is not None:
             self._file.seek(self._start)
             yield self._file
+        else:
+            with self._open() as file:
+                yield file
+
+    def _open(self) -> io.FileIO:
+        assert self._path is not None
+        try:
+            return open(self._path, "rb", buffering=0)
+        except OSError as error:
+            raise InputError(self._path, _reason(error), hint=_path_hint(self._path)) from error
 
     def _read(self, file: Any, size: int) -> bytes:
         try:
@@ -134,7 +191,7 @@ class Stream:
 class _Replay:
     """Reads a pipe and remembers it: first what was read before, then more."""
 
-    def __init__(self, spool: Any, pipe: BinaryIO) -> None:
+    def __init__(self, spool: Any, pipe: Any) -> None:
         self._spool = spool
         self._pipe = pipe
         spool.seek(0)
@@ -215,3 +272,7 @@ COMPRESSIONS: tuple[tuple[Callable[[bytes], bool], str, Callable[[], Any]], ...]
     (lambda head: head.startswith(b"\xfd7zXZ\0"), "xz", _lzma),
     (lambda head: head.startswith(b"\x28\xb5\x2f\xfd"), "zstd", _zstd),
 )
+
+
+def _compression(head: bytes) -> tuple[str, Callable[[], Any]] | None:
+    return next(((what, undo) for starts, what, undo in COMPRESSIONS if starts(head)), None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Iterator
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -191,29 +192,13 @@ def blocks(stream: Stream, layout: Layout, least: int = BLOCK) -> Iterator[Block
 
     A piece has at least `least` bytes, but for the last one.
     """
-    held: list[bytes | memoryview] = []
-    size = offset = 0
-    enough = least
-    for number, chunk in enumerate(stream.chunks(least)):
-        if number == 0:
-            offset = _before_data(chunk, layout)
-            chunk = chunk[offset:]
-        held.append(chunk)
-        size += len(chunk)
-        if size < enough:
-            continue
-        data = b"".join(held)
-        end = cut(data, layout)
-        if end:
-            yield Block(stream, layout, offset, memoryview(data)[:end])
-            offset += end
-        held = [memoryview(data)[end:]]
-        size -= end
-        # A query larger than a block: read on until it is whole, and do not look after every chunk.
-        enough = max(least, 2 * size)
-    data = b"".join(held)
-    if data:
-        yield Block(stream, layout, offset, data if data.endswith(b"\n") else data + b"\n")
+    for offset, data in stream.pieces(least, partial(cut, layout=layout)):
+        if offset == 0:
+            offset = _before_data(bytes(data[:BLOCK]), layout)
+            data = data[offset:]
+        if data:
+            complete = data if data[-1] == ord("\n") else bytes(data) + b"\n"
+            yield Block(stream, layout, offset, complete)
 
 
 def _before_data(head: bytes, layout: Layout) -> int:
