@@ -1,17 +1,32 @@
 """Find out how good search results are, whether a change made them better, and which queries went wrong.
 
 >>> import cranfield
->>> cranfield.value("nDCG@5", [3, 2, 3, 0, 1]).__round__(4)
+>>> round(cranfield.value("nDCG@5", [3, 2, 3, 0, 1]), 4)
 0.9724
 """
 
-from cranfield.errors import CranfieldError, InputError, MeasureError, MissingLibrary, PolicyError
-from cranfield.evaluation import Evaluation, evaluate, evaluate_runs, value
-from cranfield.judge.judgments import Judgments
-from cranfield.judge.policy import Policy
-from cranfield.judge.ranks import JudgedRanks
-from cranfield.measures import Measure, catalogue, measure, parse_measure, parse_measures
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from cranfield.version import __version__
+
+if TYPE_CHECKING:
+    from cranfield.errors import CranfieldError, InputError, MeasureError, MissingLibrary, PolicyError
+    from cranfield.evaluation import Evaluation, evaluate, evaluate_runs, value
+    from cranfield.judge.judgments import Judgments
+    from cranfield.judge.policy import Policy
+    from cranfield.judge.ranks import JudgedRanks
+    from cranfield.measures import Measure, catalogue, measure, parse_measure, parse_measures
+
+# Where each public name lives; it is imported when it is first used, so that the program starts at once.
+_HOMES = {
+    "errors": ("CranfieldError", "InputError", "MeasureError", "MissingLibrary", "PolicyError"),
+    "evaluation": ("Evaluation", "evaluate", "evaluate_runs", "value"),
+    "judge.judgments": ("Judgments",),
+    "judge.policy": ("Policy",),
+    "judge.ranks": ("JudgedRanks",),
+    "measures": ("Measure", "catalogue", "measure", "parse_measure", "parse_measures"),
+}
 
 __all__ = [
     "CranfieldError",
@@ -33,3 +48,16 @@ __all__ = [
     "parse_measures",
     "value",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    for home, names in _HOMES.items():
+        if name in names:
+            found = getattr(import_module(f"cranfield.{home}"), name)
+            globals()[name] = found
+            return found
+    raise AttributeError(f"module 'cranfield' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

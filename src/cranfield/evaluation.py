@@ -15,7 +15,7 @@ from cranfield.judge.judgments import Judgments, Numbers
 from cranfield.judge.policy import Policy
 from cranfield.judge.ranks import JudgedRanks
 from cranfield.measures import Measure, parse_measure, parse_measures
-from cranfield.read import open_source
+from cranfield.read.source import open_source
 from cranfield.version import __version__
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10")

@@ -10,9 +10,6 @@
 #include <unordered_map>
 #include <vector>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
 #if !defined(__cpp_lib_to_chars)
 #include <cstdlib>
 #include <xlocale.h>
@@ -91,111 +88,79 @@ inline bool same(std::string_view a, std::string_view b) {
 
 inline bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-// Marks the bytes of a block that are blanks or other controls, one bit each, 64 at a time: looking for the end of
-// each field byte by byte would wait for the one before.
-class Marks {
-  public:
-    Marks(const char* data, std::size_t size) : marks_((size + 63) / 64 + 1) {
-        std::size_t i = 0;
-        for (; i + 64 <= size; i += 64) marks_[i / 64] = mark(data + i);
-        for (; i < size; ++i) {
-            marks_[i / 64] |= std::uint64_t(static_cast<unsigned char>(data[i]) <= ' ') << (i % 64);
-            high_ |= data[i] & 0x80;
+// The first byte at or after `at` that is a blank or another control character, eight bytes at a time.
+inline const char* next_blank(const char* at, const char* end) {
+    if constexpr (std::endian::native == std::endian::little) {
+        constexpr std::uint64_t ones = 0x0101010101010101u, tops = ones << 7;
+        for (; end - at >= 8; at += 8) {
+            const std::uint64_t word = load<std::uint64_t>(at);
+            // The top bits of bytes below 0x21; exact for the lowest of them, which is all that is asked for.
+            if (const std::uint64_t low = (word - ones * 0x21) & ~word & tops) return at + (std::countr_zero(low) >> 3);
         }
     }
-
-    const std::uint64_t* data() const { return marks_.data(); }
-    bool ascii() const { return !high_; }
-
-  private:
-#if defined(__SSE2__)
-    std::uint64_t mark(const char* data) {
-        std::uint64_t marks = 0;
-        const __m128i space = _mm_set1_epi8(' ');
-        for (int j = 0; j < 64; j += 16) {
-            const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(data + j));
-            const __m128i low = _mm_cmpeq_epi8(_mm_min_epu8(bytes, space), bytes);
-            marks |= std::uint64_t(std::uint32_t(_mm_movemask_epi8(low))) << j;
-            high_ |= _mm_movemask_epi8(bytes);
-        }
-        return marks;
-    }
-#else
-    std::uint64_t mark(const char* data) {
-        std::uint64_t marks = 0;
-        for (int j = 0; j < 64; ++j) {
-            marks |= std::uint64_t(static_cast<unsigned char>(data[j]) <= ' ') << j;
-            high_ |= data[j] & 0x80;
-        }
-        return marks;
-    }
-#endif
-
-    std::vector<std::uint64_t> marks_;
-    int high_ = 0;
-};
-
-// Goes from one marked byte to the next. The data ends with a newline, so there always is a next one within a line.
-class Blanks {
-  public:
-    explicit Blanks(const Marks& marks) : marks_(marks.data()), mark_(marks_[0]) {}
-
-    std::size_t next() {
-        while (!mark_) mark_ = marks_[++word_];
-        const std::size_t place = 64 * word_ + std::countr_zero(mark_);
-        mark_ &= mark_ - 1;
-        return place;
-    }
-
-  private:
-    const std::uint64_t* marks_;
-    std::uint64_t mark_;
-    std::size_t word_ = 0;
-};
+    while (at < end && static_cast<unsigned char>(*at) > ' ') ++at;
+    return at;
+}
 
 inline const char* line_end(const char* at, const char* end) {
     const void* newline = std::memchr(at, '\n', end - at);
     return newline ? static_cast<const char*>(newline) : end;
 }
 
-// A decimal number, correctly rounded; false where it is anything else, infinite or out of range.
+// A plain decimal such as -12.50 at the start of the text: `at` moves behind it. False: there is none, or it is too
+// long for the digits and the power of ten to be exact as doubles, so that the division is the only rounding.
+inline bool read_decimal(const char*& at, const char* end, double& value) {
+    static constexpr double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8, 1e9,
+                                        1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18};
+    const char* from = at;
+    bool negative = false;
+    if (from < end && (*from == '-' || *from == '+')) negative = *from++ == '-';
+    std::uint64_t digits = 0;
+    const char* start = from;
+    for (; from < end && unsigned(*from - '0') < 10; ++from) digits = digits * 10 + unsigned(*from - '0');
+    std::ptrdiff_t count = from - start, scale = 0;
+    if (from < end && *from == '.') {
+        start = ++from;
+        for (; from < end && unsigned(*from - '0') < 10; ++from) digits = digits * 10 + unsigned(*from - '0');
+        scale = from - start;
+    }
+    count += scale;
+    if (count == 0 || count > 18 || digits > (1ull << 53)) return false;
+    value = double(digits) / powers[scale];
+    if (negative) value = -value;
+    at = from;
+    return true;
+}
+
+// A number, correctly rounded; false where it is anything else, infinite or out of range.
 inline bool parse_number(std::string_view text, double& value) {
-    static constexpr double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                        1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     const char *at = text.data(), *end = at + text.size();
+    if (read_decimal(at, end, value) && at == end) return true;
+    at = text.data();
     bool negative = false;
     if (at < end && (*at == '-' || *at == '+')) negative = *at++ == '-';
-    const char* start = at;
-    std::uint64_t digits = 0;
-    int scale = 0, count = 0;
-    for (; at < end && unsigned(*at - '0') < 10; ++at, ++count) digits = digits * 10 + unsigned(*at - '0');
-    if (at < end && *at == '.') {
-        const char* point = ++at;
-        for (; at < end && unsigned(*at - '0') < 10; ++at, ++count) digits = digits * 10 + unsigned(*at - '0');
-        scale = int(at - point);
-    }
-    if (count == 0) return false;
-    // Exact when both the digits and the power of ten are doubles: one rounding, in the division.
-    if (at == end && count <= 18 && digits <= (1ull << 53) && scale <= 22) [[likely]] {
-        value = double(digits) / powers[scale];
-        if (negative) value = -value;
-        return true;
-    }
+    if (at == end || !(*at == '.' || unsigned(*at - '0') < 10)) return false;
 #if defined(__cpp_lib_to_chars)
-    auto [stop, error] = std::from_chars(start, end, value);
+    auto [stop, error] = std::from_chars(at, end, value);
     if (error != std::errc() || stop != end) return false;
 #else
-    if (end - start > 60) return false;
+    if (end - at > 60) return false;
     char copy[64];
-    std::memcpy(copy, start, end - start);
-    copy[end - start] = 0;
-    if (std::strspn(copy, "0123456789.eE+-") != std::size_t(end - start)) return false;
+    std::memcpy(copy, at, end - at);
+    copy[end - at] = 0;
+    if (std::strspn(copy, "0123456789.eE+-") != std::size_t(end - at)) return false;
     char* stop;
     value = strtod_l(copy, &stop, nullptr);  // a null locale is the C locale
-    if (stop != copy + (end - start) || !(value <= 1.7976931348623157e308)) return false;
+    if (stop != copy + (end - at) || !(value <= 1.7976931348623157e308)) return false;
 #endif
     if (negative) value = -value;
     return true;
+}
+
+inline bool is_ascii(const char* data, std::size_t size) {
+    unsigned char all = 0;
+    for (std::size_t i = 0; i < size; ++i) all |= static_cast<unsigned char>(data[i]);
+    return all < 0x80;
 }
 
 inline bool valid_utf8(const char* at, const char* end) {
@@ -231,48 +196,24 @@ struct Line {
 
 constexpr int most_columns = 16;  // of a white-space layout; a line with more of them is left to the twin
 
-// Cut the line that starts at `start` at its white space; `start` becomes the place after its end. A line without
-// columns has an empty query. False: too few or too many columns, or a control character that is not white space.
-inline bool split_white(const char* data, std::size_t& start, Blanks& blanks, const Layout& layout, Line& line) {
-    std::size_t from[most_columns + 1], to[most_columns + 1];
-    // The usual line: just as many columns as needed, one blank between them.
-    const Blanks before = blanks;
-    bool odd = false;
-    from[0] = start;
-    for (int column = 0; column < layout.least; ++column) {
-        to[column] = blanks.next();
-        from[column + 1] = to[column] + 1;
-        const char after = data[to[column]];
-        odd |= to[column] == from[column];
-        odd |= column + 1 < layout.least ? after != ' ' && after != '\t' : after != '\n';
-        if (odd) [[unlikely]]
-            break;
+// Cut a line at its white space. A blank line or a comment has no query. False: too few or too many columns.
+inline bool split_white(const char* at, const char* end, const Layout& layout, Line& line) {
+    std::string_view fields[most_columns];
+    int column = 0;
+    line.query = {};
+    for (;;) {
+        while (at < end && is_space(*at)) ++at;
+        if (at == end) break;
+        if (column == 0 && *at == '#') return true;
+        if (column == layout.least && layout.most == 0) break;  // the rest does not matter
+        if (column == most_columns) return false;
+        const char* start = at;
+        while (at < end && !is_space(*at)) ++at;
+        fields[column++] = {start, std::size_t(at - start)};
     }
-    int column = layout.least;
-    start = from[column];
-    if (odd || data[from[0]] == '#') [[unlikely]] {
-        blanks = before;
-        start = from[0];
-        column = 0;
-        for (char after = ' '; after != '\n';) {
-            const std::size_t stop = blanks.next();
-            after = data[stop];
-            if (!is_space(after)) return false;
-            if (stop > start && column < layout.least + (layout.most != 0)) {  // the rest does not matter
-                from[column] = start;
-                to[column++] = stop;
-            }
-            start = stop + 1;
-        }
-        if (column == 0 || data[from[0]] == '#') {
-            line.query = {};
-            return true;
-        }
-        if (column < layout.least || (layout.most && column > layout.most)) return false;
-    }
-    auto field = [&](int i) { return std::string_view(data + from[i], to[i] - from[i]); };
-    line = {field(layout.query), field(layout.document), field(layout.value)};
-    return true;
+    if (column == 0) return true;
+    line = {fields[layout.query], fields[layout.document], fields[layout.value]};
+    return column >= layout.least && (layout.most == 0 || column <= layout.most);
 }
 
 inline std::string_view trimmed(std::string_view field) {
@@ -282,22 +223,64 @@ inline std::string_view trimmed(std::string_view field) {
 }
 
 // The same at every separator. A blank line is left to the twin.
-inline bool split_separated(const char* data, std::size_t& start, std::size_t size, const Layout& layout, Line& line) {
-    for (int column = 0;; ++column) {
-        std::size_t stop = start;
-        while (stop < size && data[stop] != layout.separator && data[stop] != '\n') ++stop;
-        const std::string_view field = trimmed({data + start, stop - start});
+inline bool split_separated(const char* at, const char* end, const Layout& layout, Line& line) {
+    for (int column = 0;; ++column, ++at) {
+        const char* start = at;
+        while (at < end && *at != layout.separator) ++at;
+        const std::string_view field = trimmed({start, std::size_t(at - start)});
         if (column == layout.query)
             line.query = field;
         else if (column == layout.document)
             line.document = field;
         else if (column == layout.value)
             line.value = field;
-        start = stop + 1;
-        if (stop >= size || data[stop] == '\n')
-            return column + 1 >= layout.least && (!layout.most || column < layout.most) && !line.query.empty();
+        if (at == end) return column + 1 >= layout.least && (!layout.most || column < layout.most) && !line.query.empty();
     }
 }
+
+// Most lines of a run differ from the line before only in document, rank and score. A pattern is the bytes that stay:
+// those before the document and those after the score. A line that fits is read without looking for its other columns.
+class Pattern {
+  public:
+    // Take the pattern of a line of a white-space layout that has been cut; `end` is behind its newline.
+    void take(const char* start, const char* end, const Layout& layout, const Line& line) {
+        usable_ = layout.query < layout.document && layout.document < layout.value;
+        if (!usable_) return;
+        before_ = {start, std::size_t(line.document.data() - start)};
+        const char* behind = line.value.data() + line.value.size();
+        after_ = {behind, std::size_t(end - behind)};
+        between_ = layout.value - layout.document - 1;
+    }
+
+    // Read the line at `at`, which then moves behind it. False: it does not fit, and nothing is changed.
+    bool read(const char*& at, const char* end, std::string_view& document, double& score) const {
+        if (!usable_ || std::size_t(end - at) < before_.size() || !same({at, before_.size()}, before_)) return false;
+        const char* start = at + before_.size();
+        const char* stop = next_blank(start, end);
+        const std::string_view found(start, stop - start);
+        for (int i = 0; i < between_; ++i) {
+            if (!one_blank(stop, end)) return false;
+            stop = next_blank(stop + 1, end);
+        }
+        if (found.empty() || !one_blank(stop, end)) return false;
+        ++stop;
+        if (!read_decimal(stop, end, score)) return false;
+        if (std::size_t(end - stop) < after_.size() || !same({stop, after_.size()}, after_)) return false;
+        document = found;
+        at = stop + after_.size();
+        return true;
+    }
+
+  private:
+    // Exactly one blank, and then something else.
+    static bool one_blank(const char* at, const char* end) {
+        return end - at >= 2 && (*at == ' ' || *at == '\t') && static_cast<unsigned char>(at[1]) > ' ';
+    }
+
+    std::string_view before_, after_;
+    int between_ = 0;
+    bool usable_ = false;
+};
 
 // One column of a line, or nothing where the line has too few.
 inline std::string_view column(const char* at, const char* end, int wanted, char separator) {
@@ -316,28 +299,29 @@ inline std::string_view column(const char* at, const char* end, int wanted, char
 inline bool read(const char* data, std::size_t size, const Layout& layout, bool drop_same, Block& out) {
     if (size == 0 || data[size - 1] != '\n' || layout.least > most_columns) return false;
     if (layout.separator && std::memchr(data, '"', size)) return false;  // quoting is the twin's business
-    const Marks marks(data, size);
-    if (!marks.ascii() && !valid_utf8(data, data + size)) return false;
+    if (!is_ascii(data, size) && !valid_utf8(data, data + size)) return false;
     std::unordered_map<std::string_view, std::size_t> seen;
     Line line;
+    Pattern pattern;
     std::string_view last;
-    Blanks blanks(marks);
-    for (std::size_t at = 0; at < size;) {
-        if (layout.separator) {
-            if (!split_separated(data, at, size, layout, line)) return false;
-        } else {
-            if (!split_white(data, at, blanks, layout, line)) return false;
+    double score;
+    for (const char *at = data, *end = data + size; at < end;) {
+        if (!pattern.read(at, end, line.document, score)) {
+            const char *start = at, *stop = line_end(at, end);
+            at = stop + 1;
+            if (!(layout.separator ? split_separated(start, stop, layout, line) : split_white(start, stop, layout, line)))
+                return false;
             if (line.query.empty()) continue;
+            if (line.document.empty() || !parse_number(line.value, score)) return false;
+            if (!layout.separator) pattern.take(start, at, layout, line);
+            if (!same(line.query, last)) {
+                auto [place, is_new] = seen.try_emplace(line.query, out.queries.size());
+                if (is_new) out.queries.push_back(line.query);
+                out.stretches.push_back({place->second, out.documents.size()});
+                last = line.query;
+            }
         }
-        double score;
-        if (line.document.empty() || !parse_number(line.value, score)) return false;
-        if (drop_same && line.query == line.document) continue;
-        if (!same(line.query, last)) {
-            auto [place, is_new] = seen.try_emplace(line.query, out.queries.size());
-            if (is_new) out.queries.push_back(line.query);
-            out.stretches.push_back({place->second, out.documents.size()});
-            last = line.query;
-        }
+        if (drop_same && line.document == last) continue;
         out.documents.push_back({line.document, hash(line.document), layout.ranks ? -score : score});
     }
     return true;

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import cranfield
 from cranfield import InputError, JudgedRanks, Judgments, Policy
 from cranfield.judge.native import native
-from cranfield.read import open_source
+from cranfield.read.source import open_source
 from tests import generated, oracle
 from tests.generated import file, plain, scan_with, trec_qrels, trec_run
 
@@ -28,7 +28,7 @@ scans = pytest.mark.parametrize(
 
 def table(qrels, run, policy=Policy(), format=None):  # noqa: B008
     """(query, rank, grade) of every judged document that was retrieved."""
-    ranks = JudgedRanks.of(Judgments.read(qrels), open_source(run, "run", format), policy)
+    ranks = JudgedRanks.of(Judgments.read(qrels, format), open_source(run, "run", format), policy)
     rows = zip(ranks.query.tolist(), ranks.rank.tolist(), ranks.grade.tolist(), strict=True)
     retrieved = {query: (int(n), bool(gone)) for query, n, gone in zip(ranks.query_ids, ranks.retrieved, ranks.missing)}
     return [(ranks.query_ids[query], rank, grade) for query, rank, grade in rows], retrieved, ranks.extra
@@ -57,7 +57,7 @@ def test_ranks_are_those_of_a_naive_sort(scan, collection, write, block, ties):
         run = {query: {line[2]: run[query][line[2]] for line in lines if line[0] == query} for query in run}
     expected = naive_table(qrels, run, ties, order)
     with scan_with(scan, block):
-        assert table(file(trec_qrels(qrels, write)), file(text), policy) == expected
+        assert table(file(trec_qrels(qrels, write)), file(text), policy, "trec") == expected
         assert table(qrels, run, policy) == expected
 
 
@@ -74,7 +74,7 @@ def test_every_other_source_gives_the_same_table(scan, collection):
         assert table(qrels, rows) == expected
         assert table(qrels, frame) == expected
         tabs = "query_id\tdoc_id\tscore\n" + "".join(f"{q}\t{d}\t{score!r}\n" for q, d, score in rows)
-        assert table(qrels, file(tabs.encode())) == expected
+        assert table(qrels, file(tabs.encode()), format="tsv") == expected
 
 
 @scans

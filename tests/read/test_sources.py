@@ -247,7 +247,7 @@ BAD = [
     (QRELS, b"query_id\tdoc_id\tscore\n1\t\t2\n", ":2: the document id is empty"),
     (QRELS, b'query_id,doc_id,score\n1,"a,2\n', ":2: "),
     (QRELS, b"\xff\xfe1\x00", "UTF-16"),
-    (QRELS, b"{", "this is not JSON"),
+    (QRELS, b'{"', "this is not JSON"),
     (QRELS, b'{"1": {"a": 1, "a": 2}}', "the key 'a' stands twice"),
     (QRELS, b'{"1": {"a": NaN}}', "is not a finite number"),
     (QRELS, b'{"1": {"a": "high"}}', "'high' is not a number"),

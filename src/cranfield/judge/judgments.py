@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from cranfield.errors import InputError
 from cranfield.judge.native import native
-from cranfield.read import Rankings, Table, Text, open_source
 from cranfield.read.mappings import finite, id_text
+from cranfield.read.source import Rankings, Table, Text, open_source
 from cranfield.read.text import BadLine, blocks
 
 Integers = npt.NDArray[np.int64]

@@ -14,8 +14,8 @@ from cranfield.judge.judgments import Judgments, Numbers
 from cranfield.judge.native import CORES, native
 from cranfield.judge.policy import Policy
 from cranfield.judge.scan import Scanned
-from cranfield.read import Rankings, Table
 from cranfield.read.mappings import finite, id_text
+from cranfield.read.source import Rankings, Table
 
 
 def scan_table(source: Table, judgments: Judgments, policy: Policy) -> Scanned:

@@ -14,7 +14,7 @@ from cranfield.judge.judgments import Integers, Judgments, Numbers, ends
 from cranfield.judge.memory import scan_rankings, scan_table
 from cranfield.judge.policy import Policy
 from cranfield.judge.scan import Scanned, scan_text
-from cranfield.read import Rankings, Source, Table, Text
+from cranfield.read.source import Rankings, Source, Table, Text
 
 Flags = npt.NDArray[np.bool_]
 

@@ -1,11 +1,7 @@
 """Sources to columns: whatever holds judgments or a run, behind three shapes.
 
-`open_source` turns any argument of `evaluate` into one of
+`source.open_source` turns any argument of `evaluate` into one of
 - `Text`: bytes in chunks, with the layout of their lines (TREC, MS MARCO, CSV, TSV);
 - `Table`: three columns in memory (frames, Parquet);
 - `Rankings`: documents by query (mappings, JSON, JSON lines, tuples).
 """
-
-from cranfield.read.source import Rankings, Source, Table, Text, open_source
-
-__all__ = ["Rankings", "Source", "Table", "Text", "open_source"]

@@ -65,9 +65,10 @@ def _by_content(head: bytes, role: Role) -> str | None:
     if head.startswith(b"PAR1"):
         return "parquet"
     text = head.lstrip()
-    if text.startswith(b"["):
+    start = text[:1] + text[1:].lstrip()[:1]
+    if start in (b"[{", b"[[", b"[]", b"{}"):
         return "json"
-    if text.startswith(b"{"):
+    if start == b'{"':
         import json
 
         try:
