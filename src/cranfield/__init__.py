@@ -12,16 +12,18 @@ from cranfield.version import __version__
 
 if TYPE_CHECKING:
     from cranfield.errors import CranfieldError, InputError, MeasureError, MissingLibrary, PolicyError
-    from cranfield.evaluation import Evaluation, evaluate, evaluate_runs, value
+    from cranfield.evaluation import evaluate, evaluate_runs, value
     from cranfield.judge.judgments import Judgments
     from cranfield.judge.policy import Policy
     from cranfield.judge.ranks import JudgedRanks
     from cranfield.measures import Measure, catalogue, measure, parse_measure, parse_measures
+    from cranfield.result import Evaluation
 
 # Where each public name lives; it is imported when it is first used, so that the program starts at once.
 _HOMES = {
     "errors": ("CranfieldError", "InputError", "MeasureError", "MissingLibrary", "PolicyError"),
-    "evaluation": ("Evaluation", "evaluate", "evaluate_runs", "value"),
+    "evaluation": ("evaluate", "evaluate_runs", "value"),
+    "result": ("Evaluation",),
     "judge.judgments": ("Judgments",),
     "judge.policy": ("Policy",),
     "judge.ranks": ("JudgedRanks",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from cranfield.evaluation import Evaluation
+from cranfield.result import Evaluation
 
 
 def evaluations_table(evaluations: Sequence[Evaluation]) -> str:

@@ -1,0 +1,257 @@
+"""What an evaluation gives: the mean of each measure, the value of each query, and how they came about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cranfield.errors import MeasureError, need
+from cranfield.judge.judgments import Numbers
+from cranfield.judge.policy import Policy
+from cranfield.judge.ranks import JudgedRanks
+from cranfield.measures import Measure, parse_measure
+from cranfield.version import __version__
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What an evaluation is made of, in queries, and the share of retrieved judged documents whose score is tied."""
+
+    queries: int  # averaged over
+    judged: int
+    missing: int  # judged, but not in the run
+    extra: int  # in the run, but not judged
+    no_relevant: int  # without a judgment of grade 1 or higher
+    tied: float
+
+
+class QueryValue(NamedTuple):
+    """One value: a row of the table `per_query`."""
+
+    run: str
+    query_id: str
+    measure: str
+    value: float
+
+
+class PoorQuery(NamedTuple):
+    """A query that performs poorly, and what is known of why."""
+
+    query_id: str
+    value: float
+    relevant: int
+    found: int
+    first: int | None  # the rank of the first relevant document
+    retrieved: int
+
+    @property
+    def reason(self) -> str:
+        """What went wrong, in words."""
+        if not self.relevant:
+            return "no relevant document is judged"
+        if not self.retrieved:
+            return f"nothing retrieved, {self.relevant} relevant"
+        if not self.found:
+            return f"none of {self.relevant} relevant among {self.retrieved} retrieved"
+        return f"{self.found} of {self.relevant} relevant retrieved, the first at rank {self.first}"
+
+
+class Evaluation(Mapping[str, float]):
+    """The result of `evaluate`: a mapping from measure to its mean over the queries.
+
+    Any spelling of a measure finds it.
+
+    >>> from cranfield import evaluate
+    >>> result = evaluate({"q1": {"a": 1, "b": 0}}, {"q1": {"a": 0.2, "b": 0.9}}, "RR P@1")
+    >>> result["RR"], result["recip_rank"], result["P_1"]
+    (0.5, 0.5, 0.0)
+    """
+
+    def __init__(
+        self, run: str, measures: Sequence[Measure], judged: JudgedRanks, policy: Policy, inputs: tuple[str, str]
+    ):
+        kept = ~judged.missing if policy.missing == "skip" else np.ones(len(judged), dtype=np.bool_)
+        self.run = run
+        self.measures = tuple(measures)
+        self.policy = policy
+        self.qrels_sha256, self.run_sha256 = inputs
+        self.query_ids = tuple(query for query, keep in zip(judged.query_ids, kept, strict=True) if keep)
+        self.counts = Counts(
+            queries=len(self.query_ids),
+            judged=len(judged),
+            missing=int(judged.missing.sum()),
+            extra=judged.extra,
+            no_relevant=int((judged.n_relevant(1) == 0).sum()),
+            tied=float(judged.tied.mean()) if len(judged.tied) else 0.0,
+        )
+        self._values = {measure: measure(judged)[kept] for measure in self.measures}
+        hit = judged.relevant(1)
+        first = judged.sum(np.where(hit & (judged.running(hit) == 1), judged.rank, 0))
+        self._found = np.stack([judged.n_relevant(1), judged.sum(hit), first, judged.retrieved])[:, kept].astype(int)
+
+    def __getitem__(self, measure: str | Measure) -> float:
+        wanted = self._find(measure)
+        values = self._values[wanted]
+        if wanted.definition.aggregate == "sum":
+            return float(values.sum())
+        return float(values.mean()) if len(values) else 0.0
+
+    def __iter__(self) -> Iterator[str]:
+        return (measure.name for measure in self.measures)
+
+    def __len__(self) -> int:
+        return len(self.measures)
+
+    def _find(self, measure: str | Measure) -> Measure:
+        try:
+            wanted = measure if isinstance(measure, Measure) else parse_measure(measure)
+        except MeasureError:
+            raise KeyError(measure) from None
+        if wanted not in self._values:
+            raise KeyError(wanted.name)
+        return wanted
+
+    def column(self, measure: str | Measure) -> Numbers:
+        """The values of a measure, in the order of `query_ids`."""
+        return self._values[self._find(measure)].copy()
+
+    def by_query(self, measure: str | Measure) -> dict[str, float]:
+        """The values of a measure by query."""
+        return dict(zip(self.query_ids, self.column(measure).tolist(), strict=True))
+
+    @property
+    def per_query(self) -> list[QueryValue]:
+        """Every value, as rows (run, query_id, measure, value)."""
+        return [
+            QueryValue(self.run, query, measure.name, value)
+            for measure in self.measures
+            for query, value in zip(self.query_ids, self._values[measure].tolist(), strict=True)
+        ]
+
+    def worst(self, measure: str | Measure | None = None, n: int = 10) -> list[PoorQuery]:
+        """The n queries with the lowest values, the lowest first.
+
+        >>> from cranfield import evaluate
+        >>> qrels = {"q1": {"a": 1}, "q2": {"b": 1}}
+        >>> [poor] = evaluate(qrels, {"q1": ["x", "a"], "q2": ["b"]}, "RR").worst("RR", 1)
+        >>> poor.query_id, poor.value, poor.reason
+        ('q1', 0.5, '1 of 1 relevant retrieved, the first at rank 2')
+        """
+        values = self.column(self.measures[0] if measure is None else measure)
+        order = np.argsort(values, kind="stable")[: max(n, 0)].tolist()
+        facts = self._found.T.tolist()
+        return [
+            PoorQuery(self.query_ids[q], float(values[q]), facts[q][0], facts[q][1], facts[q][2] or None, facts[q][3])
+            for q in order
+        ]
+
+    @property
+    def signature(self) -> str:
+        """Everything that two values must share to be comparable, in one line."""
+        counts = self.counts
+        return "|".join(
+            (
+                str(self.policy),
+                "rel:1",
+                f"judged:{counts.judged}",
+                f"queries:{counts.queries}",
+                f"missing_queries:{counts.missing}",
+                f"extra_queries:{counts.extra}",
+                f"no_relevant:{counts.no_relevant}",
+                f"tied:{counts.tied:.1%}",
+                f"qrels:{self.qrels_sha256[:12]}",
+                f"run:{self.run_sha256[:12]}",
+                f"version:{__version__}",
+            )
+        )
+
+    def to_dict(self, *, per_query: bool = True) -> dict[str, Any]:
+        """The evaluation as plain dicts, ready for JSON."""
+        result: dict[str, Any] = {
+            "run": self.run,
+            "measures": list(self),
+            "mean": dict(self),
+            "counts": asdict(self.counts),
+            "policy": asdict(self.policy),
+            "qrels_sha256": self.qrels_sha256,
+            "run_sha256": self.run_sha256,
+            "signature": self.signature,
+        }
+        if per_query:
+            columns = [self._values[measure].tolist() for measure in self.measures]
+            result["per_query"] = {
+                query: dict(zip(self, values, strict=True))
+                for query, *values in zip(self.query_ids, *columns, strict=True)
+            }
+        return result
+
+    def to_json(self, *, per_query: bool = True, indent: int | None = 2) -> str:
+        """The evaluation as JSON."""
+        import json
+
+        return json.dumps(self.to_dict(per_query=per_query), indent=indent, ensure_ascii=False)
+
+    def to_arrow(self) -> Any:
+        """The table `per_query` for pyarrow."""
+        arrow = need("pyarrow", extra="frames", purpose="Evaluation.to_arrow")
+        return arrow.table(self._columns())
+
+    def to_pandas(self) -> Any:
+        """The table `per_query` for pandas."""
+        return need("pandas", purpose="Evaluation.to_pandas").DataFrame(self._columns())
+
+    def to_polars(self) -> Any:
+        """The table `per_query` for polars."""
+        return need("polars", purpose="Evaluation.to_polars").DataFrame(self._columns())
+
+    def _columns(self) -> dict[str, Any]:
+        each = len(self.query_ids)
+        return {
+            "run": [self.run] * (each * len(self)),
+            "query_id": list(self.query_ids) * len(self),
+            "measure": [name for name in self for _ in range(each)],
+            "value": np.concatenate(list(self._values.values())),
+        }
+
+    def __str__(self) -> str:
+        width = max(len(name) for name in self)
+        lines = [f"{name:<{width}}  {self.shown(name)}" for name in self]
+        return "\n".join((self.run, *lines, self.describe_counts()))
+
+    def shown(self, measure: str | Measure) -> str:
+        """The mean of a measure with four decimals, or its sum."""
+        counted = self._find(measure).definition.aggregate == "sum"
+        return f"{self[measure]:.0f}" if counted else f"{self[measure]:.4f}"
+
+    def describe_counts(self) -> str:
+        """The counts in words."""
+        counts = self.counts
+        notes = [f"{counts.queries} {'query' if counts.queries == 1 else 'queries'}"]
+        if counts.missing:
+            fate = "left out" if self.policy.missing == "skip" else "count 0"
+            notes.append(f"{counts.missing} judged but not in the run ({fate})")
+        if counts.extra:
+            notes.append(f"{counts.extra} in the run but not judged (ignored)")
+        if counts.no_relevant:
+            notes.append(f"{counts.no_relevant} without a relevant document (count 0)")
+        if counts.tied:
+            notes.append(f"{counts.tied:.1%} of the judged documents tied")
+        return "; ".join(notes)
+
+    def __repr__(self) -> str:
+        means = ", ".join(f"{name}={self.shown(name)}" for name in self)
+        return f"<Evaluation of {self.run}: {means}; {self.describe_counts()}>"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        heads = "".join(f"<th>{escape(name)}</th>" for name in self)
+        cells = "".join(f"<td>{self.shown(name)}</td>" for name in self)
+        return (
+            f"<table><thead><tr><th>run</th>{heads}</tr></thead>"
+            f"<tbody><tr><td>{escape(self.run)}</td>{cells}</tr></tbody></table>"
+            f"<small>{escape(self.describe_counts())}<br><code>{escape(self.signature)}</code></small>"
+        )
