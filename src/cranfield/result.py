@@ -97,7 +97,11 @@ class Evaluation(Mapping[str, float]):
         values = self._values[wanted]
         if wanted.definition.aggregate == "sum":
             return float(values.sum())
-        return float(values.mean()) if len(values) else 0.0
+        if not len(values):
+            return 0.0
+        if wanted.definition.aggregate == "geometric":
+            return float(np.exp(np.log(np.maximum(values, 0.00001)).mean()))
+        return float(values.mean())
 
     def __iter__(self) -> Iterator[str]:
         return (measure.name for measure in self.measures)

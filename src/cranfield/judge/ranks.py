@@ -68,6 +68,30 @@ class JudgedRanks:
         so_far = np.concatenate(([0], np.cumsum(hit, dtype=np.int64)))
         return so_far[1:] - so_far[self.first[self.query]]
 
+    def running_sum(self, values: Numbers) -> Numbers:
+        """For each row, the sum of the values of its query so far, itself included, added in the order of the ranks."""
+        total = np.array(values, dtype=np.float64)
+        for rows in self.steps[1:]:
+            total[rows] += total[rows - 1]
+        return total
+
+    def running_product_before(self, values: Numbers) -> Numbers:
+        """For each row, the product of the values of the rows of its query above it."""
+        product = np.ones(len(self.rank))
+        for rows in self.steps[1:]:
+            product[rows] = product[rows - 1] * values[rows - 1]
+        return product
+
+    def in_ideal(self, running: Numbers) -> Numbers:
+        """For each row, a running value of the ideal ranking at the row's rank, or at its end if that comes first."""
+        ideal = self.ideal
+        depth = np.minimum(self.rank, ideal.retrieved[self.query])
+        return np.append(running, 0.0)[np.where(depth > 0, ideal.first[self.query] + depth - 1, -1)]
+
+    def n_judged(self) -> Numbers:
+        """How many documents of each query were judged, retrieved or not."""
+        return self.judged_sum(self.judged_grades >= 0)
+
     def n_relevant(self, rel: float) -> Numbers:
         """How many relevant documents each query has, retrieved or not."""
         return self.judged_sum(self.judged_grades >= rel)
@@ -82,9 +106,35 @@ class JudgedRanks:
         return np.searchsorted(self.query, np.arange(len(self) + 1))
 
     @cached_property
+    def steps(self) -> list[Integers]:
+        """The first rows of all queries, then the second ones, and so on: running values need not mix queries."""
+        place = np.arange(len(self.query)) - self.first[self.query]
+        order = np.argsort(place, kind="stable")
+        return np.split(order, np.cumsum(np.bincount(place))[:-1]) if len(order) else []
+
+    @cached_property
+    def ideal(self) -> JudgedRanks:
+        """The table of the ideal rankings: all judged documents, the best first."""
+        kept = self.judged_grades >= 0
+        query = self.judged_query[kept]
+        return replace(
+            self,
+            query=query,
+            rank=self.ideal_rank[kept],
+            grade=self.judged_grades[kept],
+            tied=np.zeros(len(query), dtype=np.bool_),
+            retrieved=np.bincount(query, minlength=len(self)),
+        )
+
+    @cached_property
     def judged_query(self) -> Integers:
         """The query of each judged grade."""
         return np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.judged_first))
+
+    @cached_property
+    def highest_grade(self) -> Numbers:
+        """The highest grade of each query; 0 where nothing was judged."""
+        return np.append(self.judged_grades, 0.0)[np.where(np.diff(self.judged_first) > 0, self.judged_first[:-1], -1)]
 
     @cached_property
     def ideal_rank(self) -> Integers:

@@ -17,6 +17,11 @@ def ratio(part: npt.ArrayLike, whole: npt.ArrayLike) -> Numbers:
     return out
 
 
-def discounted(gains: npt.NDArray[Any], rank: npt.NDArray[Any]) -> Numbers:
-    """Gains divided by log2(rank + 1)."""
-    return np.asarray(gains / np.log2(rank + 1.0))
+def harmonic(precision: Numbers, recall: Numbers, beta: float) -> Numbers:
+    """The weighted harmonic mean that F is."""
+    return ratio((1 + beta**2) * precision * recall, beta**2 * precision + recall)
+
+
+def discounted(gains: npt.NDArray[Any], rank: npt.NDArray[Any], base: float = 2) -> Numbers:
+    """Gains divided by the logarithm of rank + 1; base 2 leaves the first rank whole."""
+    return np.asarray(gains * np.log2(base) / np.log2(rank + 1.0))

@@ -10,6 +10,15 @@ from cranfield.measures.arithmetic import ratio
 from cranfield.measures.registry import measure
 
 
+@measure("NumQ", aliases=("num_q",), aggregate="sum")
+def number_of_queries(judged: JudgedRanks) -> Numbers:
+    """One for every query, so that the sum is the number of queries averaged over.
+
+    NumQ = 1
+    """
+    return np.ones(len(judged))
+
+
 @measure("NumRet", aliases=("num_ret",), aggregate="sum")
 def number_retrieved(judged: JudgedRanks) -> Numbers:
     """Number of documents retrieved.
@@ -35,6 +44,28 @@ def number_relevant_retrieved(judged: JudgedRanks, *, rel: float = 1) -> Numbers
     NumRelRet = Σ [grade_i ≥ rel]
     """
     return judged.sum(judged.relevant(rel))
+
+
+@measure("NumNonRelRet", aliases=("num_nonrel_judged_ret",), aggregate="sum")
+def number_nonrelevant_retrieved(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
+    """Number of documents retrieved that were judged and are not relevant.
+
+    NumNonRelRet = Σ [0 ≤ grade_i < rel]
+    """
+    return judged.sum(judged.judged & ~judged.relevant(rel))
+
+
+@measure(
+    "Unjudged",
+    aliases=("unj",),
+    advice="The holes of a ranking. It is not 1 - Judged: here a short ranking counts as filled with judged documents.",
+)
+def unjudged_share(judged: JudgedRanks, *, cutoff: int) -> Numbers:
+    """Share of the first k ranks that hold an unjudged document; ranks beyond the end of the ranking do not.
+
+    Unjudged@k = unjudged documents in the first k / k
+    """
+    return (np.minimum(judged.retrieved, cutoff) - judged.sum(judged.judged & judged.within(cutoff))) / cutoff
 
 
 @measure(

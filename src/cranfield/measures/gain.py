@@ -12,6 +12,8 @@ from cranfield.judge.ranks import JudgedRanks
 from cranfield.measures.arithmetic import discounted, ratio
 from cranfield.measures.registry import measure
 
+JARVELIN = "Järvelin & Kekäläinen 2002"
+
 
 def gains(grades: npt.NDArray[Any], gain: str) -> Numbers:
     """What documents of these grades are worth; a document that was pooled but not judged is worth nothing."""
@@ -19,19 +21,165 @@ def gains(grades: npt.NDArray[Any], gain: str) -> Numbers:
     return np.exp2(worth) - 1.0 if gain == "exponential" else worth
 
 
+@measure("CG", aliases=("cg",), reference=JARVELIN, advice="For teaching: it does not care about the order.")
+def cumulative_gain(judged: JudgedRanks, *, cutoff: int | None = None, gain: str = "linear") -> Numbers:
+    """Sum of the gains down to the cutoff.
+
+    CG@k = Σ gain_i over the ranks i ≤ k
+    """
+    return judged.sum(judged.within(cutoff) * gains(judged.grade, gain))
+
+
+@measure("DCG", aliases=("dcg", "dcg_burges(gain=exponential)"), reference=JARVELIN, advice="nDCG compares queries.")
+def discounted_cumulative_gain(
+    judged: JudgedRanks, *, cutoff: int | None = None, gain: str = "linear", base: float = 2
+) -> Numbers:
+    """Sum of the gains, each divided by the logarithm of its rank plus one.
+
+    DCG@k = Σ gain_i / log2(i + 1) over the ranks i ≤ k
+    """
+    return judged.sum(judged.within(cutoff) * discounted(gains(judged.grade, gain), judged.rank, base))
+
+
+@measure("IDCG", aliases=("ideal_dcg", "idcg"), reference=JARVELIN, advice="What DCG is compared with in nDCG.")
+def ideal_discounted_cumulative_gain(
+    judged: JudgedRanks, *, cutoff: int | None = None, gain: str = "linear", base: float = 2
+) -> Numbers:
+    """DCG of the ideal ranking: all judged documents, the best first, retrieved or not.
+
+    IDCG@k = Σ gain_i / log2(i + 1) over the ranks i ≤ k of the ideal ranking
+    """
+    within = True if cutoff is None else judged.ideal_rank <= cutoff
+    return judged.judged_sum(within * discounted(gains(judged.judged_grades, gain), judged.ideal_rank, base))
+
+
 @measure(
     "nDCG",
     aliases=("NDCG", "ndcg", "ndcg_cut", "ndcg_burges(gain=exponential)"),
-    reference="Järvelin & Kekäläinen 2002",
+    reference=JARVELIN,
     advice="For graded judgments, and the usual choice for the first results. Values near each other need a test.",
 )
 def normalized_discounted_cumulative_gain(
     judged: JudgedRanks, *, cutoff: int | None = None, gain: str = "linear"
 ) -> Numbers:
-    """Discounted gain of the ranking, as a share of that of the ideal ranking of all judged documents.
+    """DCG of the ranking, as a share of that of the ideal ranking of all judged documents.
 
-    nDCG@k = DCG@k / IDCG@k, DCG@k = Σ gain_i / log2(i + 1) over the ranks i ≤ k
+    nDCG@k = DCG@k / IDCG@k
     """
-    dcg = judged.sum(judged.within(cutoff) * discounted(gains(judged.grade, gain), judged.rank))
-    ideal = judged.ideal_rank if cutoff is None else np.where(judged.ideal_rank <= cutoff, judged.ideal_rank, np.inf)
-    return ratio(dcg, judged.judged_sum(discounted(gains(judged.judged_grades, gain), ideal)))
+    dcg = discounted_cumulative_gain(judged, cutoff=cutoff, gain=gain)
+    return ratio(dcg, ideal_discounted_cumulative_gain(judged, cutoff=cutoff, gain=gain))
+
+
+@measure(
+    "SDCG",
+    reference="Moffat, Thomas & Scholer 2013",
+    advice="nDCG against a ranking full of perfect documents, so that the judgments do not change the scale.",
+)
+def scaled_discounted_cumulative_gain(judged: JudgedRanks, *, cutoff: int, max_grade: float = 1) -> Numbers:
+    """DCG of grades scaled to 1, as a share of that of k documents with the highest grade there is.
+
+    SDCG@k = Σ min(grade_i / max, 1) / log2(i + 1) over the ranks i ≤ k, divided by Σ 1 / log2(i + 1)
+    """
+    worth = np.minimum(gains(judged.grade, "linear") / max_grade, 1)
+    most = float(discounted(np.ones(cutoff), np.arange(1, cutoff + 1)).sum())
+    return judged.sum(judged.within(cutoff) * discounted(worth, judged.rank)) / most
+
+
+@measure(
+    "binG",
+    reference="Buckley, trec_eval",
+    advice="Like AP, but a relevant document loses little when a few others stand above it.",
+)
+def binary_gain(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
+    """Mean over the relevant documents of one over the logarithm of how many others stand above.
+
+    binG = 1/R · Σ 1 / log2(2 + documents above that are not relevant), over the relevant documents
+    """
+    hit = judged.relevant(rel)
+    others = judged.rank - judged.running(hit)
+    return ratio(judged.sum(hit / np.log2(2.0 + others)), judged.n_relevant(rel))
+
+
+@measure(
+    "G",
+    reference="Buckley, trec_eval",
+    advice="Experimental: a document is discounted by the gain that should stand above it and does not.",
+)
+def misplaced_gain(judged: JudgedRanks, *, gain: str = "linear") -> Numbers:
+    """Gains discounted by how much better the ranking down to each could have been, as a share of all gains.
+
+    G = 1/Σ ideal · Σ gain_i / log2(2 + Σ max(ideal_j, 1) - Σ gain_j), sums over the ranks j ≤ i
+    """
+    worth, ideal = gains(judged.grade, gain), judged.ideal
+    best = judged.in_ideal(ideal.running_sum(np.maximum(gains(ideal.grade, gain), 1)))
+    best += np.maximum(judged.rank - ideal.retrieved[judged.query], 0)
+    lost = best - judged.running_sum(worth)
+    return ratio(judged.sum(worth / np.log2(2 + lost)), judged.judged_sum(gains(judged.judged_grades, gain)))
+
+
+@measure(
+    "nDCGrel",
+    aliases=("ndcg_rel",),
+    reference="Buckley, trec_eval",
+    advice="Experimental: nDCG averaged over all places where something relevant stands.",
+)
+def ndcg_over_relevant(judged: JudgedRanks, *, gain: str = "linear") -> Numbers:
+    """Mean of nDCG at the documents that have a gain; those not retrieved count with nDCG at the end.
+
+    nDCGrel = 1/K · ( Σ nDCG@i over the ranks i of documents with a gain + (K - found) · nDCG ), K documents with a gain
+    """
+    worth, ideal = gains(judged.grade, gain), judged.ideal
+    dcg = judged.running_sum(discounted(worth, judged.rank))
+    best = judged.in_ideal(ideal.running_sum(discounted(gains(ideal.grade, gain), ideal.rank)))
+    total = judged.judged_sum(gains(judged.judged_grades, gain) > 0)
+    found = judged.sum(worth > 0)
+    at_end = normalized_discounted_cumulative_gain(judged, gain=gain)
+    return ratio(judged.sum((worth > 0) * ratio(dcg, best)) + (total - found) * at_end, total)
+
+
+@measure(
+    "RnDCG",
+    aliases=("Rndcg",),
+    reference="Buckley, trec_eval",
+    advice="Experimental: nDCG at the depths where the ideal ranking changes from one grade to the next.",
+)
+def r_ndcg(judged: JudgedRanks, *, gain: str = "linear") -> Numbers:
+    """Mean of nDCG at the depths where each grade of the ideal ranking ends.
+
+    RnDCG = mean of nDCG@B over B = documents with a grade ≥ g, for each positive grade g of the query
+
+    nDCG of the whole ranking counts as one more where it has at least two documents more than have a gain.
+    """
+    total = judged.judged_sum(judged.judged_grades > 0)
+    added, points = np.zeros(len(judged)), np.zeros(len(judged))
+    for grade in np.unique(judged.judged_grades[judged.judged_grades > 0]):
+        present = judged.judged_sum(judged.judged_grades == grade) > 0
+        depth = judged.judged_sum(judged.judged_grades >= grade)
+        within, within_ideal = judged.rank <= depth[judged.query], judged.ideal_rank <= depth[judged.judged_query]
+        dcg = judged.sum(within * discounted(gains(judged.grade, gain), judged.rank))
+        best = judged.judged_sum(within_ideal * discounted(gains(judged.judged_grades, gain), judged.ideal_rank))
+        added += present * ratio(dcg, best)
+        points += present
+    longer = (judged.retrieved > total + 1) & (total > 0)
+    added += longer * normalized_discounted_cumulative_gain(judged, gain=gain)
+    return ratio(added, points + longer)
+
+
+@measure(
+    "Q",
+    aliases=("Qmeasure", "Q-measure"),
+    reference="Sakai 2004",
+    advice="AP for graded judgments: precision blended with the share of the ideal gain.",
+)
+def q_measure(
+    judged: JudgedRanks, *, cutoff: int | None = None, gain: str = "linear", beta: float = 1, rel: float = 1
+) -> Numbers:
+    """Mean of the blended ratio at the relevant documents; one that is not retrieved counts 0.
+
+    Q = 1/R · Σ (relevant in the first i + β · CG@i) / (i + β · ICG@i) over the ranks i of the relevant documents
+    """
+    hit = judged.relevant(rel) & judged.within(cutoff)
+    gained = judged.running_sum(gains(judged.grade, gain))
+    best = judged.in_ideal(judged.ideal.running_sum(gains(judged.ideal.grade, gain)))
+    blended = (judged.running(hit) + beta * gained) / (judged.rank + beta * best)
+    return ratio(judged.sum(hit * blended), judged.n_relevant(rel))

@@ -55,6 +55,11 @@ def choice(*names: str) -> Kind:
     return Kind(" or ".join(names), read)
 
 
+def number_or(word: str, kind: Kind) -> Kind:
+    """A number, or one word instead."""
+    return Kind(f"{kind.allowed}, or {word}", lambda value: word if value == word else kind.read(value))
+
+
 def _read_flag(value: Any) -> bool:
     flags = {"true": True, "false": False, "1": True, "0": False}
     if str(value).lower() not in flags:
@@ -69,6 +74,20 @@ KINDS: dict[str, Kind] = {
     "rel": number(0),
     "beta": number(0, open_low=True),
     "gain": choice("linear", "exponential"),
+    "base": number(1, open_low=True),
+    "denominator": choice("R", "min", "found"),
+    "rule": choice("ceiling", "trec9", "trec10"),
+    "recall": number(0, 1),
+    "multiple": number(0, open_low=True),
+    "points": whole(2),
+    "p": number(0, 1, open_low=True, open_high=True),
+    "max_grade": number_or("query", number(0, open_low=True)),
+    "variant": choice("trec", "2004"),
+    "documents": whole(1),
+    "a": number(-math.inf),
+    "b": number(-math.inf),
+    "c": number(-math.inf),
+    "d": number(-math.inf),
     "judged_only": FLAG,
 }
 

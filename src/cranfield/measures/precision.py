@@ -6,7 +6,7 @@ import numpy as np
 
 from cranfield.judge.judgments import Numbers
 from cranfield.judge.ranks import JudgedRanks
-from cranfield.measures.arithmetic import ratio
+from cranfield.measures.arithmetic import harmonic, ratio
 from cranfield.measures.registry import measure
 
 
@@ -49,8 +49,7 @@ def f_measure(judged: JudgedRanks, *, cutoff: int, beta: float = 1, rel: float =
 
     F@k = (1 + β²) · P@k · R@k / (β² · P@k + R@k)
     """
-    p, r = precision(judged, cutoff=cutoff, rel=rel), recall(judged, cutoff=cutoff, rel=rel)
-    return ratio((1 + beta**2) * p * r, beta**2 * p + r)
+    return harmonic(precision(judged, cutoff=cutoff, rel=rel), recall(judged, cutoff=cutoff, rel=rel), beta)
 
 
 @measure(
@@ -59,13 +58,38 @@ def f_measure(judged: JudgedRanks, *, cutoff: int, beta: float = 1, rel: float =
     reference="Buckley & Voorhees 2005",
     advice="For a whole ranking with complete binary judgments. Unjudged documents pull it down.",
 )
-def average_precision(judged: JudgedRanks, *, cutoff: int | None = None, rel: float = 1) -> Numbers:
+def average_precision(
+    judged: JudgedRanks, *, cutoff: int | None = None, rel: float = 1, denominator: str = "R"
+) -> Numbers:
     """Mean of the precisions at the relevant documents; one that is not retrieved counts 0.
 
     AP = 1/R · Σ P@i over the ranks i of the relevant documents
+
+    The denominator is R, as in trec_eval, also with a cutoff; "min" takes min(R, k), so that a perfect top k scores 1;
+    "found" takes the relevant documents found, as many recommender libraries do.
     """
     hit = judged.relevant(rel) & judged.within(cutoff)
-    return ratio(judged.sum(hit * judged.running(hit) / judged.rank), judged.n_relevant(rel))
+    total = judged.n_relevant(rel)
+    if denominator == "min" and cutoff is not None:
+        total = np.minimum(total, cutoff)
+    elif denominator == "found":
+        total = judged.sum(hit)
+    return ratio(judged.sum(hit * judged.running(hit) / judged.rank), total)
+
+
+@measure(
+    "GMAP",
+    aliases=("gm_map",),
+    reference="Robertson 2006",
+    advice="For whether the hardest queries got better: the geometric mean looks at the low values.",
+    aggregate="geometric",
+)
+def geometric_average_precision(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
+    """AP of each query; the mean over the queries is the geometric one, with 0.00001 for lower values.
+
+    GMAP = exp( 1/|Q| · Σ ln max(AP, 0.00001) )
+    """
+    return average_precision(judged, rel=rel)
 
 
 @measure(
@@ -86,17 +110,65 @@ def reciprocal_rank(judged: JudgedRanks, *, cutoff: int | None = None, rel: floa
 
 @measure(
     "Rprec",
-    aliases=("RPrec", "R-Precision", "r_precision"),
+    aliases=("RPrec", "R-Precision", "r_precision", "Rprec_mult"),
     reference="Buckley & Voorhees 2005",
     advice="Like P@k, with a k that suits each query; it goes up and down with AP.",
+    at="multiple",
 )
-def r_precision(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
-    """Precision at rank R, where R is the number of relevant documents.
+def r_precision(judged: JudgedRanks, *, multiple: float = 1, rel: float = 1) -> Numbers:
+    """Precision at rank R, where R is the number of relevant documents, or at a multiple of it.
 
-    Rprec = relevant documents in the first R / R
+    Rprec@m = relevant documents in the first k / k, k = ⌊m · R + 0.9⌋
     """
+    depth = np.floor(multiple * judged.n_relevant(rel) + 0.9)
+    return ratio(judged.sum(judged.relevant(rel) & (judged.rank <= depth[judged.query])), depth)
+
+
+@measure("RelP", aliases=("relative_P",), advice="Precision that can be 1 even if fewer than k documents are relevant.")
+def relative_precision(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> Numbers:
+    """Relevant documents among the first k, as a share of how many could be there.
+
+    RelP@k = relevant documents in the first k / min(k, R)
+    """
+    found = judged.sum(judged.relevant(rel) & judged.within(cutoff))
+    return ratio(found, np.minimum(judged.n_relevant(rel), cutoff))
+
+
+@measure("R_cap", aliases=("RCap", "recall_cap"), reference="Thakur et al. 2021", advice="BEIR's name for RelP.")
+def capped_recall(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> Numbers:
+    """Recall at the cutoff, where no more than k documents count as relevant.
+
+    R_cap@k = relevant documents in the first k / min(k, R)
+    """
+    return relative_precision(judged, cutoff=cutoff, rel=rel)
+
+
+@measure(
+    "Hits", aliases=("hits",), advice="A count, for people who want to see how many; P@k is the same, divided by k."
+)
+def hits(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> Numbers:
+    """Number of relevant documents among the first k.
+
+    Hits@k = Σ [grade_i ≥ rel] over the ranks i ≤ k
+    """
+    return judged.sum(judged.relevant(rel) & judged.within(cutoff))
+
+
+@measure(
+    "YAAP",
+    aliases=("yaap",),
+    reference="Robertson 2006",
+    advice="AP on a logarithmic scale, on which all differences weigh alike; it may be negative.",
+)
+def yet_another_average_precision(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
+    """Logarithm of the odds that the average precision stands for.
+
+    YAAP = ln( (1 + S) / (1 + R - S) ), S = Σ P@i over the ranks i of the relevant documents
+    """
+    hit = judged.relevant(rel)
     total = judged.n_relevant(rel)
-    return ratio(judged.sum(judged.relevant(rel) & (judged.rank <= total[judged.query])), total)
+    added = judged.sum(hit * judged.running(hit) / judged.rank)
+    return np.log((1 + added) / (1 + total - added))
 
 
 @measure(

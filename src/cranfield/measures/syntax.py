@@ -11,8 +11,8 @@ from cranfield.measures.registry import Definition, Measure, find, spellings
 
 # name, (parameters), @cutoff
 _OURS = re.compile(r"([^\s()@]+)(?:\(([^()]*)\))?(?:@([^\s@()]+))?")
-# trec_eval and friends: ndcg_cut_10, ndcg_cut.10, P_5, recall_at_100
-_CUTOFF = re.compile(r"(.+?)(?:_cut)?(?:_at_|[_.])(\d+)")
+# trec_eval and friends: ndcg_cut_10, ndcg_cut.10, P_5, recall_at_100, iprec_at_recall_0.10
+_CUTOFF = re.compile(r"(.+?)(?:_cut)?(?:_at_|[_.])(\d+(?:\.\d+)?)")
 # trec_eval's lists of cutoffs: P.5,10 or ndcg_cut_5,10
 _CUTOFFS = re.compile(r"([A-Za-z][\w-]*?)([_.])(\d+(?:,\d+)+)")
 # ranx's threshold: ndcg@10-l2

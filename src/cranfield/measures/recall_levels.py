@@ -1,0 +1,90 @@
+"""Precision at levels of recall, and the curve they make."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cranfield.judge.judgments import Integers, Numbers
+from cranfield.judge.ranks import JudgedRanks
+from cranfield.measures.arithmetic import ratio
+from cranfield.measures.registry import measure
+
+
+def documents_needed(total: Numbers, recall: float, rule: str) -> Integers:
+    """How many of the relevant documents make a level of recall.
+
+    The textbook takes the ceiling. trec_eval 9 rounds up unless less than a tenth is missing, trec_eval 10 rounds to
+    the nearest, and so reports the precision at a lower recall than was asked for.
+    """
+    level = recall * total
+    if rule == "trec9":
+        return np.floor(level + 0.9).astype(np.int64)
+    if rule == "trec10":
+        return np.floor(level + 0.5).astype(np.int64)
+    return np.ceil(level - 1e-9).astype(np.int64)  # 0.3 · 10 is a little over 3 in floating point
+
+
+def interpolated(judged: JudgedRanks, recalls: Numbers, rel: float, rule: str) -> list[Numbers]:
+    """For each level of recall, the highest precision at it or at a higher one."""
+    hit = judged.relevant(rel)
+    found = judged.running(hit)
+    total = judged.n_relevant(rel)
+    precisions = np.where(hit, found / judged.rank, 0.0)
+    values = []
+    for recall in recalls:
+        needed = documents_needed(total, float(recall), rule)
+        enough = found >= needed[judged.query]
+        highest = np.zeros(len(judged))
+        np.maximum.at(highest, judged.query[enough], precisions[enough])
+        values.append(np.where(total > 0, highest, 0.0))
+    return values
+
+
+@measure(
+    "IPrec",
+    aliases=("iprec_at_recall(rule=trec10)", "interpolated_precision"),
+    reference="Manning, Raghavan & Schütze 2008",
+    advice="For the precision-recall curve: one point of it.",
+    at="recall",
+)
+def interpolated_precision(judged: JudgedRanks, *, recall: float, rel: float = 1, rule: str = "ceiling") -> Numbers:
+    """Highest precision at any rank where recall is at least the level.
+
+    IPrec@r = max { P@i : relevant documents in the first i ≥ ⌈r · R⌉ }
+    """
+    return interpolated(judged, np.array([recall]), rel, rule)[0]
+
+
+@measure(
+    "IAP",
+    aliases=("11pt_avg(rule=trec10)", "11pt", "eleven_point_average"),
+    reference="Manning, Raghavan & Schütze 2008",
+    advice="The whole precision-recall curve in one number; AP is its finer successor.",
+)
+def interpolated_average_precision(
+    judged: JudgedRanks, *, points: int = 11, rel: float = 1, rule: str = "ceiling"
+) -> Numbers:
+    """Mean of the interpolated precisions at evenly spaced levels of recall, from 0 to 1.
+
+    IAP = 1/11 · Σ IPrec@r over r = 0, 0.1, …, 1
+    """
+    recalls = np.arange(points) / (points - 1)
+    return np.asarray(sum(interpolated(judged, recalls, rel, rule)) / points)
+
+
+@measure(
+    "PrecAtRecall",
+    aliases=("precision_at_recall",),
+    reference="Manning, Raghavan & Schütze 2008",
+    advice="For how much a user must read until a share of the relevant documents has been seen.",
+    at="recall",
+)
+def precision_at_recall(judged: JudgedRanks, *, recall: float, rel: float = 1) -> Numbers:
+    """Precision at the rank where the level of recall is first reached, not interpolated; 0 if it never is.
+
+    PrecAtRecall@r = P@i, i = the rank of relevant document number ⌈r · R⌉
+    """
+    hit = judged.relevant(rel)
+    needed = np.maximum(documents_needed(judged.n_relevant(rel), recall, "ceiling"), 1)
+    here = hit & (judged.running(hit) == needed[judged.query])
+    return judged.sum(ratio(here * needed[judged.query], judged.rank))
