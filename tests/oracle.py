@@ -285,7 +285,72 @@ def inf_ap(ranking, judged, *, rel=1):
     return added / total if total else 0.0
 
 
+def _cwl(goes_on):
+    """The oracle of a user model: goes_on(i, gain, collected, **parameters) is the continuation probability."""
+
+    def oracle(ranking, judged, *, max_grade=1, view="utility", **parameters):
+        def utilities(unjudged):
+            gains = [unjudged if g is None or g < 0 else min(g / max_grade, 1) for g in ranking[:1000]]
+            gains += [unjudged] * (1000 - len(gains))
+            still, collected = 1.0, 0.0
+            seen, collected_by = [], []
+            for i, gain in enumerate(gains, 1):
+                collected += gain
+                seen.append(still)
+                collected_by.append(collected)
+                still *= goes_on(i, gain, collected, **parameters)
+            return gains, seen, collected_by
+
+        gains, seen, collected_by = utilities(0)
+        if view == "depth":
+            return sum(seen)
+        if view == "total":
+            stops = [a - b for a, b in zip(seen, [*seen[1:], 0])]
+            return sum(stop * total for stop, total in zip(stops, collected_by))
+        utility = sum(s * g for s, g in zip(seen, gains)) / sum(seen)
+        if view == "residual":
+            gains, seen, _ = utilities(1)
+            return sum(s * g for s, g in zip(seen, gains)) / sum(seen) - utility
+        return utility
+
+    return oracle
+
+
+def _insq(i, T):
+    return ((i + 2 * T - 1) / (i + 2 * T)) ** 2
+
+
+def _rbo(one, other, p, depth):
+    shared = [len(set(one[:d]) & set(other[:d])) / d for d in range(1, depth + 1)]
+    weights = [p ** (d - 1) for d in range(1, depth + 1)]
+    return sum(w * s for w, s in zip(weights, shared)) / sum(weights) if depth else 0.0
+
+
+def compatibility(ranking, judged, *, p=0.95, normalize=True):
+    missed = list(judged)
+    for grade in ranking:
+        if grade is not None:
+            missed.remove(grade)
+    documents = [("run", i, grade or 0) for i, grade in enumerate(ranking)] + [
+        ("missed", i, g) for i, g in enumerate(missed)
+    ]
+    ideal = sorted((d for d in documents if d[2] > 0), key=lambda d: (-d[2], d[0] == "missed", d[1]))
+    depth = max(len(ranking), len(ideal))
+    value = _rbo(documents[: len(ranking)], ideal, p, depth)
+    if not ideal:
+        return 0.0
+    return value / _rbo(ideal, ideal, p, depth) if normalize else value
+
+
 ORACLES = {
+    "INSQ": _cwl(lambda i, gain, all_, T=1: _insq(i, T)),
+    "INST": _cwl(lambda i, gain, all_, T=1: ((i + 2 * T - all_ - 1) / (i + 2 * T - all_)) ** 2),
+    "BPM": _cwl(lambda i, gain, all_, cutoff, T=1: float(all_ < T and i < cutoff)),
+    "NERR8": _cwl(lambda i, gain, all_, cutoff: (1 - gain) * (i < cutoff)),
+    "NERR9": _cwl(lambda i, gain, all_, cutoff: i / (i + 1) * (1 - gain) * (i < cutoff)),
+    "NERR10": _cwl(lambda i, gain, all_, p=0.9: p * (1 - gain)),
+    "NERR11": _cwl(lambda i, gain, all_, T=1: _insq(i, T) * (1 - gain)),
+    "Compat": compatibility,
     "NumQ": lambda ranking, judged: 1,
     "NumRet": lambda ranking, judged: len(ranking),
     "NumRel": lambda ranking, judged, *, rel=1: _total(judged, rel),

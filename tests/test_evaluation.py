@@ -1,5 +1,6 @@
 """What evaluate returns."""
 
+import io
 import json
 
 import pytest
@@ -63,7 +64,8 @@ def test_the_signature_tells_all(result):
         "version": cranfield.__version__,
     }
     assert parts["qrels"] == result.qrels_sha256[:12]
-    assert len(result.run_sha256) == 64
+    assert result.run_sha256.startswith("ranks-")
+    assert len(result.run_sha256) == 6 + 64
     other = evaluate(QRELS, {**RUN, "1": {"a": 1.0, "b": 2.0}}, "RR")
     assert other.run_sha256 != result.run_sha256
 
@@ -115,6 +117,27 @@ def test_several_runs_share_the_judgments(tmp_path):
     results = evaluate_runs(judgments, [tmp_path / "a.run", tmp_path / "b" / "a.run.gz"], "P@1")
     assert {name: result["P@1"] for name, result in results.items()} == {"a": 0.25, "a (2)": 0.0}
     assert Judgments.read(judgments) is judgments
+
+
+def test_results_and_errors_survive_pickling():
+    import copy
+    import pickle
+
+    result = evaluate(QRELS, RUN, "RR nDCG@10")
+    for again in (pickle.loads(pickle.dumps(result)), copy.deepcopy(result)):
+        assert dict(again) == dict(result)
+        assert again.by_query("mrr") == result.by_query("RR")
+    error = pickle.loads(pickle.dumps(InputError("f", "x.", line=3, hint="h")))
+    assert (str(error), error.line, error.source) == ("f:3: x.\nHint: h", 3, "f")
+    judgments = Judgments.read(QRELS)
+    evaluate(judgments, io.BytesIO(b"1 Q0 a 1 1 t\n"), "RR")
+    assert pickle.loads(pickle.dumps(judgments)).sha256 == judgments.sha256
+
+
+def test_what_is_left_out_is_not_counted():
+    result = evaluate({"1": {"a": 1}, "2": {"b": 0}}, {"1": ["a"]}, "RR", policy=Policy(missing="skip"))
+    assert (result.counts.queries, result.counts.no_relevant) == (1, 0)
+    assert 123 not in result
 
 
 def test_policies_are_checked():

@@ -21,6 +21,7 @@ class Layout:
         value: int,
         least: int,
         most: int,
+        rank: int,
         separator: str,
         ranks: bool,
         counted: bool,

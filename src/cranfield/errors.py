@@ -12,6 +12,7 @@ A message is a fact with its place, and where it helps a second line: "Hint: wha
 from __future__ import annotations
 
 from types import ModuleType
+from typing import Any
 
 
 class CranfieldError(Exception):
@@ -21,6 +22,10 @@ class CranfieldError(Exception):
         self.fact = fact
         self.hint = hint
         super().__init__(f"{fact}\nHint: {hint}" if hint else fact)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Errors cross process borders, whatever arguments their class takes.
+        return _restored, (type(self), self.args, self.__dict__)
 
 
 class InputError(CranfieldError, ValueError):
@@ -46,6 +51,13 @@ class PolicyError(CranfieldError, ValueError):
 
 class MissingLibrary(CranfieldError, ImportError):
     """An optional library that is not installed."""
+
+
+def _restored(kind: type[CranfieldError], args: tuple[Any, ...], state: dict[str, Any]) -> CranfieldError:
+    error = kind.__new__(kind)
+    error.args = args
+    error.__dict__.update(state)
+    return error
 
 
 def need(module: str, *, purpose: str, extra: str = "") -> ModuleType:

@@ -25,7 +25,7 @@ def evaluate(
     run: Any,
     measures: Measures = DEFAULT_MEASURES,
     *,
-    policy: Policy = Policy(),  # noqa: B008 (frozen)
+    policy: Policy | None = None,
     format: str | None = None,
     qrels_format: str | None = None,
     name: str | None = None,
@@ -41,6 +41,7 @@ def evaluate(
     >>> evaluate({"q1": {"a": 3, "b": 1, "c": 2}}, {"q1": {"b": 0.9, "a": 0.8}}, ["nDCG@3", "R@3"])
     <Evaluation of the run: nDCG@3=0.6075, R@3=0.6667; 1 query>
     """
+    policy = policy or Policy()
     wanted = parse_measures(measures)
     judgments = Judgments.read(qrels, qrels_format)
     source = open_source(run, "run", format)
@@ -50,7 +51,7 @@ def evaluate(
         listed = ", ".join(lacking[:5]) + (", …" if len(lacking) > 5 else "")
         raise InputError(source.name, f"{len(lacking)} judged queries are not in the run: {listed}.")
     stream = source.stream
-    digest = stream.sha256 if stream else _digest(judged)
+    digest = stream.sha256 if stream else f"ranks-{_digest(judged)}"
     return Evaluation(name or _run_name(source.name), wanted, judged, policy, (judgments.sha256, digest))
 
 
@@ -64,6 +65,8 @@ def evaluate_runs(
     {'good': 1.0, 'bad': 0.5}
     """
     judgments = Judgments.read(qrels, options.pop("qrels_format", None))
+    if isinstance(runs, str | os.PathLike):
+        runs = [runs]
     named = runs.items() if isinstance(runs, Mapping) else ((None, run) for run in runs)
     results: dict[str, Evaluation] = {}
     for name, run in named:
@@ -107,7 +110,7 @@ _RUN_EXTENSIONS = {
 
 
 def _digest(judged: JudgedRanks) -> str:
-    """A hash of what the measures see, for a run that has no bytes of its own."""
+    """A hash of the judged ranks, for a run that has no bytes of its own: hashing all of it would take far longer."""
     digest = hashlib.sha256("\n".join(judged.query_ids).encode())
     for column in (judged.query, judged.rank, judged.grade, judged.retrieved):
         digest.update(column.tobytes())

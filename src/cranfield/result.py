@@ -84,7 +84,7 @@ class Evaluation(Mapping[str, float]):
             judged=len(judged),
             missing=int(judged.missing.sum()),
             extra=judged.extra,
-            no_relevant=int((judged.n_relevant(1) == 0).sum()),
+            no_relevant=int((judged.n_relevant(1)[kept] == 0).sum()),
             tied=float(judged.tied.mean()) if len(judged.tied) else 0.0,
         )
         self._values = {measure: measure(judged)[kept] for measure in self.measures}
@@ -112,7 +112,7 @@ class Evaluation(Mapping[str, float]):
     def _find(self, measure: str | Measure) -> Measure:
         try:
             wanted = measure if isinstance(measure, Measure) else parse_measure(measure)
-        except MeasureError:
+        except (MeasureError, AttributeError, TypeError):
             raise KeyError(measure) from None
         if wanted not in self._values:
             raise KeyError(wanted.name)
@@ -167,7 +167,7 @@ class Evaluation(Mapping[str, float]):
                 f"no_relevant:{counts.no_relevant}",
                 f"tied:{counts.tied:.1%}",
                 f"qrels:{self.qrels_sha256[:12]}",
-                f"run:{self.run_sha256[:12]}",
+                f"run:{self.run_sha256[: 18 if self.run_sha256.startswith('ranks-') else 12]}",
                 f"version:{__version__}",
             )
         )

@@ -4,6 +4,8 @@
 
 #include <nanobind/nanobind.h>
 
+#include <exception>
+#include <system_error>
 #include <thread>
 
 #include "rank.hpp"
@@ -12,41 +14,54 @@ namespace cranfield {
 
 namespace nb = nanobind;
 
-// One ranking {document: score}.
+// One ranking {document: score}, and the judged documents that it holds.
 struct Dict {
     PyObject* documents;
-    std::int64_t query;  // its number among the judged queries, or -1
-    bool plain = true;   // strings to finite floats: anything else is the twin's business
+    std::int64_t query;     // its number among the judged queries, or -1
+    std::vector<Hit> hits;  // not yet located
+    bool plain = true;      // strings to finite floats: anything else is the twin's business
+    bool tied = false;      // a hit has the score of another document
 };
 
-// Ranks dicts one after the other. It only reads, and counts no references: so several of these may work at the same
-// time in threads of their own while the thread that started them holds the interpreter's lock and waits.
+// Ranks dicts one after the other. `count` only reads, and counts no references: so several of these may do it at the
+// same time in threads of their own while the thread that started them holds the interpreter's lock and waits. What
+// looks documents up, or compares them, may call back into Python and is done by that thread alone.
 class DictRanker {
   public:
     // `judged` lists the judged documents; rows first[q] to first[q + 1] of it belong to query q.
-    // `empty` is the empty string, which is no id.
+    // `empty` is the empty string, of which there is only one object, and which is no id.
     DictRanker(PyObject* judged, const std::int64_t* first, PyObject* empty, bool ties_in_order)
         : judged_(judged), first_(first), empty_(empty), ties_in_order_(ties_in_order) {}
 
-    void rank(Dict& dict) {
-        dict.plain = take_scores(dict.documents);
-        if (!dict.plain || dict.query < 0) return;
-        hits_.clear();
+    // Ask for the judged documents. False: Python raised an error.
+    bool probe(Dict& dict) const {
+        if (dict.query < 0) return true;
         for (std::int64_t row = first_[dict.query]; row < first_[dict.query + 1]; ++row)
             if (PyObject* score = PyDict_GetItemWithError(dict.documents, PyList_GetItem(judged_, row)))
-                hits_.push_back({row, 0, value_of(score)});
+                dict.hits.push_back({row, 0, Py_TYPE(score) == &PyFloat_Type ? value_of(score) : 0});
+        return !PyErr_Occurred();
+    }
+
+    // Count above the hits, unless they are tied. Safe in a thread of its own.
+    void count(Dict& dict) {
+        dict.plain = take_scores(dict.documents);
+        if (!dict.plain) return;
         const std::size_t before = found.row.size();
-        bool tied = false;
         auto score = [&](std::size_t a) { return scores_[a]; };
-        counter_.count(
-            scores_.size(), score, [&](std::size_t a, std::size_t b) { return tied = true, a < b; }, hits_, found);
-        if (!tied) return;
-        found.resize(before);
-        locate(dict.documents);
+        auto first = [&](std::size_t a, std::size_t b) { return dict.tied = true, a < b; };
+        counter_.count(scores_.size(), score, first, dict.hits, found);
+        if (dict.tied) found.resize(before);
+    }
+
+    // The same for a dict whose hits are tied.
+    void count_tied(Dict& dict) {
+        take_scores(dict.documents);
+        locate(dict);
+        auto score = [&](std::size_t a) { return scores_[a]; };
         auto first = [&](std::size_t a, std::size_t b) {
             return ties_in_order_ ? a < b : PyUnicode_Compare(ids_[a], ids_[b]) > 0;
         };
-        counter_.count(scores_.size(), score, first, hits_, found);
+        counter_.count(scores_.size(), score, first, dict.hits, found);
     }
 
     Found found;
@@ -58,11 +73,11 @@ class DictRanker {
         double check = 0;  // x - x is 0 for a finite number and NaN for any other, so one sum tells for all
         PyObject *id, *score;
         for (Py_ssize_t next = 0; PyDict_Next(documents, &next, &id, &score); ++at) {
-            if (Py_TYPE(id) != &PyUnicode_Type || Py_TYPE(score) != &PyFloat_Type) return false;
+            if (Py_TYPE(id) != &PyUnicode_Type || Py_TYPE(score) != &PyFloat_Type || id == empty_) return false;
             *at = value_of(score);
             check += *at - *at;
         }
-        return check == 0 && !PyDict_GetItemWithError(documents, empty_);
+        return check == 0;
     }
 
     static double value_of(PyObject* score) {
@@ -74,13 +89,13 @@ class DictRanker {
     }
 
     // Where the hits stand in the ranking, which only matters when they are tied.
-    void locate(PyObject* documents) {
+    void locate(Dict& dict) {
         std::unordered_multimap<Py_hash_t, Hit*> wanted;
         auto id_of = [&](const Hit& hit) { return PyList_GetItem(judged_, hit.row); };
-        for (Hit& hit : hits_) wanted.emplace(PyObject_Hash(id_of(hit)), &hit);
+        for (Hit& hit : dict.hits) wanted.emplace(PyObject_Hash(id_of(hit)), &hit);
         ids_.clear();
         PyObject *id, *score;
-        for (Py_ssize_t next = 0; PyDict_Next(documents, &next, &id, &score); ids_.push_back(id))
+        for (Py_ssize_t next = 0; PyDict_Next(dict.documents, &next, &id, &score); ids_.push_back(id))
             for (auto [one, last] = wanted.equal_range(PyObject_Hash(id)); one != last; ++one)
                 if (PyUnicode_Compare(id, id_of(*one->second)) == 0) one->second->at = ids_.size();
     }
@@ -91,21 +106,36 @@ class DictRanker {
     const bool ties_in_order_;
     std::vector<double> scores_;
     std::vector<PyObject*> ids_;
-    std::vector<Hit> hits_;
     Counter counter_;
 };
 
-// Rank all dicts in as many threads, each taking a stretch of them; what they found comes back in order.
+// Rank all dicts, the counting in as many threads, each taking a stretch of them.
 inline Found rank_dicts(std::vector<Dict>& dicts, const DictRanker& ranker, std::size_t threads) {
     std::vector<DictRanker> rankers(threads, ranker);
+    std::vector<std::exception_ptr> errors(threads);
     auto work = [&](std::size_t t) {
-        for (std::size_t i = t * dicts.size() / threads; i < (t + 1) * dicts.size() / threads; ++i) rankers[t].rank(dicts[i]);
+        try {
+            const std::size_t stop = (t + 1) * dicts.size() / threads;
+            for (std::size_t i = t * dicts.size() / threads; i < stop; ++i) rankers[t].count(dicts[i]);
+        } catch (...) {
+            errors[t] = std::current_exception();
+        }
     };
     std::vector<std::thread> others;
-    for (std::size_t t = 1; t < threads; ++t) others.emplace_back(work, t);
+    others.reserve(threads);
+    std::size_t started = 1;
+    try {
+        for (; started < threads; ++started) others.emplace_back(work, started);
+    } catch (const std::system_error&) {  // no more threads to be had: this one does the rest
+    }
     work(0);
+    for (std::size_t t = started; t < threads; ++t) work(t);
     for (std::thread& other : others) other.join();
+    for (const std::exception_ptr& error : errors)
+        if (error) std::rethrow_exception(error);
     for (std::size_t t = 1; t < threads; ++t) rankers[0].found.append(rankers[t].found);
+    for (Dict& dict : dicts)
+        if (dict.plain && dict.tied) rankers[0].count_tied(dict);
     return std::move(rankers[0].found);
 }
 

@@ -146,18 +146,18 @@ nb::object scan_dicts(nb::dict run, nb::dict numbers, nb::list judged, Integers 
     std::vector<PyObject*> queries;
     nb::list odd;
     PyObject *query, *ranking;
+    const nb::str empty("");
+    const DictRanker ranker(judged.ptr(), first.data(), empty.ptr(), ties_in_order);
     for (Py_ssize_t next = 0; PyDict_Next(run.ptr(), &next, &query, &ranking);) {
-        if (Py_TYPE(query) != &PyUnicode_Type || Py_TYPE(ranking) != &PyDict_Type) {
+        if (Py_TYPE(query) != &PyUnicode_Type || Py_TYPE(ranking) != &PyDict_Type || query == empty.ptr()) {
             odd.append(nb::handle(query));
             continue;
         }
         PyObject* known = PyDict_GetItemWithError(numbers.ptr(), query);
-        dicts.push_back({ranking, known ? PyLong_AsLongLong(known) : -1});
+        dicts.push_back({ranking, known ? PyLong_AsLongLong(known) : -1, {}});
         queries.push_back(query);
+        if (!ranker.probe(dicts.back())) throw nb::python_error();
     }
-    const nb::str empty("");
-    PyObject_Hash(empty.ptr());  // now, because strings keep their hash and threads must not write
-    const DictRanker ranker(judged.ptr(), first.data(), empty.ptr(), ties_in_order);
     Found found = rank_dicts(dicts, ranker, std::max<std::size_t>(threads, 1));
     std::vector<std::int64_t> retrieved(first.size() - 1, -1);
     std::int64_t extra = 0;
@@ -205,9 +205,10 @@ nb::object partition(Text text, const Layout& layout, std::int64_t line, int cou
 NB_MODULE(_native, m) {
     nb::class_<OwnedIndex>(m, "Index").def(nb::init<Text, Integers, Text, Integers, Integers>());
     nb::class_<Layout>(m, "Layout")
-        .def("__init__", [](Layout* self, int query, int document, int value, int least, int most,
+        .def("__init__", [](Layout* self, int query, int document, int value, int least, int most, int rank,
                             const std::string& separator, bool ranks, bool counted) {
-            new (self) Layout{query, document, value, least, most, separator.empty() ? '\0' : separator[0], ranks, counted};
+            const char mark = separator.empty() ? '\0' : separator[0];
+            new (self) Layout{query, document, value, least, most, rank, mark, ranks, counted};
         });
     m.def("scan_text", &scan_text);
     m.def("scan_columns", &scan_columns);

@@ -21,6 +21,7 @@ namespace cranfield {
 struct Layout {
     int query, document, value;  // column numbers, from 0
     int least, most;             // how many columns a line may have
+    int rank;                    // must be a whole number where a line has more columns than needed; -1: none
     char separator;              // 0: any run of white space
     bool ranks;                  // the value column holds ranks: 1 is best
     bool counted;                // ... and must count 1, 2, 3 within a query
@@ -196,6 +197,11 @@ struct Line {
 
 constexpr int most_columns = 16;  // of a white-space layout; a line with more of them is left to the twin
 
+inline bool is_whole(std::string_view text) {
+    while (!text.empty() && (text.front() == '+' || text.front() == '-')) text.remove_prefix(1);
+    return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+}
+
 // Cut a line at its white space. A blank line or a comment has no query. False: too few or too many columns.
 inline bool split_white(const char* at, const char* end, const Layout& layout, Line& line) {
     std::string_view fields[most_columns];
@@ -205,7 +211,10 @@ inline bool split_white(const char* at, const char* end, const Layout& layout, L
         while (at < end && is_space(*at)) ++at;
         if (at == end) break;
         if (column == 0 && *at == '#') return true;
-        if (column == layout.least && layout.most == 0) break;  // the rest does not matter
+        if (column == layout.least && layout.most == 0) {  // the rest does not matter
+            if (layout.rank >= 0 && !is_whole(fields[layout.rank])) return false;
+            break;
+        }
         if (column == most_columns) return false;
         const char* start = at;
         while (at < end && !is_space(*at)) ++at;
@@ -299,6 +308,7 @@ inline std::string_view column(const char* at, const char* end, int wanted, char
 inline bool read(const char* data, std::size_t size, const Layout& layout, bool drop_same, Block& out) {
     if (size == 0 || data[size - 1] != '\n' || layout.least > most_columns) return false;
     if (layout.separator && std::memchr(data, '"', size)) return false;  // quoting is the twin's business
+    if (layout.counted && drop_same) return false;                       // and so is counting what is dropped
     if (!is_ascii(data, size) && !valid_utf8(data, data + size)) return false;
     std::unordered_map<std::string_view, std::size_t> seen;
     Line line;
@@ -309,6 +319,8 @@ inline bool read(const char* data, std::size_t size, const Layout& layout, bool 
         if (!pattern.read(at, end, line.document, score)) {
             const char *start = at, *stop = line_end(at, end);
             at = stop + 1;
+            const void* turn = std::memchr(start, '\r', stop - start);  // only allowed before the newline
+            if (turn && static_cast<const char*>(turn) + 1 != stop) return false;
             if (!(layout.separator ? split_separated(start, stop, layout, line) : split_white(start, stop, layout, line)))
                 return false;
             if (line.query.empty()) continue;

@@ -165,6 +165,23 @@ def test_a_document_that_is_the_query_may_be_dropped(scan):
 
 
 @scans
+def test_guessed_ranks_are_checked_before_anything_is_dropped(scan):
+    with scan_with(scan), pytest.raises(InputError, match="says 1 where rank 2 is expected"):
+        table({"q2": {"d2": 1}}, file(b"q2\tq2\t1\nq2\td2\t1\n"), Policy(same_id="drop"))
+
+
+@scans
+def test_a_scattered_table_with_some_quoted_ids(scan):
+    rows = [(f"q{q}", f"d{part}", part) for part in (1, 2, 3) for q in range(60)]
+    lines = [f'"{q}",{d},{s}' if s == 2 else f"{q},{d},{s}" for q, d, s in rows]
+    text = "query_id,doc_id,score\n" + "\n".join(lines) + "\n"
+    with scan_with(scan, 100):
+        found, retrieved, _ = table({f"q{q}": {"d2": 1} for q in range(60)}, file(text.encode()))
+    assert {rank for _, rank, _ in found} == {2}
+    assert set(retrieved.values()) == {(3, False)}
+
+
+@scans
 def test_the_order_of_lines_changes_no_bit(scan):
     chance = random.Random(9)
     lines = [(str(q), "Q0", f"d{d}", "1", f"{chance.randint(0, 9)}", "t") for q in range(30) for d in range(40)]

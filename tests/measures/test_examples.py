@@ -66,5 +66,21 @@ def test_graded_cutoff_by_cutoff():
     assert [value(f"nDCG(gain=exponential)@{k}", grades) for k in range(1, 6)] == close(exponential)
 
 
+def test_user_models():
+    for measure, expected in {
+        "INST": 0.723289,
+        "INSQ": 0.485297,
+        "SDCG@5": 0.508740,
+        "RBP(p=0.8)": 0.328,
+    }.items():
+        assert value(measure, [1, 0, 1]) == pytest.approx(expected, abs=5e-7), measure
+
+
+def test_compatibility():
+    qrels, run = {"q": {"a": 2, "b": 0, "c": 1}}, {"q": ["c", "b", "a"]}
+    for measure, expected in {"Compat": 0.421946, "Compat(p=0.8, normalize=False)": 0.338798}.items():
+        assert evaluate(qrels, run, [measure])[measure] == pytest.approx(expected, abs=5e-7)
+
+
 def test_gains_agree_on_binary_grades():
     assert value("nDCG", [0, 1, 0, 1]) == value("nDCG(gain=exponential)", [0, 1, 0, 1])

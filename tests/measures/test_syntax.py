@@ -60,6 +60,7 @@ def test_spellings(name, spelling):
         ("AP(3)", "'3' is not a parameter of AP.\nHint: write name=value"),
         ("AP(judged_only=maybe)", "AP cannot have judged_only=maybe."),
         ("P@5@6", "'P@5@6' is not a measure."),
+        ("ndcg@10-l2", "nDCG@10 has no threshold, so '-l2' means nothing to it."),
         ("", "no measure is named."),
     ],
 )

@@ -265,8 +265,21 @@ BAD = [
     (QRELS, {"1": ["a", "b", "a"]}, "document 'a' stands twice"),
     (QRELS, {"1": "abc"}, "'abc' is not a ranking"),
     (QRELS, [("1", "a")], "row 1 has 2 columns where 3 are needed"),
-    (QRELS, [("1", "a", 1.0), ("1", "a", 2.0)], "row 2: document 'a' is retrieved twice for query '1'"),
+    (QRELS, [("1", "a", 1.0), ("1", "a", 2.0)], "document 'a' stands twice in the ranking of query '1'"),
     (QRELS, [5], "row 1 is 5, not a row"),
+    (QRELS, {}, "not one ranking"),
+    (QRELS, [], "not one ranking"),
+    (QRELS, b"{}", "not one ranking"),
+    (QRELS, {"1": {"a": 10**400}}, "is not a finite number"),
+    ({"1": {"a": 10**400}}, RUN, "is not a finite number"),
+    ({1: {"a": 1}, "1": {"b": 1}}, RUN, "stands twice, as a number and as text"),
+    (QRELS, {"1": {b"\xff": 1.0}}, "is not UTF-8"),
+    (QRELS, {"": {"a": 1.0}}, "the id is empty"),
+    (QRELS, b"1 Q0 a 1 9 t\r1 Q0 b 2 8 t\r", "a carriage return stands in the middle of the line"),
+    (QRELS, b"1\tQ0\ta x\t1\t9.5\tt\n", ":1: 7 columns, and 'x' is not a rank: an id may hold a blank"),
+    (b"query_id,doc_id,rank,score\n1,a,1,2.5\n", RUN, "its lines have 1 column"),
+    (QRELS, b"query_id,doc_id,score,score\n1,a,1,2.5\n", "its lines have 1 column"),
+    (QRELS, b'{"qid": "1", "docno": "a", "score": 3}\n\n{"qid": "1", "docno": "b", "score": "x"}', "line 3: 'x'"),
     (QRELS, 5, "cannot be read from int"),
     ({"1": {"a": None}}, RUN, "None is not a number"),
     ({"1": 5}, RUN, "does not say which documents are judged"),
@@ -295,6 +308,59 @@ def test_paths_that_cannot_be_read(tmp_path):
         with pytest.raises(InputError) as error:
             cranfield.evaluate(path, RUN)
         assert fact in str(error.value)
+
+
+def test_extensions_that_promise_a_separator(tmp_path):
+    (tmp_path / "ranks.csv").write_text("1,a,1\n1,b,2\n")
+    with pytest.raises(InputError, match="does not name the columns"):
+        cranfield.evaluate(QRELS, tmp_path / "ranks.csv")
+    (tmp_path / "blanks.tsv").write_text("q1\tdoc 1\t1\nq1\tdoc 2\t0\n")
+    with pytest.raises(InputError, match="three columns and no header"):
+        cranfield.evaluate(tmp_path / "blanks.tsv", RUN)
+    (tmp_path / "qrels.tsv").write_text("q1\t0\tdoc 1\t1\n")
+    (tmp_path / "run.tsv").write_text("q1\tQ0\tdoc 2\t1\t9\tt\nq1\tQ0\tdoc 1\t1\t8\tt\n")
+    assert cranfield.evaluate(tmp_path / "qrels.tsv", tmp_path / "run.tsv", "RR")["RR"] == 0.5
+
+
+def test_comments_before_a_header():
+    text = b"# ours\n\nquery_id\tdoc_id\tscore\n" + "".join(f"{q}\t{d}\t{s}\n" for q, d, s in RUN_ROWS).encode()
+    check(QRELS, io.BytesIO(text))
+
+
+def test_rows_honour_the_policy_for_duplicates():
+    rows = [("q", "a", 3.0), ("q", "b", 2.0), ("q", "a", 1.0)]
+    for keep, value in {"first": 1.0, "last": 0.5, "best": 1.0}.items():
+        policy = cranfield.Policy(duplicates=keep)
+        assert cranfield.evaluate({"q": {"a": 1}}, rows, "RR", policy=policy)["RR"] == value
+
+
+def test_short_reads_are_not_the_end():
+    class Slow(io.BytesIO):
+        def read(self, size=-1):
+            return super().read(min(size, 7) if size >= 0 else 7)
+
+    check(Slow(TREC_QRELS), Slow(TREC_RUN))
+    check(Slow(TREC_QRELS), Slow(gzip.compress(TREC_RUN)))
+
+
+def test_named_pipes(tmp_path):
+    import threading
+
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=lambda: (tmp_path / "pipe").write_bytes(TREC_RUN))
+    writer.start()
+    check(QRELS, tmp_path / "pipe")
+    writer.join()
+
+
+def test_dicts_that_once_held_other_keys():
+    documents = [f"doc{j}" for j in range(50)]
+    run = {}
+    for query in range(300):
+        run[str(query)] = {0: 1.0} | {"".join(document): float(j) for j, document in enumerate(documents)}
+        del run[str(query)][0]
+    qrels = {str(query): {"doc7": 1} for query in range(300)}
+    assert cranfield.evaluate(qrels, run, "RR")["RR"] == pytest.approx(1 / 43)
 
 
 def test_beir_folders_work_as_they_are(tmp_path):

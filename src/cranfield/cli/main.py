@@ -126,6 +126,12 @@ def main() -> None:
         # Whoever read our output has gone; Python would complain once more when it flushes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
+    except Exception as error:
+        if debug:
+            raise
+        click.echo(f"cranfield: this should not have happened: {type(error).__name__}: {error}", err=True)
+        click.echo("Hint: run it again as 'cranfield --debug …', and report what it prints", err=True)
+        code = 2
     else:
         code = 0
     gc.freeze()  # and no search for garbage at the end

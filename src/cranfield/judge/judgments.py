@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from cranfield.errors import InputError
 from cranfield.judge.native import native
-from cranfield.read.mappings import finite, id_text
+from cranfield.read.mappings import Pairs, finite, id_text
 from cranfield.read.source import Rankings, Table, Text, open_source
 from cranfield.read.text import BadLine, blocks
 
@@ -72,6 +72,9 @@ class Judgments:
 
     def __len__(self) -> int:
         return len(self.query_ids)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "index"}  # built again where needed
 
     @cached_property
     def number(self) -> dict[str, int]:
@@ -174,8 +177,12 @@ def _from_rankings(source: Rankings) -> dict[str, dict[str, float]]:
     by_query: dict[str, dict[str, float]] = {}
     for query, judged in source.by_query.items():
         query_id = query if type(query) is str and query else id_text(query, source.name, "a query")
+        if query_id in by_query:
+            raise InputError(source.name, f"the query '{query_id}' stands twice, as a number and as text.")
         if type(judged) is dict or isinstance(judged, Mapping):
             pairs: Iterable[tuple[Any, Any]] = judged.items()
+        elif isinstance(judged, Pairs):
+            pairs = judged
         elif isinstance(judged, Iterable) and not isinstance(judged, str | bytes):
             pairs = ((document, 1) for document in judged)  # the relevant documents, without grades
         else:
@@ -188,7 +195,7 @@ def _from_rankings(source: Rankings) -> dict[str, dict[str, float]]:
         for document, grade in pairs:
             if type(document) is not str or not document:
                 document = id_text(document, source.name, f"query '{query_id}'")
-            if type(grade) is not int:
+            if type(grade) is not int or abs(grade) > 2**53:
                 grade = finite(grade, source.name, f"query '{query_id}', document '{document}'")
             if document in grades:
                 raise InputError(source.name, _twice(query_id, document, grades[document], grade))

@@ -14,7 +14,7 @@ from cranfield.judge.judgments import Judgments, Numbers
 from cranfield.judge.native import CORES, native
 from cranfield.judge.policy import Policy
 from cranfield.judge.scan import Scanned
-from cranfield.read.mappings import finite, id_text
+from cranfield.read.mappings import Pairs, finite, id_text
 from cranfield.read.source import Rankings, Table
 
 
@@ -88,7 +88,10 @@ def scan_rankings(source: Rankings, judgments: Judgments, policy: Policy) -> Sca
 def _columns(ranking: Any, query: str, policy: Policy, source: str) -> tuple[list[str], Numbers, Mapping[str, float]]:
     """The documents of a ranking, their scores, and the same as a mapping."""
     where = f"query '{query}'"
-    if isinstance(ranking, Mapping):
+    if isinstance(ranking, Pairs):
+        documents = [document for document, _ in ranking]
+        scores = np.array([score for _, score in ranking], dtype=np.float64)
+    elif isinstance(ranking, Mapping):
         documents = list(ranking)
         values: Collection[Any] = ranking.values()
         plain = set(map(type, documents)) <= {str} and "" not in ranking
@@ -96,7 +99,12 @@ def _columns(ranking: Any, query: str, policy: Policy, source: str) -> tuple[lis
             documents = [id_text(document, source, where) for document in documents]
         if not set(map(type, values)) <= {float, int}:
             values = [finite(score, source, f"{where}, '{document}'") for document, score in zip(documents, values)]
-        scores = np.fromiter(values, np.float64, len(documents))
+        try:
+            scores = np.fromiter(values, np.float64, len(documents))
+        except OverflowError:  # a whole number too large for a float
+            scores = np.array([np.inf])
+            for document, score in zip(documents, values):
+                finite(score, source, f"{where}, document '{document}'")
         if not np.isfinite(scores).all():
             at = int(np.flatnonzero(~np.isfinite(scores))[0])
             raise InputError(source, f"{where}, document '{documents[at]}': {scores[at]} is not a finite number.")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cranfield.errors import InputError
 from cranfield.judge.judgments import Integers, Judgments, Numbers, ends
 from cranfield.judge.memory import scan_rankings, scan_table
 from cranfield.judge.policy import Policy
@@ -173,6 +174,8 @@ class JudgedRanks:
                 scanned = scan_table(source, judgments, policy)
             case Rankings():
                 scanned = scan_rankings(source, judgments, policy)
+        if not scanned.extra and (scanned.retrieved < 0).all():
+            raise InputError(source.name, "there is not one ranking in it.")
         return _table(judgments, scanned, policy).cut(policy.depth)
 
     @classmethod

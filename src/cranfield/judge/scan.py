@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cranfield.errors import InputError
 from cranfield.judge import pure
 from cranfield.judge.counting import Found, join
 from cranfield.judge.judgments import Integers, Judgments
@@ -46,8 +45,6 @@ def scan_text(source: Text, judgments: Judgments, policy: Policy) -> Scanned:
             scanned = _scan_blocks(pieces, source.layout.with_line_numbers(), judgments, policy)
     except BadLine as bad:
         raise bad.located() from None
-    if not scanned.extra and (scanned.retrieved < 0).all():
-        raise InputError(source.name, "there is not one ranking in it.")
     return scanned
 
 
@@ -102,6 +99,7 @@ def _native_layout(layout: Layout) -> Any:
         layout.value,
         layout.least,
         layout.most,
+        layout.rank,
         layout.separator,
         layout.ranks,
         layout.counted,
@@ -118,7 +116,7 @@ def _regrouped(source: Text) -> Iterator[Block]:
     with ExitStack() as stack:
         parts = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(PARTS)]
         for block in blocks(source.stream, source.layout):
-            if native is None:
+            if native is None or source.layout.separator:  # where a quoted id must be told from its quotes
                 shares = partition(block, line, PARTS)
             else:
                 data = np.frombuffer(block.data, np.uint8)

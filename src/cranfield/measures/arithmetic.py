@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from cranfield.judge.judgments import Numbers
+from cranfield.judge.ranks import JudgedRanks
+
+MaxGrade = float | Literal["query"]
 
 
 def ratio(part: npt.ArrayLike, whole: npt.ArrayLike) -> Numbers:
@@ -25,3 +28,13 @@ def harmonic(precision: Numbers, recall: Numbers, beta: float) -> Numbers:
 def discounted(gains: npt.NDArray[Any], rank: npt.NDArray[Any], base: float = 2) -> Numbers:
     """Gains divided by the logarithm of rank + 1; base 2 leaves the first rank whole."""
     return np.asarray(gains * np.log2(base) / np.log2(rank + 1.0))
+
+
+def highest(judged: JudgedRanks, max_grade: MaxGrade) -> npt.NDArray[Any] | float:
+    """The highest grade there is: a number, or for each row the highest of its query, but at least 1."""
+    return np.maximum(judged.highest_grade, 1)[judged.query] if max_grade == "query" else float(max_grade)
+
+
+def scaled_gain(judged: JudgedRanks, max_grade: MaxGrade) -> Numbers:
+    """Grades as gains between 0 and 1."""
+    return np.asarray(np.clip(judged.grade / highest(judged, max_grade), 0, 1))

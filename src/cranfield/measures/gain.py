@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from cranfield.judge.judgments import Numbers
 from cranfield.judge.ranks import JudgedRanks
-from cranfield.measures.arithmetic import discounted, ratio
+from cranfield.measures.arithmetic import MaxGrade, discounted, ratio, scaled_gain
 from cranfield.measures.registry import measure
 
 JARVELIN = "Järvelin & Kekäläinen 2002"
@@ -75,12 +75,12 @@ def normalized_discounted_cumulative_gain(
     reference="Moffat, Thomas & Scholer 2013",
     advice="nDCG against a ranking full of perfect documents, so that the judgments do not change the scale.",
 )
-def scaled_discounted_cumulative_gain(judged: JudgedRanks, *, cutoff: int, max_grade: float = 1) -> Numbers:
+def scaled_discounted_cumulative_gain(judged: JudgedRanks, *, cutoff: int, max_grade: MaxGrade = 1) -> Numbers:
     """DCG of grades scaled to 1, as a share of that of k documents with the highest grade there is.
 
     SDCG@k = Σ min(grade_i / max, 1) / log2(i + 1) over the ranks i ≤ k, divided by Σ 1 / log2(i + 1)
     """
-    worth = np.minimum(gains(judged.grade, "linear") / max_grade, 1)
+    worth = scaled_gain(judged, max_grade)
     most = float(discounted(np.ones(cutoff), np.arange(1, cutoff + 1)).sum())
     return judged.sum(judged.within(cutoff) * discounted(worth, judged.rank)) / most
 

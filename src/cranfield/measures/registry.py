@@ -33,6 +33,9 @@ class Definition:
     kinds: Mapping[str, Kind]
     at: str = "cutoff"  # the parameter that "@" sets
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _definition, (self.name,)
+
     @property
     def summary(self) -> str:
         """The first sentence of the function's docstring."""
@@ -139,6 +142,10 @@ def find(name: str) -> tuple[Definition, Mapping[str, Any]] | None:
         return _definitions[name], {}
     known = _aliases.get(plain(name))
     return (_definitions[known[0]], known[1]) if known else None
+
+
+def _definition(name: str) -> Definition:
+    return _definitions[name]
 
 
 def catalogue() -> dict[str, Definition]:

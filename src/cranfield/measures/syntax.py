@@ -77,8 +77,8 @@ def _expanded(word: str) -> list[str]:
 def parse_measure(text: str) -> Measure:
     """Read one measure.
 
-    >>> parse_measure("recip_rank").name, parse_measure("hit_rate@5").name, parse_measure("ndcg@10-l2").name
-    ('RR', 'Success@5', 'nDCG@10')
+    >>> parse_measure("recip_rank").name, parse_measure("hit_rate@5").name, parse_measure("precision@5-l2").name
+    ('RR', 'Success@5', 'P(rel=2)@5')
     """
     parts = _OURS.fullmatch(text.strip())
     if parts is None:
@@ -106,7 +106,9 @@ def parse_measure(text: str) -> Measure:
 
 
 def _with_level(measure: Measure, level: str) -> Measure:
-    return measure.replace(rel=level) if "rel" in measure.definition.kinds else measure
+    if "rel" not in measure.definition.kinds:
+        raise MeasureError(f"{measure.name} has no threshold, so '-l{level}' means nothing to it.")
+    return measure.replace(rel=level)
 
 
 def _parameter(pair: str, measure: Definition) -> dict[str, Any]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 
 from cranfield.judge.judgments import Numbers
 from cranfield.judge.ranks import JudgedRanks
-from cranfield.measures.arithmetic import ratio
+from cranfield.measures.arithmetic import MaxGrade, highest, ratio, scaled_gain
 from cranfield.measures.registry import measure
 
 
@@ -24,7 +22,7 @@ def rank_biased_precision(
     cutoff: int | None = None,
     p: float = 0.8,
     rel: float = 1,
-    max_grade: float | Literal["query"] | None = None,
+    max_grade: MaxGrade | None = None,
 ) -> Numbers:
     """Expected share of relevant documents seen by a user who goes on to the next with probability p.
 
@@ -33,14 +31,8 @@ def rank_biased_precision(
     The gain is 1 for a relevant document; with a max_grade it is grade / max_grade, at most 1. Tools differ: trec_eval
     has p = 0.9 and takes the highest grade of each query, at least 1, for max_grade: max_grade=query.
     """
-    return (1 - p) * judged.sum(judged.within(cutoff) * _gain(judged, rel, max_grade) * np.power(p, judged.rank - 1.0))
-
-
-def _gain(judged: JudgedRanks, rel: float, max_grade: float | Literal["query"] | None) -> Numbers:
-    if max_grade is None:
-        return judged.relevant(rel).astype(np.float64)
-    highest = np.maximum(judged.highest_grade, 1)[judged.query] if max_grade == "query" else max_grade
-    return np.asarray(np.clip(judged.grade / highest, 0, 1))
+    gain = judged.relevant(rel) if max_grade is None else scaled_gain(judged, max_grade)
+    return (1 - p) * judged.sum(judged.within(cutoff) * gain * np.power(p, judged.rank - 1.0))
 
 
 @measure(
@@ -63,12 +55,13 @@ def rank_biased_precision_residual(judged: JudgedRanks, *, p: float = 0.8) -> Nu
     reference="Chapelle et al. 2009",
     advice="For a user who stops at the first document that satisfies; later documents count the less for it.",
 )
-def expected_reciprocal_rank(judged: JudgedRanks, *, cutoff: int | None = None, max_grade: float = 4) -> Numbers:
+def expected_reciprocal_rank(judged: JudgedRanks, *, cutoff: int | None = None, max_grade: MaxGrade = 4) -> Numbers:
     """Expected reciprocal of the rank where the user is satisfied.
 
     ERR@k = Σ 1/i · R_i · Π (1 - R_j) over j < i, for the ranks i ≤ k; R_i = (2^grade_i - 1) / 2^max_grade
     """
-    satisfied = judged.within(cutoff) * stopping(judged.grade, max_grade)
+    satisfied = judged.within(cutoff) * (np.exp2(np.maximum(judged.grade, 0)) - 1) / np.exp2(highest(judged, max_grade))
+    satisfied = np.minimum(satisfied, 1)
     return judged.sum(satisfied * judged.running_product_before(1 - satisfied) / judged.rank)
 
 
@@ -79,7 +72,7 @@ def expected_reciprocal_rank(judged: JudgedRanks, *, cutoff: int | None = None, 
     advice="ERR as a share of the best that the judgments allow, so that queries can be compared.",
 )
 def normalized_expected_reciprocal_rank(
-    judged: JudgedRanks, *, cutoff: int | None = None, max_grade: float = 4
+    judged: JudgedRanks, *, cutoff: int | None = None, max_grade: MaxGrade = 4
 ) -> Numbers:
     """ERR of the ranking, as a share of that of the ideal ranking of all judged documents.
 
@@ -87,8 +80,3 @@ def normalized_expected_reciprocal_rank(
     """
     err = expected_reciprocal_rank(judged, cutoff=cutoff, max_grade=max_grade)
     return ratio(err, expected_reciprocal_rank(judged.ideal, cutoff=cutoff, max_grade=max_grade))
-
-
-def stopping(grade: Numbers, max_grade: float) -> Numbers:
-    """The probability that a document of this grade satisfies the user."""
-    return np.asarray(np.clip((np.exp2(np.maximum(grade, 0)) - 1) / np.exp2(max_grade), 0, 1))

@@ -49,9 +49,13 @@ def detect(stream: Stream, role: Role, format: str | None) -> str | Layout:
     header = _header(fields, (*separators, ""), role)
     if header:
         return header
-    if format is None and kind != "csv":
-        return _by_width(stream, fields.split(), role)
-    return _without_header(stream, fields, separators[0], role)
+    if format is not None:
+        return _without_header(stream, fields, separators[0], role)
+    if kind == "csv":
+        raise _no_header(stream, fields, role)
+    if kind == "tsv":  # a blank may be part of an id
+        return _by_width(stream, _split(fields, "\t"), role)._replace(separator="\t")
+    return _by_width(stream, fields.split(), role)
 
 
 def _by_extension(name: str) -> str | None:
@@ -164,11 +168,13 @@ def _without_header(stream: Stream, line: str, separator: str, role: Role) -> La
     if len(fields) == 3 and _is_number(fields[2]):
         name = "grade" if role == "qrels" else "score"
         return Layout(f"query{separator}document{separator}{name}", 0, 1, 2, 3, 3, separator=separator, value_name=name)
-    raise InputError(
-        stream.name,
-        f"the header '{line[:60]}' does not name a query, a document and a {'grade' if role == 'qrels' else 'score'}.",
-        hint=wanted(role),
-    )
+    raise _no_header(stream, line, role)
+
+
+def _no_header(stream: Stream, line: str, role: Role) -> InputError:
+    value = "grade" if role == "qrels" else "score"
+    fact = f"the first line, '{line[:60]}', does not name the columns query, document and {value}."
+    return InputError(stream.name, fact, hint=wanted(role))
 
 
 def _is_number(text: str) -> bool:

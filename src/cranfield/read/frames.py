@@ -54,7 +54,7 @@ def from_frame(frame: Any, role: Role, source: str) -> Frame:
             table = arrow.table(frame)
             columns = {name: table.column(name) for name in table.column_names}
         else:
-            columns = {name: native[name] for name in native.columns}
+            columns = {name: native[name] for name in dict.fromkeys(native.columns)}
     except CranfieldError:
         raise
     except Exception as error:  # each library raises its own

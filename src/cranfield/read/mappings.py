@@ -18,60 +18,67 @@ def id_text(value: object, source: str, what: str) -> str:
         if not value:
             raise InputError(source, f"{what}: the id is empty.")
         return str(value)
-    if isinstance(value, bytes):
-        return value.decode()
+    if isinstance(value, bytes) and value:
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            raise InputError(source, f"{what}: the id {value!r} is not UTF-8.") from None
     if not isinstance(value, bool) and hasattr(value, "__index__"):
         return str(int(value))
     hint = "convert the ids to strings" if value == value and value is not None else "remove the rows without an id"
     raise InputError(source, f"{what}: {value!r} is not an id.", hint=hint)
 
 
-def from_rows(rows: Iterable[Any], role: Role, source: str) -> dict[str, dict[str, Any]]:
-    """Group (query, document, value) rows: tuples, named tuples or mappings of column names."""
-    grouped: dict[str, dict[str, Any]] = {}
-    value_name = "grade" if role == "qrels" else "score"
+class Pairs(list[tuple[str, float]]):
+    """The documents of one query with their values, in the order they came, duplicates and all."""
+
+
+def from_rows(rows: Iterable[Any], role: Role, source: str, *, lines: bool = False) -> dict[str, Pairs]:
+    """Group (query, document, value) rows: tuples, named tuples or mappings of column names.
+
+    With `lines`, every item is a line's number and its row.
+    """
+    grouped: dict[str, Pairs] = {}
     names: tuple[str, ...] | None = None
-    places = (0, 1, 2)
-    ranks = False
-    for number, row in enumerate(rows, 1):
+    places, ranks = (0, 1, 2), False
+    for number, item in enumerate(rows, 1):
+        place, row = (item[0], item[1]) if lines else (number, item)
+        where = f"{'line' if lines else 'row'} {place}"
         if isinstance(row, Mapping):
             its_names = tuple(map(str, row))
             row = tuple(row.values())
         elif isinstance(row, tuple | list):
             its_names = tuple(getattr(row, "_fields", ()))
         else:
+            value = "grade" if role == "qrels" else "score"
             raise InputError(
-                source, f"row {number} is {row!r:.60}, not a row.", hint=f"a row is: (query, document, {value_name})"
+                source, f"{where} is {row!r:.60}, not a row.", hint=f"a row is: (query, document, {value})"
             )
         if its_names != names:
-            names, places, ranks = its_names, *_places(its_names, len(row), role, source, number)
+            names, places, ranks = its_names, *_places(its_names, len(row), role, source, where)
         if len(row) <= max(places):
-            raise InputError(source, f"row {number} has only {len(row)} columns.")
-        query = id_text(row[places[0]], source, f"row {number}")
-        document = id_text(row[places[1]], source, f"row {number}")
-        ranking = grouped.setdefault(query, {})
-        if document in ranking:
-            what = "judged" if role == "qrels" else "retrieved"
-            raise InputError(source, f"row {number}: document '{document}' is {what} twice for query '{query}'.")
-        value = row[places[2]]
-        ranking[document] = -finite(value, source, f"row {number}") if ranks else value
+            raise InputError(source, f"{where} has only {len(row)} columns.")
+        query = id_text(row[places[0]], source, where)
+        document = id_text(row[places[1]], source, where)
+        number_ = finite(row[places[2]], source, where)
+        grouped.setdefault(query, Pairs()).append((document, -number_ if ranks else number_))
     return grouped
 
 
 def _places(
-    names: tuple[str, ...], width: int, role: Role, source: str, number: int
+    names: tuple[str, ...], width: int, role: Role, source: str, where: str
 ) -> tuple[tuple[int, int, int], bool]:
     if not names:
         if width == 3:
             return (0, 1, 2), False
         raise InputError(
             source,
-            f"row {number} has {width} columns where 3 are needed.",
+            f"{where} has {width} columns where 3 are needed.",
             hint=f"a row is: (query, document, {'grade' if role == 'qrels' else 'score'})",
         )
     found = find_columns(names, role)
     if found is None:
-        raise InputError(source, f"row {number} has the columns {', '.join(names)}.", hint=wanted(role))
+        raise InputError(source, f"{where} has the columns {', '.join(names)}.", hint=wanted(role))
     return (found.query, found.document, found.value), found.ranks
 
 
@@ -82,9 +89,12 @@ def finite(value: object, source: str, what: str) -> float:
     # A string is refused even if it looks like a number: a column of strings is a mistake worth knowing about.
     if isinstance(value, str | bytes | bool) or not hasattr(value, "__float__"):
         raise InputError(source, f"{what}: {value!r:.60} is not a number.")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
     if not math.isfinite(number):
-        raise InputError(source, f"{what}: {value!r} is not a finite number.")
+        raise InputError(source, f"{what}: {value!r:.60} is not a finite number.")
     return number
 
 
@@ -111,7 +121,7 @@ def from_json_lines(stream: Stream, role: Role) -> Mapping[Any, Any]:
                 yield from _row(line, number, stream.name)
         yield from _row(rest, number + 1, stream.name)
 
-    return from_rows(rows(), role, stream.name)
+    return from_rows(rows(), role, stream.name, lines=True)
 
 
 def _row(line: bytes, number: int, name: str) -> Iterable[Any]:
@@ -120,7 +130,7 @@ def _row(line: bytes, number: int, name: str) -> Iterable[Any]:
         row = _parse(line, name, number)
         if not isinstance(row, dict):
             raise InputError(name, "this line is not a JSON object.", line=number)
-        yield row
+        yield number, row
 
 
 _JSON_HINT = 'judgments are {"query": {"document": grade}}; a run is {"query": {"document": score}}'

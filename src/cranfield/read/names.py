@@ -48,6 +48,10 @@ def find_columns(names: Sequence[str], role: Role) -> Found | None:
         return next((plain.index(word) for word in spellings if word in plain), None)
 
     query, document = place(QUERY), place(DOCUMENT)
+    if role == "qrels" and place(GRADE[:-1]) is None and place(RANK) is not None:
+        return None  # scores and ranks are a run, not judgments
+    if len(set(plain)) < len(plain):
+        return None  # the same name twice
     value_name, ranks = ("grade" if role == "qrels" else "score"), False
     value = place(GRADE if role == "qrels" else SCORE)
     if value is None and role == "run":

@@ -36,7 +36,7 @@ class Stream:
             if self._path == "-":
                 self._file = sys.stdin.buffer
             elif os.path.exists(self._path) and not (os.path.isfile(self._path) or os.path.isdir(self._path)):
-                self._file = cast(BinaryIO, self._open())  # a named pipe, or what the shell puts for <(command)
+                self._file = self._pipe = cast(BinaryIO, self._open())  # a named pipe, or the shell's <(command)
         else:
             self._file = _binary(source)
             name = getattr(source, "name", None)
@@ -50,9 +50,9 @@ class Stream:
                 self._spool = tempfile.SpooledTemporaryFile(max_size=SPOOLED)  # noqa: SIM115 (lives as long as this)
 
     def __del__(self) -> None:
-        spool = getattr(self, "_spool", None)
-        if spool is not None:
-            spool.close()
+        for file in (getattr(self, "_spool", None), getattr(self, "_pipe", None)):
+            if file is not None:
+                file.close()
 
     def head(self, size: int) -> bytes:
         """The first bytes, decompressed."""
@@ -183,6 +183,11 @@ class Stream:
     def _read(self, file: Any, size: int) -> bytes:
         try:
             data: bytes = file.read(size)
+            while 0 < len(data) < size:  # a pipe gives what it has; only an empty answer is the end
+                more = file.read(size - len(data))
+                if not more:
+                    break
+                data += more
         except (OSError, ValueError) as error:
             raise InputError(self.name, _reason(error)) from error
         return data
@@ -209,7 +214,10 @@ def _binary(source: Any) -> BinaryIO:
         return io.BytesIO(source.getvalue().encode())
     if isinstance(source, io.TextIOBase):
         source = getattr(source, "buffer", source)
-    probe = source.read(0)
+    try:
+        probe = source.read(0)
+    except (OSError, ValueError) as error:
+        raise InputError("an open file", _reason(error)) from error
     if not isinstance(probe, bytes):
         raise InputError(
             "an open file", "it gives text where bytes are needed.", hint="open the file with open(path, 'rb')"

@@ -29,6 +29,7 @@ class Layout(NamedTuple):
     most: int = 0  # ... and may have; 0: any number
     separator: str = ""  # "": any run of white space, and lines that start with # are comments
     value_name: str = "score"
+    rank: int = -1  # a column that must be a whole number in lines with more columns than needed
     ranks: bool = False  # the value is a rank: 1 is best
     counted: bool = False  # ... and must count 1, 2, 3 within each query, because the format was guessed
     header: bool = False  # the first line names the columns
@@ -40,6 +41,7 @@ class Layout(NamedTuple):
             query=self.query + 1,
             document=self.document + 1,
             value=self.value + 1,
+            rank=self.rank + 1 if self.rank >= 0 else -1,
             least=self.least + 1,
             most=self.most and self.most + 1,
             header=False,
@@ -66,7 +68,7 @@ class Layout(NamedTuple):
             return None
 
 
-TREC_RUN = Layout("query Q0 document rank score name", 0, 2, 4, 6)
+TREC_RUN = Layout("query Q0 document rank score name", 0, 2, 4, 6, rank=3)
 TREC_QRELS = Layout("query iteration document grade", 0, 2, 3, 4, 4, value_name="grade")
 MSMARCO_RUN = Layout("query document rank", 0, 1, 2, 3, 3, value_name="rank", ranks=True)
 
@@ -114,7 +116,7 @@ class Block(NamedTuple):
         # The usual block: every line has exactly the least number of columns. One split of the whole, with a mark
         # in place of each line's end, shows that; it is twice as fast as a split of each line.
         layout, data = self.layout, bytes(self.data)
-        if layout.separator or b"#" in data or b"\0" in data or not _is_utf8(data):
+        if layout.separator or b"#" in data or b"\0" in data or b"\r" in data or not _is_utf8(data):
             return None
         fields = data.replace(b"\n", b" \0 ").split()
         step = layout.least + 1
@@ -145,8 +147,21 @@ class Block(NamedTuple):
             if not fields:
                 continue
             place = int(fields[0]) if layout.numbered else number
+            if b"\r" in line.rstrip(b"\r"):
+                raise self.error(
+                    place,
+                    "a carriage return stands in the middle of the line.",
+                    hint="lines end with a newline; convert the file, for instance with: tr '\\r' '\\n'",
+                )
             if len(fields) < layout.least or (layout.most and len(fields) > layout.most):
                 raise self._wrong_width(place, len(fields))
+            if len(fields) > layout.least and layout.rank >= 0 and not _is_whole(fields[layout.rank]):
+                shown = fields[layout.rank].decode()
+                raise self.error(
+                    place,
+                    f"{len(fields) - layout.numbered} columns, and '{shown}' is not a rank: an id may hold a blank.",
+                    hint=f"a line is: {layout.shape}",
+                )
             for what, column in (("query", layout.query), ("document", layout.document)):
                 if not fields[column]:
                     raise self.error(place, f"the {what} id is empty.", hint=f"a line is: {layout.shape}")
@@ -175,6 +190,10 @@ class Block(NamedTuple):
         raise self.error(
             line, f"{self.layout.value_name} '{shown}' is not a {finite}number.", hint=f"a line is: {self.layout.shape}"
         )
+
+
+def _is_whole(text: bytes) -> bool:
+    return text.lstrip(b"+-").isdigit()
 
 
 def _is_utf8(data: bytes) -> bool:
@@ -207,7 +226,7 @@ def _before_data(head: bytes, layout: Layout) -> int:
     if not layout.header:
         return start
     end = head.find(b"\n", start)
-    while end >= 0 and not head[start:end].strip():  # blank lines may stand before the header
+    while end >= 0 and head[start:end].strip()[:1] in (b"", b"#"):  # blank lines and comments may stand before it
         start, end = end + 1, head.find(b"\n", end + 1)
     return end + 1 if end >= 0 else len(head)
 

@@ -1,0 +1,63 @@
+"""How alike two rankings are, and a ranking and the best one that the judgments allow."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cranfield.judge.judgments import Integers, Numbers
+from cranfield.judge.ranks import JudgedRanks
+from cranfield.measures.arithmetic import ratio
+from cranfield.measures.registry import measure
+
+
+@measure(
+    "Compat",
+    aliases=("compatibility",),
+    reference="Clarke, Vtyurina & Smucker 2020",
+    advice="For preferences and fine grades: how near the ranking comes to an ideal one, with the weight on the top.",
+)
+def compatibility(judged: JudgedRanks, *, p: float = 0.95, normalize: bool = True) -> Numbers:
+    """Rank-biased overlap with the ideal ranking that is nearest, divided by the ideal's overlap with itself.
+
+    Compat = Σ p^(d-1) · |A_d ∩ I_d| / d, divided by Σ p^(d-1), over the depths d ≤ max(|A|, |I|)
+
+    Both overlaps go down to the same depth. The ideal ranking I holds the documents with a positive grade, the highest
+    first; equal grades in the order of the ranking A, those it lacks last.
+    """
+    wanted = judged.grade > 0
+    total = judged.judged_sum(judged.judged_grades > 0)
+    depth = np.maximum(judged.retrieved, total).astype(np.int64)
+    deepest = int(depth.max(initial=0)) + 1
+    # overlap[d]: what a document is worth that both rankings hold down to depth d
+    steps = np.arange(1.0, deepest + 1)
+    overlap = np.concatenate(([0.0], np.cumsum(np.power(p, steps - 1) / steps)))
+    weight = np.concatenate(([0.0], np.cumsum(np.power(p, steps - 1))))
+
+    def together(query: Integers, shared: Integers) -> Numbers:
+        worth = overlap[depth[query]] - overlap[np.minimum(shared, depth[query] + 1) - 1]
+        return np.bincount(query, weights=worth, minlength=len(judged)).astype(np.float64, copy=False)
+
+    shared = np.maximum(judged.rank[wanted], ideal_place(judged)[wanted])
+    value = together(judged.query[wanted], shared)
+    if not normalize:
+        return ratio(value, weight[depth])
+    ideal = judged.judged_grades > 0
+    return ratio(value, together(judged.judged_query[ideal], judged.ideal_rank[ideal]))
+
+
+def ideal_place(judged: JudgedRanks) -> Integers:
+    """For each row, its rank in the ideal ranking: after all higher grades, and equal grades that stand above it."""
+    order = np.lexsort((judged.rank, -judged.grade, judged.query))
+    new = np.ones(len(order), dtype=np.bool_)
+    new[1:] = (np.diff(judged.query[order]) != 0) | (np.diff(judged.grade[order]) != 0)
+    position = np.arange(len(order))
+    among_equals = position - np.maximum.accumulate(np.where(new, position, 0))
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = among_equals
+    # How many judged documents of the query have a higher grade, found in the column that is sorted by query and grade.
+    better = np.empty(len(order), dtype=np.int64)
+    for query in np.unique(judged.query):
+        first, last = judged.judged_first[query : query + 2]
+        rows = slice(judged.first[query], judged.first[query + 1])
+        better[rows] = np.searchsorted(-judged.judged_grades[first:last], -judged.grade[rows], side="left")
+    return better + place + 1
