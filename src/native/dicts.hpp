@@ -4,6 +4,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <atomic>
 #include <exception>
 #include <system_error>
 #include <thread>
@@ -11,6 +12,8 @@
 #include "rank.hpp"
 
 namespace cranfield {
+
+namespace nb = nanobind;
 
 namespace nb = nanobind;
 
@@ -109,28 +112,36 @@ class DictRanker {
     Counter counter_;
 };
 
-// Rank all dicts, the counting in as many threads, each taking a stretch of them.
+// Rank all dicts. This thread asks for the judged documents; the others count above what it has found so far, and it
+// helps them when it is done.
 inline Found rank_dicts(std::vector<Dict>& dicts, const DictRanker& ranker, std::size_t threads) {
     std::vector<DictRanker> rankers(threads, ranker);
     std::vector<std::exception_ptr> errors(threads);
+    std::atomic<std::size_t> probed = 0, taken = 0;
     auto work = [&](std::size_t t) {
         try {
-            const std::size_t stop = (t + 1) * dicts.size() / threads;
-            for (std::size_t i = t * dicts.size() / threads; i < stop; ++i) rankers[t].count(dicts[i]);
+            for (std::size_t i; (i = taken++) < dicts.size();) {
+                while (probed <= i) std::this_thread::yield();
+                rankers[t].count(dicts[i]);
+            }
         } catch (...) {
             errors[t] = std::current_exception();
         }
     };
     std::vector<std::thread> others;
     others.reserve(threads);
-    std::size_t started = 1;
     try {
-        for (; started < threads; ++started) others.emplace_back(work, started);
-    } catch (const std::system_error&) {  // no more threads to be had: this one does the rest
+        for (std::size_t t = 1; t < threads; ++t) others.emplace_back(work, t);
+    } catch (const std::system_error&) {  // no more threads to be had: the others and this one do the rest
+    }
+    bool fine = true;
+    for (Dict& dict : dicts) {
+        fine = fine && rankers[0].probe(dict);
+        ++probed;
     }
     work(0);
-    for (std::size_t t = started; t < threads; ++t) work(t);
     for (std::thread& other : others) other.join();
+    if (!fine) throw nb::python_error();
     for (const std::exception_ptr& error : errors)
         if (error) std::rethrow_exception(error);
     for (std::size_t t = 1; t < threads; ++t) rankers[0].found.append(rankers[t].found);

@@ -156,7 +156,6 @@ nb::object scan_dicts(nb::dict run, nb::dict numbers, nb::list judged, Integers 
         PyObject* known = PyDict_GetItemWithError(numbers.ptr(), query);
         dicts.push_back({ranking, known ? PyLong_AsLongLong(known) : -1, {}});
         queries.push_back(query);
-        if (!ranker.probe(dicts.back())) throw nb::python_error();
     }
     Found found = rank_dicts(dicts, ranker, std::max<std::size_t>(threads, 1));
     std::vector<std::int64_t> retrieved(first.size() - 1, -1);
