@@ -34,12 +34,17 @@ class Judgments:
 
     def __init__(self, by_query: Mapping[str, Mapping[str, float]], *, name: str, sha256: str = "") -> None:
         queries = _in_order(by_query)
-        judged = [pair for query in queries for pair in sorted(by_query[query].items())]
+        rows = [by_query[query] for query in queries]
         self.name = name
         self.query_ids = tuple(queries)
-        self.document_ids = [document for document, _ in judged]
-        self.first = ends([len(by_query[query]) for query in queries])
-        self.grades: Numbers = np.array([grade for _, grade in judged], dtype=np.float64)
+        self.document_ids: list[str] = []
+        grades: list[float] = []
+        for row in rows:
+            documents = sorted(row) if len(row) > 1 else row
+            self.document_ids.extend(documents)
+            grades.extend(map(row.__getitem__, documents))
+        self.first = ends(map(len, rows))
+        self.grades: Numbers = np.array(grades, dtype=np.float64)
         self.sha256 = sha256 or self._digest()
 
     @classmethod
@@ -103,7 +108,11 @@ class Judgments:
         return native.Index(*_laid_out(self.query_ids), *_laid_out(self.document_ids), self.first)
 
     def _digest(self) -> str:
-        digest = hashlib.sha256("\n".join((*self.query_ids, "", *self.document_ids)).encode())
+        try:
+            digest = hashlib.sha256("\n".join((*self.query_ids, "", *self.document_ids)).encode())
+        except UnicodeEncodeError as error:  # a lone surrogate: the one kind of text that has no bytes
+            bad = error.object[error.start]
+            raise InputError(self.name, f"an id with {bad!a} in it cannot be written as UTF-8.") from None
         digest.update(self.first.tobytes())
         digest.update(self.grades.tobytes())
         return digest.hexdigest()
@@ -173,13 +182,24 @@ def _from_table(source: Table) -> dict[str, dict[str, float]]:
     return by_query
 
 
+def _is_plain(judged: dict[Any, Any]) -> bool:
+    """Whether these are text ids with small whole grades, as nearly always."""
+    for document, grade in judged.items():
+        if type(document) is not str or not document or type(grade) is not int or not -9999 < grade < 9999:
+            return False
+    return True
+
+
 def _from_rankings(source: Rankings) -> dict[str, dict[str, float]]:
     by_query: dict[str, dict[str, float]] = {}
     for query, judged in source.by_query.items():
-        query_id = query if type(query) is str and query else id_text(query, source.name, "a query")
+        if type(query) is str and query and type(judged) is dict and query not in by_query and _is_plain(judged):
+            by_query[query] = judged
+            continue
+        query_id = id_text(query, source.name, "a query")
         if query_id in by_query:
             raise InputError(source.name, f"the query '{query_id}' stands twice, as a number and as text.")
-        if type(judged) is dict or isinstance(judged, Mapping):
+        if isinstance(judged, Mapping):
             pairs: Iterable[tuple[Any, Any]] = judged.items()
         elif isinstance(judged, Pairs):
             pairs = judged
@@ -193,22 +213,9 @@ def _from_rankings(source: Rankings) -> dict[str, dict[str, float]]:
             )
         grades = by_query.setdefault(query_id, {})
         for document, grade in pairs:
-            if type(document) is not str or not document:
-                document = id_text(document, source.name, f"query '{query_id}'")
-            if type(grade) is not int or abs(grade) > 2**53:
-                grade = finite(grade, source.name, f"query '{query_id}', document '{document}'")
-            if document in grades:
-                raise InputError(source.name, _twice(query_id, document, grades[document], grade))
-            grades[document] = grade
-    _check_encodable(by_query, source.name)
+            document_id = id_text(document, source.name, f"query '{query_id}'")
+            number = finite(grade, source.name, f"query '{query_id}', document '{document_id}'")
+            if document_id in grades:
+                raise InputError(source.name, _twice(query_id, document_id, grades[document_id], number))
+            grades[document_id] = number
     return by_query
-
-
-def _check_encodable(by_query: Mapping[str, Mapping[str, float]], source: str) -> None:
-    # Lone surrogates are the one kind of text that has no bytes.
-    try:
-        for query, judged in by_query.items():
-            for text in (query, *judged):
-                text.encode()
-    except UnicodeEncodeError:
-        raise InputError(source, f"the id {text!a} cannot be written as UTF-8.") from None
