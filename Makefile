@@ -6,7 +6,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/native/*)
 
-.PHONY: demo test check bench format clean
+.PHONY: demo test check bench measures format clean
 
 demo: .venv/.installed
 	$(BIN)/cranfield demo
@@ -19,10 +19,15 @@ check: .venv/.developing
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m cranfield.show.catalogue .venv/measures.md
+	diff docs/measures.md .venv/measures.md || (echo "docs/measures.md is stale: make measures"; exit 1)
 
 bench: .venv/.developing
 	$(BIN)/python -m compileall -q src
 	$(BIN)/python bench/run.py
+
+measures: .venv/.developing
+	$(BIN)/python -m cranfield.show.catalogue docs/measures.md
 
 format: .venv/.developing
 	$(BIN)/ruff format .

@@ -168,3 +168,15 @@ def test_a_query_without_anything_judged_counts_zero():
 def test_public_names():
     assert set(cranfield.__all__) <= set(dir(cranfield))
     assert cranfield.__all__ == sorted(cranfield.__all__)
+
+
+def test_aggregates_and_segments():
+    result = evaluate({str(q): {"a": 1} for q in range(4)}, {"0": ["a"], "1": ["x", "a"], "2": ["a"]}, "RR GMAP")
+    assert result.aggregate("RR") == result["RR"] == 2.5 / 4
+    assert result.aggregate("RR", "median") == 0.75
+    assert result.aggregate("RR", "sum") == 2.5
+    assert result.aggregate("RR", "geometric") == pytest.approx((1 * 0.5 * 1 * 1e-5) ** (1 / 4))
+    assert result["GMAP"] == pytest.approx(result.aggregate("RR", "geometric"))
+    assert result.aggregate("RR", weights={"3": 0, 0: 2}) == pytest.approx((2 * 1 + 0.5 + 1) / 4)
+    assert result.aggregate("RR", weights=dict.fromkeys("0123", 0)) == 0
+    assert result.by_segment("RR", {"0": "x", "1": "x", "3": "y"}) == {"x": 0.75, "y": 0.0}

@@ -13,6 +13,7 @@ from cranfield.judge.judgments import Numbers
 from cranfield.judge.policy import Policy
 from cranfield.judge.ranks import JudgedRanks
 from cranfield.measures import Measure, parse_measure
+from cranfield.measures.registry import Aggregate
 from cranfield.version import __version__
 
 
@@ -59,6 +60,19 @@ class PoorQuery(NamedTuple):
         return f"{self.found} of {self.relevant} relevant retrieved, the first at rank {self.first}"
 
 
+def aggregate(values: Numbers, how: Aggregate, weights: Numbers | None = None) -> float:
+    """Values of queries as one number; 0 where there is no query."""
+    if how == "sum":
+        return float(values.sum())
+    if not len(values) or (weights is not None and not weights.sum()):
+        return 0.0
+    if how == "geometric":
+        return float(np.exp(np.average(np.log(np.maximum(values, 0.00001)), weights=weights)))
+    if how == "median":
+        return float(np.median(values))
+    return float(values.mean() if weights is None else np.average(values, weights=weights))
+
+
 class Evaluation(Mapping[str, float]):
     """The result of `evaluate`: a mapping from measure to its mean over the queries.
 
@@ -94,14 +108,7 @@ class Evaluation(Mapping[str, float]):
 
     def __getitem__(self, measure: str | Measure) -> float:
         wanted = self._find(measure)
-        values = self._values[wanted]
-        if wanted.definition.aggregate == "sum":
-            return float(values.sum())
-        if not len(values):
-            return 0.0
-        if wanted.definition.aggregate == "geometric":
-            return float(np.exp(np.log(np.maximum(values, 0.00001)).mean()))
-        return float(values.mean())
+        return aggregate(self._values[wanted], wanted.definition.aggregate)
 
     def __iter__(self) -> Iterator[str]:
         return (measure.name for measure in self.measures)
@@ -125,6 +132,44 @@ class Evaluation(Mapping[str, float]):
     def by_query(self, measure: str | Measure) -> dict[str, float]:
         """The values of a measure by query."""
         return dict(zip(self.query_ids, self.column(measure).tolist(), strict=True))
+
+    def aggregate(
+        self, measure: str | Measure, how: Aggregate | None = None, *, weights: Mapping[str, float] | None = None
+    ) -> float:
+        """The values of a measure over all queries as one number.
+
+        how: "mean", "geometric" (values below 0.00001 count as that), "median" or "sum"; by default what the measure
+            is made for.
+        weights: how much each query counts in the mean; one that is not listed counts 1.
+
+        >>> from cranfield import evaluate
+        >>> result = evaluate({"1": {"a": 1}, "2": {"b": 1}}, {"1": ["a"], "2": ["x", "b"]}, "RR")
+        >>> result.aggregate("RR", "median"), result.aggregate("RR", weights={"1": 3})
+        (0.75, 0.875)
+        """
+        wanted = self._find(measure)
+        its_weights = None
+        if weights is not None:
+            known = {str(query): float(weight) for query, weight in weights.items()}
+            its_weights = np.array([known.get(query, 1.0) for query in self.query_ids])
+        return aggregate(self._values[wanted], how or wanted.definition.aggregate, its_weights)
+
+    def by_segment(self, measure: str | Measure, segments: Mapping[str, str]) -> dict[str, float]:
+        """The mean of a measure in each segment of the queries; {query: segment}, queries without one are left out.
+
+        >>> from cranfield import evaluate
+        >>> result = evaluate({"1": {"a": 1}, "2": {"b": 1}}, {"1": ["a"], "2": ["x", "b"]}, "RR")
+        >>> result.by_segment("RR", {"1": "short", "2": "long"})
+        {'long': 0.5, 'short': 1.0}
+        """
+        wanted = self._find(measure)
+        known = {str(query): str(segment) for query, segment in segments.items()}
+        places: dict[str, list[int]] = {}
+        for place, query in enumerate(self.query_ids):
+            if query in known:
+                places.setdefault(known[query], []).append(place)
+        values, how = self._values[wanted], wanted.definition.aggregate
+        return {segment: aggregate(values[places[segment]], how) for segment in sorted(places)}
 
     @property
     def per_query(self) -> list[QueryValue]:

@@ -343,6 +343,7 @@ def test_short_reads_are_not_the_end():
     check(Slow(TREC_QRELS), Slow(gzip.compress(TREC_RUN)))
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 def test_named_pipes(tmp_path):
     import threading
 

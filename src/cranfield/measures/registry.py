@@ -12,7 +12,7 @@ from cranfield.judge.ranks import JudgedRanks
 from cranfield.measures.parameters import KINDS, Kind, kind_of
 
 Function = Callable[..., Numbers]
-Aggregate = Literal["mean", "sum", "geometric"]
+Aggregate = Literal["mean", "sum", "geometric", "median"]
 REQUIRED: Any = object()
 
 _definitions: dict[str, Definition] = {}
