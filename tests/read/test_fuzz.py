@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cranfield
-from cranfield import CranfieldError
+from cranfield import CranfieldError, InputError
 from cranfield.judge.native import native
 from cranfield.read.formats import FORMATS
 from tests.generated import scan_with
@@ -71,7 +71,9 @@ def both_scans(data, role, format):
         pure = outcome(data, role, format)
     if native is not None:
         with scan_with(native, 64):
-            assert outcome(data, role, format) == pure
+            found = outcome(data, role, format)
+        # Of several errors in a file whose queries are scattered, the two may name different ones.
+        assert found == pure or found[0] is pure[0] is InputError
 
 
 @pytest.mark.parametrize("name", [*SEEDS, "parquet"])
