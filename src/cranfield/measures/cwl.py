@@ -21,36 +21,42 @@ from cranfield.measures.arithmetic import MaxGrade, scaled_gain
 from cranfield.measures.registry import measure
 
 DEPTH = 1000
-BATCH = 1000  # queries whose rankings are laid out at a time
+BATCH = 64  # rankings that are laid out at a time: what fits the cache
 
 # Of the rank, the gain at it, and the gain collected down to it: whether the user goes on.
 Continuation = Callable[[Numbers, Numbers, Numbers], Numbers]
 
 
-def user_model(judged: JudgedRanks, goes_on: Continuation, *, max_grade: MaxGrade, view: str) -> Numbers:
-    """One view of the measure that a continuation makes."""
-    values = np.empty(len(judged))
+def user_model(
+    judged: JudgedRanks, goes_on: Continuation, *, max_grade: MaxGrade, view: str, depth: int = DEPTH
+) -> Numbers:
+    """One view of the measure that a continuation makes; `depth` is the rank from which nobody goes on."""
+    depth = min(depth, DEPTH)
     worth = scaled_gain(judged, max_grade)
-    for start in range(0, len(judged), BATCH):
-        stop = min(start + BATCH, len(judged))
-        rows = slice(judged.first[start], judged.first[stop])
-        place = judged.query[rows] - start, judged.rank[rows] - 1
-        within = place[1] < DEPTH
-        place = place[0][within], place[1][within]
-        gain = np.zeros((stop - start, DEPTH))
-        gain[place] = worth[rows][within]
+    known = judged.judged if view == "residual" else worth > 0
+    rows = np.flatnonzero((judged.rank <= depth) & known)
+    # All rankings without a row look alike, so one of them is enough.
+    busy, place = np.unique(judged.query[rows], return_inverse=True)
+    values = np.empty(len(busy) + 1)
+    for start in range(0, len(values), BATCH):
+        batch = slice(*np.searchsorted(place, (start, start + BATCH)))
+        here = rows[batch]
+        at = place[batch] - start, judged.rank[here] - 1
+        gain = np.zeros((min(BATCH, len(values) - start), depth))
+        gain[at] = worth[here]
         value = _view(gain, goes_on, "utility" if view == "residual" else view)
         if view == "residual":
             best = np.ones_like(gain)
-            known = judged.judged[rows][within]
-            best[place[0][known], place[1][known]] = gain[place[0][known], place[1][known]]
+            best[at] = worth[here]
             value = _view(best, goes_on, "utility") - value
-        values[start:stop] = value
-    return values
+        values[start : start + BATCH] = value
+    spread = np.full(len(judged), values[-1])
+    spread[busy] = values[:-1]
+    return spread
 
 
 def _view(gain: Numbers, goes_on: Continuation, view: str) -> Numbers:
-    rank = np.arange(1.0, DEPTH + 1)
+    rank = np.arange(1.0, gain.shape[1] + 1)
     collected = np.cumsum(gain, axis=1)
     going = np.broadcast_to(goes_on(rank, gain, collected), gain.shape)
     seen = np.ones_like(gain)
@@ -110,9 +116,10 @@ def bejeweled_player_model(
     """
     return user_model(
         judged,
-        lambda i, gain, collected: np.where((collected < T) & (i < cutoff), 1.0, 0.0),
+        lambda i, gain, collected: np.where(collected < T, 1.0, 0.0),
         max_grade=max_grade,
         view=view,
+        depth=cutoff,
     )
 
 
@@ -125,7 +132,7 @@ def nerr8(judged: JudgedRanks, *, cutoff: int, max_grade: MaxGrade = 1, view: st
 
     C(i) = 1 - gain_i for i < k, then 0
     """
-    return user_model(judged, lambda i, gain, all_: (1 - gain) * (i < cutoff), max_grade=max_grade, view=view)
+    return user_model(judged, lambda i, gain, all_: 1 - gain, max_grade=max_grade, view=view, depth=cutoff)
 
 
 @measure("NERR9", reference=CHAPELLE, advice="NERR8 for a user whose patience shrinks as 1/i.")
@@ -135,7 +142,7 @@ def nerr9(judged: JudgedRanks, *, cutoff: int, max_grade: MaxGrade = 1, view: st
     C(i) = i / (i + 1) · (1 - gain_i) for i < k, then 0
     """
     return user_model(
-        judged, lambda i, gain, all_: i / (i + 1) * (1 - gain) * (i < cutoff), max_grade=max_grade, view=view
+        judged, lambda i, gain, all_: i / (i + 1) * (1 - gain), max_grade=max_grade, view=view, depth=cutoff
     )
 
 

@@ -54,10 +54,13 @@ def ideal_place(judged: JudgedRanks) -> Integers:
     among_equals = position - np.maximum.accumulate(np.where(new, position, 0))
     place = np.empty(len(order), dtype=np.int64)
     place[order] = among_equals
-    # How many judged documents of the query have a higher grade, found in the column that is sorted by query and grade.
-    better = np.empty(len(order), dtype=np.int64)
-    for query in np.unique(judged.query):
-        first, last = judged.judged_first[query : query + 2]
-        rows = slice(judged.first[query], judged.first[query + 1])
-        better[rows] = np.searchsorted(-judged.judged_grades[first:last], -judged.grade[rows], side="left")
+    # How many judged documents of the query have a higher grade: both columns as numbers in the order of query and
+    # falling grade, in which the judged grades stand already.
+    grades = np.unique(judged.judged_grades)
+
+    def key(query: Integers, grade: Numbers) -> Integers:
+        return np.asarray(query * (len(grades) + 1) + len(grades) - np.searchsorted(grades, grade))
+
+    ideal = key(judged.judged_query, judged.judged_grades)
+    better = np.searchsorted(ideal, key(judged.query, judged.grade)) - judged.judged_first[judged.query]
     return better + place + 1
