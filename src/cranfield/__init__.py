@@ -13,6 +13,7 @@ from cranfield.version import __version__
 if TYPE_CHECKING:
     from cranfield.errors import CranfieldError, InputError, MeasureError, MissingLibrary, PolicyError
     from cranfield.evaluation import evaluate, evaluate_runs, value
+    from cranfield.explanation import Explanation, explain
     from cranfield.judge.judgments import Judgments
     from cranfield.judge.policy import Policy
     from cranfield.judge.ranks import JudgedRanks
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "errors": ("CranfieldError", "InputError", "MeasureError", "MissingLibrary", "PolicyError"),
     "evaluation": ("evaluate", "evaluate_runs", "value"),
+    "explanation": ("Explanation", "explain"),
     "result": ("Evaluation",),
     "judge.judgments": ("Judgments",),
     "judge.policy": ("Policy",),
@@ -33,6 +35,7 @@ _HOMES = {
 __all__ = [
     "CranfieldError",
     "Evaluation",
+    "Explanation",
     "InputError",
     "JudgedRanks",
     "Judgments",
@@ -45,6 +48,7 @@ __all__ = [
     "catalogue",
     "evaluate",
     "evaluate_runs",
+    "explain",
     "measure",
     "parse_measure",
     "parse_measures",

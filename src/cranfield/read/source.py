@@ -53,6 +53,8 @@ def open_source(thing: Any, role: Role, format: str | None = None) -> Source:
         return Table(what, frames.from_frame(thing, role, what))
     if isinstance(thing, Iterable) and not isinstance(thing, bytes):
         return Rankings(what, mappings.from_rows(thing, role, what))
+    if hasattr(thing, "collect"):
+        raise InputError(what, f"a {type(thing).__name__} has no rows yet.", hint="call its .collect() first")
     raise InputError(
         what,
         f"cannot be read from {type(thing).__name__} ({thing!r:.60}).",

@@ -1,0 +1,164 @@
+"""explain(qrels, run, query, measures) → Explanation: one ranking, position by position, and the measures at each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cranfield.errors import InputError
+from cranfield.judge.judgments import Judgments, Numbers
+from cranfield.judge.order import ranking_of
+from cranfield.judge.policy import Policy
+from cranfield.judge.ranks import JudgedRanks
+from cranfield.measures import Measure, parse_measures
+from cranfield.measures.gain import gains
+from cranfield.read.source import open_source
+
+
+class Position(NamedTuple):
+    """One rank: its document, what that is worth, and each measure down to here."""
+
+    rank: int
+    doc_id: str
+    grade: float | None  # None: not judged
+    gain: float
+    discount: float  # log2(rank + 1)
+    values: dict[str, float]
+
+
+class Explanation(NamedTuple):
+    """A ranking, and the ideal one that the judgments allow: documents and grades, the best first."""
+
+    query_id: str
+    measures: tuple[str, ...]
+    positions: tuple[Position, ...]
+    ideal: tuple[tuple[str, float], ...]
+
+    def __str__(self) -> str:
+        head = ("rank", "document", "grade", "gain", "log2(i+1)", "gain/log2", *self.measures)
+        rows = [head]
+        for place in self.positions:
+            grade = "-" if place.grade is None else f"{place.grade:g}"
+            values = (f"{place.values[name]:.4f}" for name in self.measures)
+            share = place.gain / place.discount
+            rows.append(
+                (
+                    str(place.rank),
+                    place.doc_id,
+                    grade,
+                    f"{place.gain:g}",
+                    f"{place.discount:.4f}",
+                    f"{share:.4f}",
+                    *values,
+                )
+            )
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [
+            "  ".join(
+                text.ljust(width) if at == 1 else text.rjust(width)
+                for at, (text, width) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in rows
+        ]
+        ideal = ", ".join(f"{document} ({grade:g})" for document, grade in self.ideal[: len(self.positions)])
+        return "\n".join([f"query {self.query_id}" if self.query_id else "ranking", *lines, f"ideal order: {ideal}"])
+
+
+def explain(
+    qrels: Any,
+    run: Any = None,
+    query: str | int | None = None,
+    measures: str | Measure | Sequence[str | Measure] = "P R nDCG",
+    k: int = 10,
+    *,
+    policy: Policy | None = None,
+) -> Explanation:
+    """Show how the values of one query come about.
+
+    `qrels` and `run` are those of `evaluate`; or `qrels` is a list of grades in rank order, and there is no run. A
+    measure is shown at every cutoff down to k, whatever cutoff it was named with.
+
+    >>> print(explain([3, 2, 3, 0, 1], measures="DCG nDCG"))
+    ranking
+    rank  document  grade  gain  log2(i+1)  gain/log2     DCG    nDCG
+       1  1             3     3     1.0000     3.0000  3.0000  1.0000
+       2  2             2     2     1.5850     1.2619  4.2619  0.8710
+       3  3             3     3     2.0000     1.5000  5.7619  0.9778
+       4  4             0     0     2.3219     0.0000  5.7619  0.9112
+       5  5             1     1     2.5850     0.3869  6.1487  0.9724
+    ideal order: 1 (3), 3 (3), 2 (2), 5 (1), 4 (0)
+    """
+    wanted = _without_cutoff(measures)
+    if run is None:
+        documents = [str(rank) for rank in range(1, len(qrels) + 1)]
+        known = {document: grade for document, grade in zip(documents, qrels, strict=True) if grade is not None}
+        return _explanation("", documents, known, wanted, k)
+    judgments = Judgments.read(qrels)
+    query_id = str(query)
+    if query_id not in judgments.number:
+        raise InputError(judgments.name, f"there is no query '{query_id}' in it.", hint=f"it has {_some(judgments)}")
+    first, last = judgments.first[judgments.number[query_id] :][:2].tolist()
+    known = dict(zip(judgments.document_ids[first:last], judgments.grades[first:last].tolist(), strict=True))
+    documents = ranking_of(open_source(run, "run"), query_id, known, policy or Policy())
+    return _explanation(query_id, documents, known, wanted, k)
+
+
+def _without_cutoff(measures: str | Measure | Sequence[str | Measure]) -> list[Measure]:
+    # "nDCG" and "P" name a family of cutoffs here, so one that needs a cutoff may come without.
+    words = measures.split() if isinstance(measures, str) else measures
+    found: list[Measure] = []
+    for word in [words] if isinstance(words, Measure) else words:
+        named = f"{word}@1" if isinstance(word, str) and "@" not in word and _needs_cutoff(word) else word
+        found += parse_measures(named)
+    return found
+
+
+def _needs_cutoff(word: str) -> bool:
+    from cranfield.measures.registry import REQUIRED, find
+
+    known = find(word.partition("(")[0])
+    return known is not None and known[0].at == "cutoff" and known[0].defaults.get("cutoff") is REQUIRED
+
+
+def _explanation(
+    query_id: str, documents: list[str], known: dict[str, float], measures: list[Measure], k: int
+) -> Explanation:
+    grades = [known.get(document) for document in documents]
+    missed = [grade for document, grade in known.items() if document not in set(documents)]
+    judged = JudgedRanks.of_grades(grades, missed)
+    depth = min(k, len(documents))
+    columns = {_family(measure): [_at(measure, judged, rank) for rank in range(1, depth + 1)] for measure in measures}
+    kind = next((value for measure in measures for name, value in measure.parameters if name == "gain"), "linear")
+    worth: Numbers = gains(np.array([grade or 0.0 for grade in grades[:depth]]), str(kind))
+    positions = tuple(
+        Position(
+            rank=i + 1,
+            doc_id=documents[i],
+            grade=grades[i],
+            gain=float(worth[i]),
+            discount=float(np.log2(i + 2)),
+            values={name: column[i] for name, column in columns.items()},
+        )
+        for i in range(depth)
+    )
+    place = {document: at for at, document in enumerate(documents)}
+    best = sorted(known.items(), key=lambda pair: (-pair[1], place.get(pair[0], len(place))))
+    return Explanation(query_id, tuple(columns), positions, tuple(best))
+
+
+def _family(measure: Measure) -> str:
+    return measure.name.partition("@")[0] if "cutoff" in measure.definition.kinds else measure.name
+
+
+def _at(measure: Measure, judged: JudgedRanks, rank: int) -> float:
+    """The measure down to a rank: at that cutoff, or of the ranking cut off there."""
+    if "cutoff" in measure.definition.kinds:
+        return float(measure.replace(cutoff=rank)(judged)[0])
+    return float(measure(judged.cut(rank))[0])
+
+
+def _some(judgments: Judgments) -> str:
+    shown = ", ".join(judgments.query_ids[:5])
+    return f"{shown}, …" if len(judgments) > 5 else shown

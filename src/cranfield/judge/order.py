@@ -1,0 +1,91 @@
+"""The documents of one ranking, in order: for showing them. Measuring never needs this."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from cranfield.errors import InputError
+from cranfield.judge.policy import Policy
+from cranfield.read.mappings import Pairs, finite, id_text
+from cranfield.read.source import Rankings, Source, Table, Text
+from cranfield.read.text import BadLine, blocks
+
+
+def ranking_of(source: Source, query: str, grades: Mapping[str, float], policy: Policy) -> list[str]:
+    """The documents of a query, best first, by the same rules as the scan."""
+    match source:
+        case Text():
+            pairs = _from_text(source, query)
+        case Table():
+            pairs = _from_table(source, query)
+        case Rankings():
+            pairs = _from_rankings(source, query)
+    if policy.same_id == "drop":
+        pairs = [pair for pair in pairs if pair[0] != query]
+    kept = _without_duplicates(pairs, query, policy, source.name)
+    place = {document: at for at, document in enumerate(kept)}
+
+    def tie(document: str) -> tuple[object, ...]:
+        if policy.ties == "file":
+            return (-place[document],)
+        if policy.ties == "doc_id":
+            return (document,)
+        grade = grades.get(document)
+        worth = (1, 0.0) if grade is None else (2, grade) if grade > 0 else (0, 0.0)
+        return (worth if policy.ties == "best" else (-worth[0], -worth[1]), document)
+
+    ordered = sorted(kept, key=lambda document: (kept[document], tie(document)), reverse=True)
+    return ordered[: policy.depth]
+
+
+def _without_duplicates(pairs: list[tuple[str, float]], query: str, policy: Policy, source: str) -> dict[str, float]:
+    kept: dict[str, float] = {}
+    for document, score in pairs:
+        if document in kept:
+            if policy.duplicates == "error":
+                raise InputError(source, f"document '{document}' stands twice in the ranking of query '{query}'.")
+            if policy.duplicates == "first" or (policy.duplicates == "best" and kept[document] >= score):
+                continue
+            del kept[document]
+        kept[document] = score
+    return kept
+
+
+def _from_text(source: Text, query: str) -> list[tuple[str, float]]:
+    wanted = query.encode()
+    pairs = []
+    try:
+        for block in blocks(source.stream, source.layout):
+            if wanted not in bytes(block.data):
+                continue
+            columns = block.columns()
+            for its_query, document, value in zip(columns.query, columns.document, columns.value.tolist(), strict=True):
+                if its_query == wanted:
+                    pairs.append((document.decode(), -value if source.layout.ranks else value))
+    except BadLine as bad:
+        raise bad.located() from None
+    return pairs
+
+
+def _from_table(source: Table, query: str) -> list[tuple[str, float]]:
+    frame = source.frame
+    if query not in frame.queries:
+        return []
+    rows = np.flatnonzero(frame.query == frame.queries.index(query)).tolist()
+    documents = frame.document.tolist()
+    return [(documents[row], float(frame.value[row])) for row in rows]
+
+
+def _from_rankings(source: Rankings, query: str) -> list[tuple[str, float]]:
+    for key, ranking in source.by_query.items():
+        if id_text(key, source.name, "a query") == query:
+            where = f"query '{query}'"
+            if isinstance(ranking, Pairs):
+                return list(ranking)
+            if isinstance(ranking, Mapping):
+                items = ranking.items()
+                return [(id_text(d, source.name, where), finite(score, source.name, where)) for d, score in items]
+            return [(id_text(d, source.name, where), -float(at)) for at, d in enumerate(ranking)]
+    return []

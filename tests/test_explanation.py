@@ -1,0 +1,72 @@
+"""One query, position by position."""
+
+import io
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cranfield import InputError, Judgments, Policy, evaluate, explain
+from tests import generated, oracle
+from tests.generated import trec_run
+
+
+def test_the_table_of_discounts():
+    shown = explain([3, 2, 3, 0, 1], measures="CG DCG IDCG nDCG nDCG(gain=exponential) RR AP")
+    assert [round(place.discount, 4) for place in shown.positions] == [1, 1.585, 2, 2.3219, 2.585]
+    columns = {name: [round(place.values[name], 4) for place in shown.positions] for name in shown.measures}
+    assert columns["CG"] == [3, 5, 8, 8, 9]
+    assert columns["DCG"] == [3, 4.2619, 5.7619, 5.7619, 6.1487]
+    assert columns["IDCG"] == [3, 4.8928, 5.8928, 6.3235, 6.3235]
+    assert columns["nDCG"] == [1, 0.871, 0.9778, 0.9112, 0.9724]
+    assert columns["nDCG(gain=exponential)"] == [1, 0.7789, 0.9595, 0.9285, 0.9575]
+    assert columns["RR"] == [1] * 5
+    assert [grade for _, grade in shown.ideal] == [3, 3, 2, 1, 0]
+
+
+def test_binary_precision_and_recall_at_every_cutoff():
+    shown = explain([1, 0, 1, 0, 1], measures=["P", "R", "F@3"])
+    columns = {name: [round(place.values[name], 4) for place in shown.positions] for name in shown.measures}
+    assert columns["P"] == [1, 0.5, 0.6667, 0.5, 0.6]
+    assert columns["R"] == [0.3333, 0.3333, 0.6667, 0.6667, 1]
+    assert columns["F"] == [0.5, 0.4, 0.6667, 0.5714, 0.75]
+
+
+@settings(max_examples=60, deadline=None)
+@given(generated.collections(), generated.layouts(), st.sampled_from(["doc_id", "best", "worst"]))
+def test_it_agrees_with_evaluate_and_with_a_naive_sort(collection, write, ties):
+    qrels, run = collection
+    policy = Policy(ties=ties)
+    measures = ["nDCG@3", "AP@3", "P@3", "RR@3"]
+    values = evaluate(qrels, run, measures, policy=policy)
+    for query in qrels:
+        shown = explain(qrels, run, query, measures, k=3, policy=policy)
+        order = oracle.rank(run.get(query, {}), qrels[query], ties)
+        assert [place.doc_id for place in shown.positions] == order[:3]
+        assert [place.grade for place in shown.positions] == [qrels[query].get(document) for document in order[:3]]
+        if len(shown.positions) == 3:
+            last = shown.positions[-1].values
+            for name in measures:
+                assert last[name.partition("@")[0]] == pytest.approx(values.by_query(name)[query])
+    query = next(iter(qrels))
+    text = explain(qrels, run, query, policy=policy)
+    judgments = Judgments.read(qrels)
+    again = explain(
+        judgments, [(q, d, s) for q, ranking in run.items() for d, s in ranking.items()], query, policy=policy
+    )
+    assert text == again
+
+
+def test_files_and_frames(tmp_path):
+    arrow = pytest.importorskip("pyarrow")
+    qrels, run = {"1": {"a": 2, "b": 0, "z": 1}}, {"1": {"b": 9.0, "x": 8.0, "a": 7.0}, "2": {"a": 1.0}}
+    text = trec_run(run, generated.plain)
+    frame = arrow.table({"qid": ["1", "1", "2", "1"], "docno": ["b", "x", "a", "a"], "score": [9.0, 8, 1, 7]})
+    for source in (run, io.BytesIO(text), frame, {"1": ["b", "x", "a"]}):
+        shown = explain(qrels, source, 1)
+        assert [(place.doc_id, place.grade) for place in shown.positions] == [("b", 0), ("x", None), ("a", 2)]
+        assert shown.ideal == (("a", 2), ("z", 1), ("b", 0))
+    assert explain(qrels, {"2": ["a"]}, "1").positions == ()
+    with pytest.raises(InputError, match=r"there is no query '3' in it"):
+        explain(qrels, run, "3")
+    assert max(map(len, str(explain(qrels, run, "1")).splitlines())) <= 80
