@@ -10,6 +10,7 @@ import numpy as np
 
 from cranfield.errors import InputError
 from cranfield.judge.counting import Found, count, join
+from cranfield.judge.duplicates import HINT, first_repeat, kept_places
 from cranfield.judge.judgments import Judgments, Numbers
 from cranfield.judge.native import CORES, native
 from cranfield.judge.policy import Policy
@@ -31,24 +32,10 @@ def scan_table(source: Table, judgments: Judgments, policy: Policy) -> Scanned:
             retrieved = np.full(len(judgments), -1, dtype=np.int64)
             retrieved[places[places >= 0]] = sizes[places >= 0]
             return Scanned(retrieved, int((places < 0).sum()), Found(*columns))
-    by_query: dict[str, dict[str, float]] = {query: {} for query in frame.queries}
+    by_query = {query: Pairs() for query in frame.queries}
     rankings = list(by_query.values())
-    for row, (query, document, score) in enumerate(
-        zip(frame.query.tolist(), frame.document.tolist(), frame.value.tolist(), strict=True)
-    ):
-        ranking = rankings[query]
-        if document in ranking:
-            if policy.duplicates == "error":
-                raise InputError(
-                    source.name,
-                    f"row {row}: document '{document}' stands twice in the ranking of query '{frame.queries[query]}'.",
-                    hint="keep one row, or choose which with duplicates='first', 'last' or 'best'",
-                )
-            keep_old = policy.duplicates == "first" or (policy.duplicates == "best" and ranking[document] >= score)
-            if keep_old:
-                continue
-            del ranking[document]  # the kept row stands where it stands in the frame
-        ranking[document] = score
+    for query, document, score in zip(frame.query.tolist(), frame.document.tolist(), frame.value.tolist(), strict=True):
+        rankings[query].append((document, score))
     return scan_rankings(Rankings(source.name, by_query), judgments, policy)
 
 
@@ -119,19 +106,13 @@ def _columns(ranking: Any, query: str, policy: Policy, source: str) -> tuple[lis
             f"{where}: {ranking!r:.60} is not a ranking.",
             hint="a ranking is {document: score}, or a list of documents, best first",
         )
-    kept: dict[str, int] = {}
-    for at, document in enumerate(documents):
-        if document == query and policy.same_id == "drop":
-            continue
-        if document in kept and policy.duplicates == "error":
-            raise InputError(
-                source,
-                f"document '{document}' stands twice in the ranking of query '{query}'.",
-                hint="keep one, or choose which with duplicates='first', 'last' or 'best'",
-            )
-        other = kept.setdefault(document, at)
-        if policy.duplicates == "last" or (policy.duplicates == "best" and scores[at] > scores[other]):
-            kept[document] = at
-    places = sorted(kept.values())
-    documents, scores = [documents[at] for at in places], scores[places]
+    if policy.same_id == "drop":
+        others = [at for at, document in enumerate(documents) if document != query]
+        documents, scores = [documents[at] for at in others], scores[others]
+    if len(set(documents)) < len(documents):
+        if policy.duplicates == "error":
+            twice = documents[first_repeat(documents)]
+            raise InputError(source, f"document '{twice}' stands twice in the ranking of query '{query}'.", hint=HINT)
+        places = kept_places(documents, scores.tolist(), policy.duplicates)
+        documents, scores = [documents[at] for at in places], scores[places]
     return documents, scores, dict(zip(documents, scores.tolist(), strict=True))

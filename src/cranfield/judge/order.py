@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from cranfield.errors import InputError
+from cranfield.judge.duplicates import HINT, first_repeat, kept_places
 from cranfield.judge.policy import Policy
 from cranfield.read.mappings import Pairs, finite, id_text
 from cranfield.read.source import Rankings, Source, Table, Text
@@ -41,16 +42,13 @@ def ranking_of(source: Source, query: str, grades: Mapping[str, float], policy: 
 
 
 def _without_duplicates(pairs: list[tuple[str, float]], query: str, policy: Policy, source: str) -> dict[str, float]:
-    kept: dict[str, float] = {}
-    for document, score in pairs:
-        if document in kept:
-            if policy.duplicates == "error":
-                raise InputError(source, f"document '{document}' stands twice in the ranking of query '{query}'.")
-            if policy.duplicates == "first" or (policy.duplicates == "best" and kept[document] >= score):
-                continue
-            del kept[document]
-        kept[document] = score
-    return kept
+    documents = [document for document, _ in pairs]
+    if len(set(documents)) == len(documents):
+        return dict(pairs)
+    if policy.duplicates == "error":
+        twice = documents[first_repeat(documents)]
+        raise InputError(source, f"document '{twice}' stands twice in the ranking of query '{query}'.", hint=HINT)
+    return dict(pairs[at] for at in kept_places(documents, [score for _, score in pairs], policy.duplicates))
 
 
 def _from_text(source: Text, query: str) -> list[tuple[str, float]]:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cranfield.judge.counting import Found, count, join
+from cranfield.judge.duplicates import HINT, first_repeat, kept_places
 from cranfield.judge.judgments import Integers, Judgments
 from cranfield.judge.policy import Policy
 from cranfield.read.text import Block, Columns
@@ -93,26 +94,14 @@ class _Ranking:
         if len(self.distinct) == len(self.documents):
             return
         if policy.duplicates == "error":
-            first: dict[bytes, int] = {}
-            for at, document in enumerate(self.documents):
-                if document in first:
-                    query = self._columns.query[self._stretches[0].start].decode()
-                    times = len(self.documents) - len(self.distinct)
-                    more = f"; {times - 1} more duplicates follow" if times > 1 else ""
-                    raise self._block.error(
-                        self._line(at),
-                        f"document '{document.decode()}' stands twice in the ranking of query '{query}'{more}.",
-                        hint="keep one line, or choose which with duplicates='first', 'last' or 'best'",
-                    )
-                first[document] = at
-        keep: dict[bytes, int] = {}
-        sign = -1 if self._block.layout.ranks else 1
-        for at, document in enumerate(self.documents):
-            other = keep.setdefault(document, at)
-            better = sign * self.values[at] > sign * self.values[other]
-            if policy.duplicates == "last" or (policy.duplicates == "best" and better):
-                keep[document] = at
-        self._keep(sorted(keep.values()))
+            at = first_repeat(self.documents)
+            document, query = self.documents[at].decode(), self._columns.query[self._stretches[0].start].decode()
+            times = len(self.documents) - len(self.distinct)
+            more = f"; {times - 1} more duplicates follow" if times > 1 else ""
+            fact = f"document '{document}' stands twice in the ranking of query '{query}'{more}."
+            raise self._block.error(self._line(at), fact, hint=HINT)
+        scores = -self.values if self._block.layout.ranks else self.values
+        self._keep(kept_places(self.documents, scores.tolist(), policy.duplicates))
 
     def _keep(self, places: list[int]) -> None:
         self.documents = [self.documents[at] for at in places]

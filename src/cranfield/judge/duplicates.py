@@ -1,0 +1,28 @@
+"""A document that stands twice in a ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+HINT = "keep one, or choose which with duplicates='first', 'last' or 'best'"
+
+
+def first_repeat(documents: Sequence[Any]) -> int:
+    """Where a document stands for the second time; only asked when one does."""
+    seen: set[Any] = set()
+    for at, document in enumerate(documents):
+        if document in seen:
+            return at
+        seen.add(document)
+    raise ValueError("no document stands twice")
+
+
+def kept_places(documents: Sequence[Any], scores: Sequence[float], keep: str) -> list[int]:
+    """The places that stay when of each document the "first", the "last" or the "best" is kept."""
+    kept: dict[Any, int] = {}
+    for at, document in enumerate(documents):
+        other = kept.setdefault(document, at)
+        if keep == "last" or (keep == "best" and scores[at] > scores[other]):
+            kept[document] = at
+    return sorted(kept.values())
