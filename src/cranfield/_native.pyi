@@ -43,8 +43,9 @@ def scan_columns(
 ) -> tuple[_Integers, _Found] | None: ...
 def scan_dicts(
     run: dict[Any, Any],
-    numbers: dict[str, int],
+    places: dict[str, int],
     judged: list[str],
+    numbers: list[int | None],
     first: _Integers,
     in_order: bool,
     threads: int,

@@ -31,22 +31,32 @@ struct Dict {
 // looks documents up, or compares them, may call back into Python and is done by that thread alone.
 class DictRanker {
   public:
-    // `judged` lists the judged documents; rows first[q] to first[q + 1] of it belong to query q.
+    // `judged` lists the judged documents, `numbers` the same as whole numbers, or None for those that are none; rows
+    // first[q] to first[q + 1] of both belong to query q.
     // `empty` is the empty string, of which there is only one object, and which is no id.
-    DictRanker(PyObject* judged, const std::int64_t* first, PyObject* empty, bool ties_in_order)
-        : judged_(judged), first_(first), empty_(empty), ties_in_order_(ties_in_order) {}
+    DictRanker(PyObject* judged, PyObject* numbers, const std::int64_t* first, PyObject* empty, bool ties_in_order)
+        : judged_(judged), numbers_(numbers), first_(first), empty_(empty), ties_in_order_(ties_in_order) {}
 
-    // Ask for the judged documents. False: Python raised an error.
+    // Ask for the judged documents, as text and as the number that the text may stand for. False: Python raised an
+    // error.
     bool probe(Dict& dict) const {
+        PyObject *id, *score;
+        Py_ssize_t next = 0;
+        if (PyDict_Next(dict.documents, &next, &id, &score) && Py_TYPE(id) != &PyUnicode_Type) dict.plain = false;
         if (dict.query < 0) return true;
-        for (std::int64_t row = first_[dict.query]; row < first_[dict.query + 1]; ++row)
-            if (PyObject* score = PyDict_GetItemWithError(dict.documents, PyList_GetItem(judged_, row)))
-                dict.hits.push_back({row, 0, Py_TYPE(score) == &PyFloat_Type ? value_of(score) : 0});
+        for (std::int64_t row = first_[dict.query]; row < first_[dict.query + 1]; ++row) {
+            if (PyObject* found = PyDict_GetItemWithError(dict.documents, PyList_GetItem(judged_, row)))
+                dict.hits.push_back({row, 0, Py_TYPE(found) == &PyFloat_Type ? value_of(found) : 0});
+            else if (PyObject* number = PyList_GetItem(numbers_, row);
+                     number != Py_None && PyDict_GetItemWithError(dict.documents, number))
+                dict.plain = false;
+        }
         return !PyErr_Occurred();
     }
 
     // Count above the hits, unless they are tied. Safe in a thread of its own.
     void count(Dict& dict) {
+        if (!dict.plain || dict.hits.empty()) return;  // without a hit, there is nothing to rank
         dict.plain = take_scores(dict.documents);
         if (!dict.plain) return;
         const std::size_t before = found.row.size();
@@ -103,7 +113,7 @@ class DictRanker {
                 if (PyUnicode_Compare(id, id_of(*one->second)) == 0) one->second->at = ids_.size();
     }
 
-    PyObject* judged_;
+    PyObject *judged_, *numbers_;
     const std::int64_t* first_;
     PyObject* empty_;
     const bool ties_in_order_;

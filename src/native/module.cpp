@@ -138,22 +138,23 @@ nb::object scan_columns(Integers query, Integers place, Text document_text, Inte
     return nb::make_tuple(to_numpy(std::move(sizes)), answer(std::move(found)));
 }
 
-// Probe a run {query: {document: score}} for the judged documents. `numbers` finds a judged query's number, `judged`
-// lists the judged documents by row. Returns what was found, and the queries that are left to the twin.
-nb::object scan_dicts(nb::dict run, nb::dict numbers, nb::list judged, Integers first, bool ties_in_order,
-                      std::size_t threads) {
+// Probe a run {query: {document: score}} for the judged documents. `places` finds a judged query's number, `judged`
+// lists the judged documents by row, `numbers` the same as whole numbers where they are. A ranking that holds none of
+// them is counted and not read. Returns what was found, and the queries that are left to the twin.
+nb::object scan_dicts(nb::dict run, nb::dict places, nb::list judged, nb::list numbers, Integers first,
+                      bool ties_in_order, std::size_t threads) {
     std::vector<Dict> dicts;
     std::vector<PyObject*> queries;
     nb::list odd;
     PyObject *query, *ranking;
     const nb::str empty("");
-    const DictRanker ranker(judged.ptr(), first.data(), empty.ptr(), ties_in_order);
+    const DictRanker ranker(judged.ptr(), numbers.ptr(), first.data(), empty.ptr(), ties_in_order);
     for (Py_ssize_t next = 0; PyDict_Next(run.ptr(), &next, &query, &ranking);) {
         if (Py_TYPE(query) != &PyUnicode_Type || Py_TYPE(ranking) != &PyDict_Type || query == empty.ptr()) {
             odd.append(nb::handle(query));
             continue;
         }
-        PyObject* known = PyDict_GetItemWithError(numbers.ptr(), query);
+        PyObject* known = PyDict_GetItemWithError(places.ptr(), query);
         dicts.push_back({ranking, known ? PyLong_AsLongLong(known) : -1, {}});
         queries.push_back(query);
     }

@@ -97,6 +97,14 @@ class Judgments:
         return [document.encode() for document in self.document_ids]
 
     @cached_property
+    def document_numbers(self) -> list[int | None]:
+        """The document ids of all rows as the whole numbers whose text they are; None for others."""
+        return [
+            int(document) if document.isdecimal() and len(document) < 20 and str(int(document)) == document else None
+            for document in self.document_ids
+        ]
+
+    @cached_property
     def query(self) -> Integers:
         """The query of every row."""
         return np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.first))

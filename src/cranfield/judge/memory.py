@@ -40,14 +40,23 @@ def scan_table(source: Table, judgments: Judgments, policy: Policy) -> Scanned:
 
 
 def scan_rankings(source: Rankings, judgments: Judgments, policy: Policy) -> Scanned:
-    """Rank a mapping of query to documents."""
+    """Rank a mapping of query to documents.
+
+    A dict is asked for the judged documents; one that has none of them is counted, and its scores are not looked at.
+    """
     run = source.by_query
     found: list[Found] = []
     in_order = policy.ties == "file"
     if native is not None and isinstance(run, dict) and policy.same_id == "keep":
         threads = CORES if len(run) > 100 and getattr(sys, "_is_gil_enabled", lambda: True)() else 1
         retrieved, extra, columns, odd = native.scan_dicts(
-            run, judgments.number, judgments.document_ids, judgments.first, in_order, threads
+            run,
+            judgments.number,
+            judgments.document_ids,
+            judgments.document_numbers,
+            judgments.first,
+            in_order,
+            threads,
         )
         found.append(Found(*columns))
         run = {query: run[query] for query in odd}
@@ -60,16 +69,33 @@ def scan_rankings(source: Rankings, judgments: Judgments, policy: Policy) -> Sca
         if query_id in seen or (number is not None and retrieved[number] >= 0):
             raise InputError(source.name, f"the query '{query_id}' stands twice, as a number and as text.")
         seen.add(query_id)
+        first, last = (0, 0) if number is None else judgments.first[number : number + 2].tolist()
+        if policy.same_id == "keep" and _holds_nothing_judged(ranking, judgments, first, last):
+            if number is None:
+                extra += 1
+            else:
+                retrieved[number] = len(ranking)
+            continue
         documents, scores, by_document = _columns(ranking, query_id, policy, source.name)
         if number is None:
             extra += 1
             continue
         retrieved[number] = len(documents)
-        first, last = judgments.first[number : number + 2].tolist()
         rows = [row for row in range(first, last) if judgments.document_ids[row] in by_document]
         hits = [judgments.document_ids[row] for row in rows]
         found.append(count(documents, scores, rows, hits, [by_document[hit] for hit in hits], in_order))
     return Scanned(retrieved, extra, join(found))
+
+
+def _holds_nothing_judged(ranking: Any, judgments: Judgments, first: int, last: int) -> bool:
+    """Whether a ranking need only be counted: asked for the judged documents, a dict has none of them."""
+    if not isinstance(ranking, Mapping) or type(next(iter(ranking), "")) is not str:
+        return False
+    for row in range(first, last):
+        number = judgments.document_numbers[row]
+        if judgments.document_ids[row] in ranking or (number is not None and number in ranking):
+            return False
+    return True
 
 
 def _columns(ranking: Any, query: str, policy: Policy, source: str) -> tuple[list[str], Numbers, Mapping[str, float]]:
