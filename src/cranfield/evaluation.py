@@ -36,6 +36,8 @@ def evaluate(
         a frame; `run` may also be {query: [documents, best first]}, and `qrels` a `Judgments` to read them only once.
     measures: names such as "nDCG@10", separated by blanks or in a list.
     policy: the conventions; see `Policy`.
+    A dict is asked for the judged documents; a ranking in a dict that holds none of them is counted, and its scores are
+    not checked.
     format, qrels_format: the format of the run and of the judgments, where it cannot be told from the file.
 
     >>> evaluate({"q1": {"a": 3, "b": 1, "c": 2}}, {"q1": {"b": 0.9, "a": 0.8}}, ["nDCG@3", "R@3"])
