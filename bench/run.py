@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import compileall
 import os
 import shutil
 import subprocess
@@ -135,5 +136,7 @@ def case_measures() -> None:
 CASES = {name.removeprefix("case_"): case for name, case in globals().items() if name.startswith("case_")}
 
 if __name__ == "__main__":
+    # What pip does for an installed package, and so for the peers; this one is installed from its source folder.
+    compileall.compile_dir(Path(__file__).parents[1] / "src" / "cranfield", quiet=1)
     for name in sys.argv[1:] or CASES:
         CASES[name]()

@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import hashlib
 import io
 import json
 import lzma
@@ -16,6 +17,7 @@ import pytest
 
 import cranfield
 from cranfield import InputError, Judgments
+from cranfield.read.streams import Stream
 
 QRELS = {"1": {"a": 2, "b": 0, "c": 1}, "2": {"a": 1}, "10": {"x": 1.5, "y": -1}}
 RUN = {"1": {"b": 3.5, "a": 2.5, "z": 1.25}, "2": {"z": 2.0, "a": 1.0}, "10": {"y": 0.5, "x": 0.25}, "7": {"a": 1.0}}
@@ -368,3 +370,24 @@ def test_beir_folders_work_as_they_are(tmp_path):
     (tmp_path / "qrels").mkdir()
     (tmp_path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\n1\ta\t2\n1\tc\t1\n")
     assert len(Judgments.read(Path(tmp_path, "qrels", "test.tsv")).grades) == 2
+
+
+@pytest.mark.parametrize("size", [0, 1, 100_000, (1 << 23) + 12_345])
+def test_hashing_ahead_gives_the_same_hash(tmp_path, size):
+    path = tmp_path / "some.run"
+    path.write_bytes((b"1 Q0 d 1 0.5 tag\n" * (size // 17 + 1))[:size])
+    stream = Stream(path)
+    stream.hash_ahead()
+    for _ in stream.pieces(1 << 16, len):
+        pass
+    assert stream.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_hashing_ahead_waits_for_what_is_compressed(tmp_path):
+    path = tmp_path / "some.run.gz"
+    path.write_bytes(gzip.compress(b"1 Q0 d 1 0.5 tag\n"))
+    stream = Stream(path)
+    stream.hash_ahead()
+    for _ in stream.pieces(1 << 16, len):
+        pass
+    assert stream.sha256 == hashlib.sha256(b"1 Q0 d 1 0.5 tag\n").hexdigest()

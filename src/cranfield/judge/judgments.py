@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -153,26 +154,23 @@ def _twice(query: str, document: str, one: float, other: float) -> str:
 
 
 def _from_text(source: Text) -> dict[str, dict[str, float]]:
-    by_query: dict[str, dict[str, float]] = {}
+    by_query: defaultdict[str, dict[str, float]] = defaultdict(dict)
     for block in blocks(source.stream, source.layout):
         columns = block.columns()
-        for place, (query, document, grade) in enumerate(
-            zip(
-                map(bytes.decode, columns.query),
-                map(bytes.decode, columns.document),
-                columns.value.tolist(),
-                strict=True,
-            )
-        ):
-            judged = by_query.get(query)
-            if judged is None:
-                judged = by_query[query] = {}
+        rows = zip(_decoded(columns.query), _decoded(columns.document), columns.value.tolist(), strict=True)
+        for place, (query, document, grade) in enumerate(rows):
+            judged = by_query[query]
             if document in judged:
                 line = columns.line[place] if columns.line else place
                 fact = _twice(query, document, judged[document], grade)
                 raise block.error(line, fact, hint="keep one line for each query and document")
             judged[document] = grade
     return by_query
+
+
+def _decoded(ids: Sequence[bytes]) -> list[str]:
+    """Ids as text; no id holds a newline, so that all of them can be decoded at once."""
+    return b"\n".join(ids).decode().split("\n") if ids else []
 
 
 def _from_table(source: Table) -> dict[str, dict[str, float]]:

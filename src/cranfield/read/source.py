@@ -43,6 +43,8 @@ Source = Text | Table | Rankings
 def open_source(thing: Any, role: Role, format: str | None = None) -> Source:
     """Recognise a source; `format` overrides the guess for files."""
     what = "the judgments" if role == "qrels" else "the run"
+    if isinstance(thing, Stream):
+        return _open_stream(thing, role, format)
     if isinstance(thing, str | os.PathLike) or hasattr(thing, "read"):
         return _open_stream(Stream(thing), role, format)
     if isinstance(thing, Mapping):

@@ -6,6 +6,7 @@ import hashlib
 import io
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO, cast
@@ -29,6 +30,7 @@ class Stream:
         self._path: str | None = None
         self._start = 0
         self._spool: Any = None
+        self._ahead: _Ahead | None = None
         self.sha256 = ""
         if isinstance(source, str | os.PathLike):
             self._path = os.fspath(source)
@@ -76,14 +78,21 @@ class Stream:
 
         `cut` says how much of what has been read belongs to the piece; 0: more must be read to tell.
         """
-        digest = hashlib.sha256()
+        digest, hashed = self._ahead.stop() if self._ahead else (hashlib.sha256(), 0)
+        self._ahead = None
         with self._opened() as file:
             first = self._read(file, COMPRESSED_CHUNK)
             read = self._by_joining if self._spool or _compression(first) else self._by_reading_again
             for offset, piece in read(file, first, size, cut):
-                digest.update(piece)
+                if offset + len(piece) > hashed:
+                    digest.update(piece[max(hashed - offset, 0) :])
                 yield offset, piece
         self.sha256 = digest.hexdigest()
+
+    def hash_ahead(self) -> None:
+        """Start to hash the content while there is other work to do, such as importing what will read it."""
+        if self._path is not None and self._file is None:
+            self._ahead = _Ahead(self._path)
 
     def _by_reading_again(
         self, file: Any, first: bytes, size: int, cut: Callable[[bytes], int]
@@ -191,6 +200,38 @@ class Stream:
         except (OSError, ValueError) as error:
             raise InputError(self.name, _reason(error)) from error
         return data
+
+
+class _Ahead:
+    """Hashes a file in a thread until it is stopped."""
+
+    SIZE = 1 << 23  # large enough that the thread seldom has to wait for its turn to run Python
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._digest = hashlib.sha256()
+        self._done = 0
+        self._stopped = False
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            with open(self._path, "rb", buffering=0) as file:
+                room = memoryview(bytearray(min(self.SIZE, os.fstat(file.fileno()).st_size)))
+                while not self._stopped and (size := file.readinto(room)):
+                    if self._done == 0 and _compression(bytes(room[:10])):
+                        return  # what is hashed is the content, not its compressed form
+                    self._digest.update(room[:size])
+                    self._done += size
+        except OSError:
+            return  # whoever reads the file for its content says what is wrong with it
+
+    def stop(self) -> tuple[Any, int]:
+        """The hash so far, and of how many bytes."""
+        self._stopped = True
+        self._thread.join()
+        return self._digest, self._done
 
 
 class _Replay:
