@@ -60,17 +60,19 @@ def success(ranking, judged, *, cutoff, rel=1):
     return float(any(_relevant(grade, rel) for grade in ranking[:cutoff]))
 
 
-def dcg(gains):
-    return sum(gain / math.log2(i + 1) for i, gain in enumerate(gains, 1))
+def dcg(gains, base=2, discount="all"):
+    added = 0.0
+    for i, gain in enumerate(gains, 1):
+        if discount == "late":
+            added += gain if i < base else gain / math.log(i, base)
+        else:
+            added += gain / math.log(i + 1, base)
+    return added
 
 
-def ndcg(ranking, judged, *, cutoff=None, gain="linear"):
-    def worth(grade):
-        grade = max(grade or 0, 0)
-        return 2**grade - 1 if gain == "exponential" else grade
-
-    best = dcg(sorted(map(worth, judged), reverse=True)[:cutoff])
-    return dcg(map(worth, ranking[:cutoff])) / best if best else 0.0
+def ndcg(ranking, judged, *, cutoff=None, gain="linear", base=2, discount="all"):
+    best = dcg(_ideal(judged, gain)[:cutoff], base, discount)
+    return dcg((_gain(grade, gain) for grade in ranking[:cutoff]), base, discount) / best if best else 0.0
 
 
 def judged_share(ranking, judged, *, cutoff=None):
@@ -160,16 +162,14 @@ def precision_at_recall(ranking, judged, *, recall, rel=1):
 
 
 def _gain(grade, gain="linear"):
+    if not isinstance(gain, str) and grade in dict(gain.pairs):
+        return dict(gain.pairs)[grade]
     grade = max(grade or 0, 0)
     return 2**grade - 1 if gain == "exponential" else grade
 
 
-def _dcg(grades, cutoff=None, gain="linear", base=2):
-    return sum(_gain(grade, gain) / math.log(i + 1, base) for i, grade in enumerate(grades[:cutoff], 1))
-
-
-def _best_first(judged):
-    return sorted(judged, reverse=True)
+def _ideal(judged, gain):
+    return sorted((max(_gain(grade, gain), 0) for grade in judged), reverse=True)
 
 
 def scaled_dcg(ranking, judged, *, cutoff, max_grade=1):
@@ -189,7 +189,7 @@ def binary_gain(ranking, judged, *, rel=1):
 
 
 def misplaced_gain(ranking, judged, *, gain="linear"):
-    ideal = [_gain(grade, gain) for grade in _best_first(judged) if grade > 0]
+    ideal = [best for best in _ideal(judged, gain) if best > 0]
     added = best = seen = 0.0
     for i, grade in enumerate(ranking):
         best += max(ideal[i] if i < len(ideal) else 0, 1)
@@ -209,7 +209,7 @@ def ndcg_rel(ranking, judged, *, gain="linear"):
 
 
 def r_ndcg(ranking, judged, *, gain="linear"):
-    positive = [grade for grade in judged if grade > 0]
+    positive = [best for best in _ideal(judged, gain) if best > 0]
     depths = [sum(grade >= g for grade in positive) for g in sorted(set(positive), reverse=True)]
     values = [ndcg(ranking, judged, cutoff=depth, gain=gain) for depth in depths]
     if positive and len(ranking) > len(positive) + 1:
@@ -219,7 +219,7 @@ def r_ndcg(ranking, judged, *, gain="linear"):
 
 def q_measure(ranking, judged, *, cutoff=None, gain="linear", beta=1, rel=1):
     total = _total(judged, rel)
-    ideal = [_gain(grade, gain) for grade in _best_first(judged)]
+    ideal = _ideal(judged, gain)
     added = hits = gained = 0.0
     for i, grade in enumerate(ranking[:cutoff], 1):
         gained += _gain(grade, gain)
@@ -227,6 +227,14 @@ def q_measure(ranking, judged, *, cutoff=None, gain="linear", beta=1, rel=1):
             hits += 1
             added += (hits + beta * gained) / (i + beta * sum(ideal[:i]))
     return added / total if total else 0.0
+
+
+def pair_accuracy(ranking, judged, *, cutoff=None, rel=1):
+    top = [_relevant(grade, rel) for grade in ranking[:cutoff]]
+    pairs = [(a, b) for a in range(len(top)) for b in range(len(top)) if top[a] and not top[b]]
+    if not pairs:
+        return float(any(top))
+    return sum(a < b for a, b in pairs) / len(pairs)
 
 
 def rbp(ranking, judged, *, cutoff=None, p=0.8, rel=1, max_grade=None):
@@ -239,7 +247,9 @@ def rbp(ranking, judged, *, cutoff=None, p=0.8, rel=1, max_grade=None):
     return (1 - p) * added
 
 
-def rbp_residual(ranking, judged, *, p=0.8):
+def rbp_residual(ranking, judged, *, p=0.8, tail="always"):
+    if tail == "unjudged" and all(grade is not None and grade >= 0 for grade in ranking):
+        return 0.0
     known = sum(p**i for i, grade in enumerate(ranking) if grade is not None and grade >= 0)
     return 1 - (1 - p) * known
 
@@ -254,7 +264,7 @@ def err(ranking, judged, *, cutoff=None, max_grade=4):
 
 
 def nerr(ranking, judged, *, cutoff=None, max_grade=4):
-    best = err(_best_first(judged), judged, cutoff=cutoff, max_grade=max_grade)
+    best = err(sorted(judged, reverse=True), judged, cutoff=cutoff, max_grade=max_grade)
     return err(ranking, judged, cutoff=cutoff, max_grade=max_grade) / best if best else 0.0
 
 
@@ -380,13 +390,16 @@ ORACLES = {
     "Hits": lambda ranking, judged, *, cutoff, rel=1: _found(ranking[:cutoff], rel),
     "Success": success,
     "YAAP": yaap,
+    "PairAccuracy": pair_accuracy,
     "IPrec": interpolated_precision,
     "IAP": eleven_points,
     "PrecAtRecall": precision_at_recall,
     "CG": lambda ranking, judged, *, cutoff=None, gain="linear": sum(_gain(g, gain) for g in ranking[:cutoff]),
-    "DCG": lambda ranking, judged, *, cutoff=None, gain="linear", base=2: _dcg(ranking, cutoff, gain, base),
-    "IDCG": lambda ranking, judged, *, cutoff=None, gain="linear", base=2: _dcg(
-        _best_first(judged), cutoff, gain, base
+    "DCG": lambda ranking, judged, *, cutoff=None, gain="linear", base=2, discount="all": dcg(
+        [_gain(grade, gain) for grade in ranking[:cutoff]], base, discount
+    ),
+    "IDCG": lambda ranking, judged, *, cutoff=None, gain="linear", base=2, discount="all": dcg(
+        _ideal(judged, gain)[:cutoff], base, discount
     ),
     "nDCG": ndcg,
     "SDCG": scaled_dcg,

@@ -13,7 +13,7 @@ from cranfield.judge.order import ranking_of
 from cranfield.judge.policy import Policy
 from cranfield.judge.ranks import JudgedRanks
 from cranfield.measures import Measure, parse_measures
-from cranfield.measures.gain import gains
+from cranfield.measures.arithmetic import gains
 from cranfield.read.source import open_source
 
 
@@ -131,7 +131,7 @@ def _explanation(
     depth = min(k, len(documents))
     columns = {_family(measure): [_at(measure, judged, rank) for rank in range(1, depth + 1)] for measure in measures}
     kind = next((value for measure in measures for name, value in measure.parameters if name == "gain"), "linear")
-    worth: Numbers = gains(np.array([grade or 0.0 for grade in grades[:depth]]), str(kind))
+    worth: Numbers = gains(np.array([grade or 0.0 for grade in grades[:depth]]), kind)
     positions = tuple(
         Position(
             rank=i + 1,

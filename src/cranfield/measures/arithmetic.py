@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from cranfield.judge.judgments import Numbers
 from cranfield.judge.ranks import JudgedRanks
+from cranfield.measures.parameters import GainMap
 
 MaxGrade = float | Literal["query"]
 
@@ -25,8 +26,32 @@ def harmonic(precision: Numbers, recall: Numbers, beta: float) -> Numbers:
     return ratio((1 + beta**2) * precision * recall, beta**2 * precision + recall)
 
 
-def discounted(gains: npt.NDArray[Any], rank: npt.NDArray[Any], base: float = 2) -> Numbers:
-    """Gains divided by the logarithm of rank + 1; base 2 leaves the first rank whole."""
+def gains(grades: npt.NDArray[Any], gain: str | GainMap) -> Numbers:
+    """What documents of these grades are worth; a document that was pooled but not judged is worth nothing."""
+    worth: Numbers = np.maximum(grades, 0.0)
+    if isinstance(gain, GainMap):
+        for grade, its_gain in gain.pairs:
+            worth = np.where(grades == grade, its_gain, worth)
+        return worth
+    return np.exp2(worth) - 1.0 if gain == "exponential" else worth
+
+
+def ideal_gains(judged: JudgedRanks, gain: str | GainMap) -> Numbers:
+    """The gains of all judged documents, for each query the highest first, and none below 0."""
+    worth = gains(judged.judged_grades, gain)
+    if not isinstance(gain, GainMap):
+        return worth  # which grow with the grade, and the grades are in order
+    worth = np.maximum(worth, 0.0)
+    return worth[np.lexsort((-worth, judged.judged_query))]
+
+
+def discounted(gains: npt.NDArray[Any], rank: npt.NDArray[Any], base: float = 2, discount: str = "all") -> Numbers:
+    """Gains divided by the logarithm of rank + 1; or, when the discount comes late, by that of the rank, from `base` on.
+
+    With base 2 the first leaves the first rank whole, the second the first two.
+    """
+    if discount == "late":
+        return np.asarray(gains * np.log2(base) / np.log2(np.maximum(rank, base)))
     return np.asarray(gains * np.log2(base) / np.log2(rank + 1.0))
 
 

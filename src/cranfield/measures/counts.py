@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from cranfield.judge.judgments import Numbers
@@ -9,8 +11,10 @@ from cranfield.judge.ranks import JudgedRanks
 from cranfield.measures.arithmetic import ratio
 from cranfield.measures.registry import measure
 
+COUNT = (0.0, math.inf)
 
-@measure("NumQ", aliases=("num_q",), aggregate="sum")
+
+@measure("NumQ", aliases=("num_q",), aggregate="sum", range=COUNT)
 def number_of_queries(judged: JudgedRanks) -> Numbers:
     """One for every query, so that the sum is the number of queries averaged over.
 
@@ -19,7 +23,7 @@ def number_of_queries(judged: JudgedRanks) -> Numbers:
     return np.ones(len(judged))
 
 
-@measure("NumRet", aliases=("num_ret",), aggregate="sum")
+@measure("NumRet", aliases=("num_ret",), aggregate="sum", range=COUNT)
 def number_retrieved(judged: JudgedRanks) -> Numbers:
     """Number of documents retrieved.
 
@@ -28,7 +32,7 @@ def number_retrieved(judged: JudgedRanks) -> Numbers:
     return judged.retrieved.astype(np.float64)
 
 
-@measure("NumRel", aliases=("num_rel",), aggregate="sum")
+@measure("NumRel", aliases=("num_rel",), aggregate="sum", range=COUNT)
 def number_relevant(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
     """Number of relevant documents, retrieved or not.
 
@@ -37,7 +41,7 @@ def number_relevant(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
     return judged.n_relevant(rel)
 
 
-@measure("NumRelRet", aliases=("num_rel_ret",), aggregate="sum")
+@measure("NumRelRet", aliases=("num_rel_ret",), aggregate="sum", range=COUNT)
 def number_relevant_retrieved(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
     """Number of relevant documents retrieved.
 
@@ -46,7 +50,7 @@ def number_relevant_retrieved(judged: JudgedRanks, *, rel: float = 1) -> Numbers
     return judged.sum(judged.relevant(rel))
 
 
-@measure("NumNonRelRet", aliases=("num_nonrel_judged_ret",), aggregate="sum")
+@measure("NumNonRelRet", aliases=("num_nonrel_judged_ret",), aggregate="sum", range=COUNT)
 def number_nonrelevant_retrieved(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
     """Number of documents retrieved that were judged and are not relevant.
 
@@ -58,6 +62,7 @@ def number_nonrelevant_retrieved(judged: JudgedRanks, *, rel: float = 1) -> Numb
 @measure(
     "Unjudged",
     aliases=("unj",),
+    lower_is_better=True,
     advice="The holes of a ranking. It is not 1 - Judged: here a short ranking counts as filled with judged documents.",
 )
 def unjudged_share(judged: JudgedRanks, *, cutoff: int) -> Numbers:

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
 
 import numpy as np
-import numpy.typing as npt
 
 from cranfield.judge.judgments import Numbers
 from cranfield.judge.ranks import JudgedRanks
-from cranfield.measures.arithmetic import MaxGrade, discounted, ratio, scaled_gain
+from cranfield.measures.arithmetic import MaxGrade, discounted, gains, ideal_gains, ratio, scaled_gain
+from cranfield.measures.parameters import GainMap
 from cranfield.measures.registry import measure
 
 JARVELIN = "Järvelin & Kekäläinen 2002"
 
-
-def gains(grades: npt.NDArray[Any], gain: str) -> Numbers:
-    """What documents of these grades are worth; a document that was pooled but not judged is worth nothing."""
-    worth: Numbers = np.maximum(grades, 0.0)
-    return np.exp2(worth) - 1.0 if gain == "exponential" else worth
+Gain = str | GainMap
+SUM = (0.0, math.inf)
 
 
-@measure("CG", aliases=("cg",), reference=JARVELIN, advice="For teaching: it does not care about the order.")
-def cumulative_gain(judged: JudgedRanks, *, cutoff: int | None = None, gain: str = "linear") -> Numbers:
+@measure("CG", aliases=("cg",), reference=JARVELIN, advice="For teaching: it does not care about the order.", range=SUM)
+def cumulative_gain(judged: JudgedRanks, *, cutoff: int | None = None, gain: Gain = "linear") -> Numbers:
     """Sum of the gains down to the cutoff.
 
     CG@k = Σ gain_i over the ranks i ≤ k
@@ -30,27 +27,39 @@ def cumulative_gain(judged: JudgedRanks, *, cutoff: int | None = None, gain: str
     return judged.sum(judged.within(cutoff) * gains(judged.grade, gain))
 
 
-@measure("DCG", aliases=("dcg", "dcg_burges(gain=exponential)"), reference=JARVELIN, advice="nDCG compares queries.")
+@measure(
+    "DCG",
+    aliases=("dcg", "dcg_burges(gain=exponential)"),
+    reference=JARVELIN,
+    advice="nDCG compares queries.",
+    range=SUM,
+)
 def discounted_cumulative_gain(
-    judged: JudgedRanks, *, cutoff: int | None = None, gain: str = "linear", base: float = 2
+    judged: JudgedRanks, *, cutoff: int | None = None, gain: Gain = "linear", base: float = 2, discount: str = "all"
 ) -> Numbers:
     """Sum of the gains, each divided by the logarithm of its rank plus one.
 
-    DCG@k = Σ gain_i / log2(i + 1) over the ranks i ≤ k
+    DCG@k = Σ gain_i / log_b(i + 1) over the ranks i ≤ k
+
+    The gain is the grade, or 2^grade - 1 if exponential, or what a map such as {1:3,2:9} says. The paper of 2002
+    divides by log_b(i), and only from rank b on: discount=late.
     """
-    return judged.sum(judged.within(cutoff) * discounted(gains(judged.grade, gain), judged.rank, base))
+    worth = discounted(gains(judged.grade, gain), judged.rank, base, discount)
+    return judged.sum(judged.within(cutoff) * worth)
 
 
-@measure("IDCG", aliases=("ideal_dcg", "idcg"), reference=JARVELIN, advice="What DCG is compared with in nDCG.")
+@measure(
+    "IDCG", aliases=("ideal_dcg", "idcg"), reference=JARVELIN, advice="What DCG is compared with in nDCG.", range=SUM
+)
 def ideal_discounted_cumulative_gain(
-    judged: JudgedRanks, *, cutoff: int | None = None, gain: str = "linear", base: float = 2
+    judged: JudgedRanks, *, cutoff: int | None = None, gain: Gain = "linear", base: float = 2, discount: str = "all"
 ) -> Numbers:
     """DCG of the ideal ranking: all judged documents, the best first, retrieved or not.
 
-    IDCG@k = Σ gain_i / log2(i + 1) over the ranks i ≤ k of the ideal ranking
+    IDCG@k = Σ gain_i / log_b(i + 1) over the ranks i ≤ k of the ideal ranking
     """
     within = True if cutoff is None else judged.ideal_rank <= cutoff
-    return judged.judged_sum(within * discounted(gains(judged.judged_grades, gain), judged.ideal_rank, base))
+    return judged.judged_sum(within * discounted(ideal_gains(judged, gain), judged.ideal_rank, base, discount))
 
 
 @measure(
@@ -60,14 +69,17 @@ def ideal_discounted_cumulative_gain(
     advice="For graded judgments, and the usual choice for the first results. Values near each other need a test.",
 )
 def normalized_discounted_cumulative_gain(
-    judged: JudgedRanks, *, cutoff: int | None = None, gain: str = "linear"
+    judged: JudgedRanks, *, cutoff: int | None = None, gain: Gain = "linear", base: float = 2, discount: str = "all"
 ) -> Numbers:
     """DCG of the ranking, as a share of that of the ideal ranking of all judged documents.
 
     nDCG@k = DCG@k / IDCG@k
+
+    The base of the logarithm makes a difference only where the discount comes late: otherwise it cancels out.
     """
-    dcg = discounted_cumulative_gain(judged, cutoff=cutoff, gain=gain)
-    return ratio(dcg, ideal_discounted_cumulative_gain(judged, cutoff=cutoff, gain=gain))
+    dcg = discounted_cumulative_gain(judged, cutoff=cutoff, gain=gain, base=base, discount=discount)
+    ideal = ideal_discounted_cumulative_gain(judged, cutoff=cutoff, gain=gain, base=base, discount=discount)
+    return ratio(dcg, ideal)
 
 
 @measure(
@@ -105,16 +117,21 @@ def binary_gain(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
     reference="Buckley, trec_eval",
     advice="Experimental: a document is discounted by the gain that should stand above it and does not.",
 )
-def misplaced_gain(judged: JudgedRanks, *, gain: str = "linear") -> Numbers:
+def misplaced_gain(judged: JudgedRanks, *, gain: Gain = "linear") -> Numbers:
     """Gains discounted by how much better the ranking down to each could have been, as a share of all gains.
 
     G = 1/Σ ideal · Σ gain_i / log2(2 + Σ max(ideal_j, 1) - Σ gain_j), sums over the ranks j ≤ i
     """
     worth, ideal = gains(judged.grade, gain), judged.ideal
-    best = judged.in_ideal(ideal.running_sum(np.maximum(gains(ideal.grade, gain), 1)))
+    best = judged.in_ideal(ideal.running_sum(np.maximum(_of_ideal(judged, gain), 1)))
     best += np.maximum(judged.rank - ideal.retrieved[judged.query], 0)
     lost = best - judged.running_sum(worth)
-    return ratio(judged.sum(worth / np.log2(2 + lost)), judged.judged_sum(gains(judged.judged_grades, gain)))
+    return ratio(judged.sum(worth / np.log2(2 + lost)), judged.judged_sum(ideal_gains(judged, gain)))
+
+
+def _of_ideal(judged: JudgedRanks, gain: Gain) -> Numbers:
+    """The gains of the ideal rankings, for the rows of `judged.ideal`."""
+    return ideal_gains(judged, gain)[judged.judged_grades >= 0]
 
 
 @measure(
@@ -123,15 +140,15 @@ def misplaced_gain(judged: JudgedRanks, *, gain: str = "linear") -> Numbers:
     reference="Buckley, trec_eval",
     advice="Experimental: nDCG averaged over all places where something relevant stands.",
 )
-def ndcg_over_relevant(judged: JudgedRanks, *, gain: str = "linear") -> Numbers:
+def ndcg_over_relevant(judged: JudgedRanks, *, gain: Gain = "linear") -> Numbers:
     """Mean of nDCG at the documents that have a gain; those not retrieved count with nDCG at the end.
 
     nDCGrel = 1/K · ( Σ nDCG@i over the ranks i of documents with a gain + (K - found) · nDCG ), K documents with a gain
     """
     worth, ideal = gains(judged.grade, gain), judged.ideal
     dcg = judged.running_sum(discounted(worth, judged.rank))
-    best = judged.in_ideal(ideal.running_sum(discounted(gains(ideal.grade, gain), ideal.rank)))
-    total = judged.judged_sum(gains(judged.judged_grades, gain) > 0)
+    best = judged.in_ideal(ideal.running_sum(discounted(_of_ideal(judged, gain), ideal.rank)))
+    total = judged.judged_sum(ideal_gains(judged, gain) > 0)
     found = judged.sum(worth > 0)
     at_end = normalized_discounted_cumulative_gain(judged, gain=gain)
     return ratio(judged.sum((worth > 0) * ratio(dcg, best)) + (total - found) * at_end, total)
@@ -143,21 +160,22 @@ def ndcg_over_relevant(judged: JudgedRanks, *, gain: str = "linear") -> Numbers:
     reference="Buckley, trec_eval",
     advice="Experimental: nDCG at the depths where the ideal ranking changes from one grade to the next.",
 )
-def r_ndcg(judged: JudgedRanks, *, gain: str = "linear") -> Numbers:
+def r_ndcg(judged: JudgedRanks, *, gain: Gain = "linear") -> Numbers:
     """Mean of nDCG at the depths where each grade of the ideal ranking ends.
 
-    RnDCG = mean of nDCG@B over B = documents with a grade ≥ g, for each positive grade g of the query
+    RnDCG = mean of nDCG@B over B = documents with a gain ≥ g, for each positive gain g of the query
 
     nDCG of the whole ranking counts as one more where it has at least two documents more than have a gain.
     """
-    total = judged.judged_sum(judged.judged_grades > 0)
+    worth, ideal = gains(judged.grade, gain), ideal_gains(judged, gain)
+    total = judged.judged_sum(ideal > 0)
     added, points = np.zeros(len(judged)), np.zeros(len(judged))
-    for grade in np.unique(judged.judged_grades[judged.judged_grades > 0]):
-        present = judged.judged_sum(judged.judged_grades == grade) > 0
-        depth = judged.judged_sum(judged.judged_grades >= grade)
+    for step in np.unique(ideal[ideal > 0]):
+        present = judged.judged_sum(ideal == step) > 0
+        depth = judged.judged_sum(ideal >= step)
         within, within_ideal = judged.rank <= depth[judged.query], judged.ideal_rank <= depth[judged.judged_query]
-        dcg = judged.sum(within * discounted(gains(judged.grade, gain), judged.rank))
-        best = judged.judged_sum(within_ideal * discounted(gains(judged.judged_grades, gain), judged.ideal_rank))
+        dcg = judged.sum(within * discounted(worth, judged.rank))
+        best = judged.judged_sum(within_ideal * discounted(ideal, judged.ideal_rank))
         added += present * ratio(dcg, best)
         points += present
     longer = (judged.retrieved > total + 1) & (total > 0)
@@ -172,7 +190,7 @@ def r_ndcg(judged: JudgedRanks, *, gain: str = "linear") -> Numbers:
     advice="AP for graded judgments: precision blended with the share of the ideal gain.",
 )
 def q_measure(
-    judged: JudgedRanks, *, cutoff: int | None = None, gain: str = "linear", beta: float = 1, rel: float = 1
+    judged: JudgedRanks, *, cutoff: int | None = None, gain: Gain = "linear", beta: float = 1, rel: float = 1
 ) -> Numbers:
     """Mean of the blended ratio at the relevant documents; one that is not retrieved counts 0.
 
@@ -180,6 +198,6 @@ def q_measure(
     """
     hit = judged.relevant(rel) & judged.within(cutoff)
     gained = judged.running_sum(gains(judged.grade, gain))
-    best = judged.in_ideal(judged.ideal.running_sum(gains(judged.ideal.grade, gain)))
+    best = judged.in_ideal(judged.ideal.running_sum(_of_ideal(judged, gain)))
     blended = (judged.running(hit) + beta * gained) / (judged.rank + beta * best)
     return ratio(judged.sum(hit * blended), judged.n_relevant(rel))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 
@@ -60,6 +60,28 @@ def number_or(word: str, kind: Kind) -> Kind:
     return Kind(f"{kind.allowed}, or {word}", lambda value: word if value == word else kind.read(value))
 
 
+class GainMap(NamedTuple):
+    """What documents of certain grades are worth; any other grade is worth itself."""
+
+    pairs: tuple[tuple[float, float], ...]
+
+    def __str__(self) -> str:
+        return "{" + ",".join(f"{grade:g}:{gain:g}" for grade, gain in self.pairs) + "}"
+
+
+def _read_gain(value: Any) -> str | GainMap:
+    if value in ("linear", "exponential") or isinstance(value, GainMap):
+        return value  # type: ignore[no-any-return]
+    if isinstance(value, str):
+        if not (value.startswith("{") and value.endswith("}")):
+            raise ValueError
+        value = dict(pair.split(":") for pair in value[1:-1].split(","))
+    if not isinstance(value, Mapping) or not value:
+        raise ValueError
+    grades, gains = number(0, math.inf, open_high=True), number(-math.inf, math.inf, open_low=True, open_high=True)
+    return GainMap(tuple(sorted((grades.read(grade), gains.read(gain)) for grade, gain in value.items())))
+
+
 def _read_flag(value: Any) -> bool:
     flags = {"true": True, "false": False, "1": True, "0": False}
     if str(value).lower() not in flags:
@@ -73,7 +95,8 @@ KINDS: dict[str, Kind] = {
     "cutoff": whole(1),
     "rel": number(0),
     "beta": number(0, open_low=True),
-    "gain": choice("linear", "exponential"),
+    "gain": Kind("linear, exponential, or gains by grade such as {1:3,2:9}", _read_gain),
+    "discount": choice("all", "late"),
     "base": number(1, open_low=True),
     "denominator": choice("R", "min", "found"),
     "rule": choice("ceiling", "trec9", "trec10"),
@@ -83,6 +106,7 @@ KINDS: dict[str, Kind] = {
     "p": number(0, 1, open_low=True, open_high=True),
     "max_grade": number_or("query", number(0, open_low=True)),
     "variant": choice("trec", "2004"),
+    "tail": choice("always", "unjudged"),
     "documents": whole(1),
     "T": number(0, open_low=True),
     "view": choice("utility", "total", "depth", "residual"),

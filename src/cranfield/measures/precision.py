@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from cranfield.judge.judgments import Numbers
@@ -144,7 +146,10 @@ def capped_recall(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> Number
 
 
 @measure(
-    "Hits", aliases=("hits",), advice="A count, for people who want to see how many; P@k is the same, divided by k."
+    "Hits",
+    aliases=("hits",),
+    advice="A count, for people who want to see how many; P@k is the same, divided by k.",
+    range=(0.0, math.inf),
 )
 def hits(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> Numbers:
     """Number of relevant documents among the first k.
@@ -159,6 +164,7 @@ def hits(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> Numbers:
     aliases=("yaap",),
     reference="Robertson 2006",
     advice="AP on a logarithmic scale, on which all differences weigh alike; it may be negative.",
+    range=(-math.inf, math.inf),
 )
 def yet_another_average_precision(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
     """Logarithm of the odds that the average precision stands for.
@@ -183,3 +189,23 @@ def success(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> Numbers:
     """
     hits = judged.sum(judged.relevant(rel) & judged.within(cutoff))
     return (hits > 0).astype(np.float64)
+
+
+@measure(
+    "PairAccuracy",
+    reference="Macdonald, MacAvaney & Tonellotto 2022",
+    advice="For a ranker that only reorders: the share of its pairs in the right order, as ROC's area has it.",
+)
+def pair_accuracy(judged: JudgedRanks, *, cutoff: int | None = None, rel: float = 1) -> Numbers:
+    """Share of the pairs of a relevant and another retrieved document in which the relevant one stands first.
+
+    PairAccuracy = 1 - Σ others above i / (relevant retrieved · others retrieved), i: ranks of the relevant documents
+
+    This is what ir_measures calls Accuracy. Unjudged documents are among the others. Without a pair the value is 1 if
+    anything relevant was retrieved, and 0 if not; ir_measures has no value or fails there.
+    """
+    hit = judged.relevant(rel) & judged.within(cutoff)
+    found = judged.sum(hit)
+    others = (judged.retrieved if cutoff is None else np.minimum(judged.retrieved, cutoff)) - found
+    above = judged.sum(hit * (judged.rank - judged.running(hit)))
+    return np.where(found > 0, 1 - ratio(above, found * others), 0.0)

@@ -31,7 +31,9 @@ class Definition:
     aggregate: Aggregate
     defaults: Mapping[str, Any]  # REQUIRED where there is none
     kinds: Mapping[str, Kind]
-    at: str = "cutoff"  # the parameter that "@" sets
+    at: str  # the parameter that "@" sets
+    range: tuple[float, float]  # of a query's value, at the default parameters
+    lower_is_better: bool
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _definition, (self.name,)
@@ -110,6 +112,8 @@ def measure(
     advice: str = "",
     aggregate: Aggregate = "mean",
     at: str = "cutoff",
+    range: tuple[float, float] = (0.0, 1.0),
+    lower_is_better: bool = False,
 ) -> Callable[[Function], Function]:
     """Register a function of `JudgedRanks` as a measure. Its parameters are the function's keyword arguments.
 
@@ -121,7 +125,9 @@ def measure(
         names = function.__code__.co_varnames[1 : 1 + function.__code__.co_kwonlyargcount]
         defaults = {parameter: given.get(parameter, REQUIRED) for parameter in names} | {"judged_only": False}
         kinds = {parameter: kind_of(parameter, default) for parameter, default in defaults.items()}
-        _definitions[name] = Definition(name, function, aliases, reference, advice, aggregate, defaults, kinds, at)
+        _definitions[name] = Definition(
+            name, function, aliases, reference, advice, aggregate, defaults, kinds, at, range, lower_is_better
+        )
         for alias in (name, *aliases):
             word, _, fixed = alias.rstrip(")").partition("(")
             pairs = dict(pair.split("=") for pair in fixed.split(",")) if fixed else {}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from cranfield.judge.judgments import Numbers
@@ -42,7 +44,12 @@ def set_f(judged: JudgedRanks, *, beta: float = 1, rel: float = 1) -> Numbers:
     return harmonic(set_precision(judged, rel=rel), set_recall(judged, rel=rel), beta)
 
 
-@measure("E", reference="van Rijsbergen 1979", advice="The loss that goes with F: 0 is perfect, 1 is worst.")
+@measure(
+    "E",
+    reference="van Rijsbergen 1979",
+    advice="The loss that goes with F: 0 is perfect, 1 is worst.",
+    lower_is_better=True,
+)
 def effectiveness_loss(judged: JudgedRanks, *, beta: float = 1, rel: float = 1) -> Numbers:
     """Van Rijsbergen's E, one minus F of the set; lower is better.
 
@@ -70,7 +77,11 @@ def set_average_precision(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
 
 
 @measure(
-    "Utility", aliases=("utility",), reference="Hull 1997", advice="For filtering, where a false alarm has a cost."
+    "Utility",
+    aliases=("utility",),
+    reference="Hull 1997",
+    advice="For filtering, where a false alarm has a cost.",
+    range=(-math.inf, math.inf),
 )
 def utility(
     judged: JudgedRanks, *, a: float = 1, b: float = -1, c: float = 0, d: float = 0, documents: int = 1, rel: float = 1

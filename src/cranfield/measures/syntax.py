@@ -15,6 +15,8 @@ _OURS = re.compile(r"([^\s()@]+)(?:\(([^()]*)\))?(?:@([^\s@()]+))?")
 _CUTOFF = re.compile(r"(.+?)(?:_cut)?(?:_at_|[_.])(\d+(?:\.\d+)?)")
 # trec_eval's lists of cutoffs: P.5,10 or ndcg_cut_5,10
 _CUTOFFS = re.compile(r"([A-Za-z][\w-]*?)([_.])(\d+(?:,\d+)+)")
+# ir_measures' names of our parameters
+_OTHER_NAMES = {"gains": "gain", "max_rel": "max_grade"}
 # ranx's threshold: ndcg@10-l2
 _LEVEL = re.compile(r"(.+)-l(\d+)")
 
@@ -97,7 +99,7 @@ def parse_measure(text: str) -> Measure:
         given[definition[0].at] = cut[2]
     measure, fixed = definition
     given |= fixed
-    for pair in (inside or "").split(","):
+    for pair in re.split(r",(?![^{]*\})", inside or ""):  # a comma between braces belongs to a map
         if pair.strip():
             given |= _parameter(pair, measure)
     if at is not None:
@@ -115,7 +117,10 @@ def _parameter(pair: str, measure: Definition) -> dict[str, Any]:
     name, equals, value = (part.strip() for part in pair.partition("="))
     if not equals:
         raise MeasureError(f"'{pair.strip()}' is not a parameter of {measure.name}.", hint="write name=value")
-    return {name: value.strip("'\"")}
+    value = re.sub(r"[\s'\"]", "", value)
+    if name == "dcg" and "gain" in measure.kinds:
+        return {"gain": {"log2": "linear", "exp-log2": "exponential"}.get(value, value)}
+    return {_OTHER_NAMES.get(name, name): value}
 
 
 def _suggestion(name: str, at: str | None) -> str:

@@ -37,16 +37,22 @@ def rank_biased_precision(
 
 @measure(
     "RBPResidual",
-    aliases=("RBP_residual",),
+    aliases=("RBP_residual", "rbp_resid(p=0.9,tail=unjudged)"),
     reference="Moffat & Zobel 2008",
     advice="Beside RBP: the true value lies between RBP and RBP plus this.",
+    lower_is_better=True,
 )
-def rank_biased_precision_residual(judged: JudgedRanks, *, p: float = 0.8) -> Numbers:
+def rank_biased_precision_residual(judged: JudgedRanks, *, p: float = 0.8, tail: str = "always") -> Numbers:
     """What RBP could still gain if all unjudged documents, and all below the end of the ranking, were relevant.
 
     RBPResidual = 1 - (1 - p) · Σ p^(i-1) over the ranks i of the judged documents
+
+    trec_eval leaves out what lies below the end where every document retrieved is judged: tail=unjudged.
     """
-    return 1 - (1 - p) * judged.sum(judged.judged * np.power(p, judged.rank - 1.0))
+    residual = 1 - (1 - p) * judged.sum(judged.judged * np.power(p, judged.rank - 1.0))
+    if tail == "unjudged":
+        residual *= judged.retrieved > judged.sum(judged.judged)
+    return residual
 
 
 @measure(
