@@ -359,6 +359,8 @@ ORACLES = {
     "NERR8": _cwl(lambda i, gain, all_, cutoff: (1 - gain) * (i < cutoff)),
     "NERR9": _cwl(lambda i, gain, all_, cutoff: i / (i + 1) * (1 - gain) * (i < cutoff)),
     "NERR10": _cwl(lambda i, gain, all_, p=0.9: p * (1 - gain)),
+    "TBG": _cwl(lambda i, gain, all_, h=224: 2 ** (-1 / h)),
+    "U": _cwl(lambda i, gain, all_, L=1000: max(0, 1 - i / L) / max(1e-300, 1 - (i - 1) / L)),
     "NERR11": _cwl(lambda i, gain, all_, T=1: _insq(i, T) * (1 - gain)),
     "Compat": compatibility,
     "NumQ": lambda ranking, judged: 1,

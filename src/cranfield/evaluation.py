@@ -28,6 +28,7 @@ def evaluate(
     policy: Policy | None = None,
     format: str | None = None,
     qrels_format: str | None = None,
+    lengths: Any = None,
     name: str | None = None,
 ) -> Evaluation:
     """Measure how good a run is.
@@ -39,6 +40,7 @@ def evaluate(
     A dict is asked for the judged documents; a ranking in a dict that holds none of them is counted, and its scores are
     not checked.
     format, qrels_format: the format of the run and of the judgments, where it cannot be told from the file.
+    lengths: of the documents, {document: length} or a file of two columns, for TBG and U.
 
     >>> evaluate({"q1": {"a": 3, "b": 1, "c": 2}}, {"q1": {"b": 0.9, "a": 0.8}}, ["nDCG@3", "R@3"])
     <Evaluation of the run: nDCG@3=0.6075, R@3=0.6667; 1 query>
@@ -48,6 +50,10 @@ def evaluate(
     judgments = Judgments.read(qrels, qrels_format)
     source = open_source(run, "run", format)
     judged = JudgedRanks.of(judgments, source, policy)
+    if lengths is not None:
+        from cranfield.judge.order import with_lengths
+
+        judged = with_lengths(judged, judgments, source, policy, lengths)
     if policy.missing == "error" and judged.missing.any():
         lacking = [query for query, gone in zip(judged.query_ids, judged.missing, strict=True) if gone]
         listed = ", ".join(lacking[:5]) + (", …" if len(lacking) > 5 else "")

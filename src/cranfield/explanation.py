@@ -9,7 +9,7 @@ import numpy as np
 
 from cranfield.errors import InputError
 from cranfield.judge.judgments import Judgments, Numbers
-from cranfield.judge.order import ranking_of
+from cranfield.judge.order import rankings_of
 from cranfield.judge.policy import Policy
 from cranfield.judge.ranks import JudgedRanks
 from cranfield.measures import Measure, parse_measures
@@ -99,9 +99,8 @@ def explain(
     query_id = str(query)
     if query_id not in judgments.number:
         raise InputError(judgments.name, f"there is no query '{query_id}' in it.", hint=f"it has {_some(judgments)}")
-    first, last = judgments.first[judgments.number[query_id] :][:2].tolist()
-    known = dict(zip(judgments.document_ids[first:last], judgments.grades[first:last].tolist(), strict=True))
-    documents = ranking_of(open_source(run, "run"), query_id, known, policy or Policy())
+    known = judgments.by_query[query_id]
+    documents = rankings_of(open_source(run, "run"), {query_id: known}, policy or Policy()).get(query_id, [])
     return _explanation(query_id, documents, known, wanted, k)
 
 

@@ -88,6 +88,17 @@ class Judgments:
         return {query: number for number, query in enumerate(self.query_ids)}
 
     @cached_property
+    def by_query(self) -> dict[str, dict[str, float]]:
+        """The grades of each query's documents."""
+        grades, first = self.grades.tolist(), self.first.tolist()
+        return {
+            query: dict(
+                zip(self.document_ids[first[at] : first[at + 1]], grades[first[at] : first[at + 1]], strict=True)
+            )
+            for at, query in enumerate(self.query_ids)
+        }
+
+    @cached_property
     def number_of_bytes(self) -> dict[bytes, int]:
         """The number of each query, for ids as they stand in a file."""
         return {query.encode(): number for number, query in enumerate(self.query_ids)}

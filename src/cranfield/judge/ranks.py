@@ -41,6 +41,7 @@ class JudgedRanks:
     judged_grades: Numbers
     judged_first: Integers
     extra: int = field(default=0)  # queries of the run that nobody judged
+    lengths: tuple[Numbers, ...] | None = None  # of all documents of each ranking, by rank, where they are known
 
     def __len__(self) -> int:
         return len(self.query_ids)
@@ -138,6 +139,11 @@ class JudgedRanks:
         return np.append(self.judged_grades, 0.0)[np.where(np.diff(self.judged_first) > 0, self.judged_first[:-1], -1)]
 
     @cached_property
+    def distinct_grades(self) -> list[float]:
+        """The grades that occur in the judgments, the lowest first."""
+        return np.unique(self.judged_grades).tolist()  # type: ignore[no-any-return]
+
+    @cached_property
     def ideal_rank(self) -> Integers:
         """The rank of each judged grade in the ideal ranking."""
         return np.arange(len(self.judged_grades)) - self.judged_first[self.judged_query] + 1
@@ -153,13 +159,36 @@ class JudgedRanks:
             table,
             rank=table.running(np.ones(len(table.rank), dtype=np.bool_)),
             retrieved=np.bincount(table.query, minlength=len(self)),
+            lengths=self.lengths
+            and tuple(
+                lengths[table.rank[slice(*table.first[query : query + 2])] - 1]
+                for query, lengths in enumerate(self.lengths)
+            ),
         )
 
     def cut(self, depth: int | None) -> JudgedRanks:
         """The table of the rankings cut off at a depth."""
-        if depth is None:
+        if depth is None or not (self.retrieved > depth).any():
             return self
-        return replace(self._rows(self.within(depth)), retrieved=np.minimum(self.retrieved, depth))
+        lengths = self.lengths and tuple(lengths[:depth] for lengths in self.lengths)
+        return replace(self._rows(self.within(depth)), retrieved=np.minimum(self.retrieved, depth), lengths=lengths)
+
+    def only(self, query: int) -> JudgedRanks:
+        """The table of one query."""
+        rows = slice(*self.first[query : query + 2].tolist())
+        judged = slice(*self.judged_first[query : query + 2].tolist())
+        return JudgedRanks(
+            query_ids=self.query_ids[query : query + 1],
+            query=np.zeros(rows.stop - rows.start, dtype=np.int64),
+            rank=self.rank[rows],
+            grade=self.grade[rows],
+            tied=self.tied[rows],
+            retrieved=self.retrieved[query : query + 1],
+            missing=self.missing[query : query + 1],
+            judged_grades=self.judged_grades[judged],
+            judged_first=ends([judged.stop - judged.start]),
+            lengths=self.lengths and self.lengths[query : query + 1],
+        )
 
     def _rows(self, kept: Flags) -> JudgedRanks:
         return replace(self, query=self.query[kept], rank=self.rank[kept], grade=self.grade[kept], tied=self.tied[kept])

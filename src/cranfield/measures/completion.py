@@ -4,9 +4,10 @@ A completion gives every unjudged document of the ranking a grade. The bounds of
 value over all completions. Documents that were neither judged nor retrieved are taken as not relevant, as always.
 
 There are far too many completions to try, and most need no trying: to move a better document up, past a worse one,
-never makes a measure worse. So among the completions with the same grades the best is the one in which they fall from
-rank to rank, and the worst the one in which they rise. Only these are tried. Unjudged documents below the cutoff count
-as worthless for the one, and as perfect for the other: they can only add to what should have been found.
+never makes an orderly measure worse, and nearly all are. So among the completions with the same grades the best is the
+one in which they fall from rank to rank, and the worst the one in which they rise. Only these are tried. Unjudged
+documents below the cutoff count as worthless for the one, and as perfect for the other: they can only add to what
+should have been found.
 
 Where even these are too many, a measure that is monotone still has a bound: what is retrieved at its best, judged as if
 it added nothing to what should have been found; and the other way round. It may be wider than need be, and says so.
@@ -52,7 +53,7 @@ def bounds(measure: Measure, judged: JudgedRanks, max_grade: float | None = None
         return Bounds(low, high, exact)
     holes = judged.retrieved - judged.sum(judged.judged)
     grades = _grades(measure, judged, max_grade)
-    cells = BUDGET // max(int((holes > 0).sum()), 1)
+    cells = BUDGET // max(int((holes > 0).sum()), 1) if measure.definition.orderly else 0
     waiting: list[tuple[int, JudgedRanks]] = []
     size = 0
     for query in np.flatnonzero(holes).tolist():

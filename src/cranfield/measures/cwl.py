@@ -3,8 +3,8 @@
 From the continuation C(i) follow the probability of seeing rank i, S(i) = Π C(j) over j < i; the share of attention it
 gets, W(i) = S(i) / Σ S; and the probability of stopping there, L(i) = S(i) - S(i + 1). A measure of this family has
 four views: "utility", the gain for each document seen, Σ W · gain, which is what is usually reported; "total", the gain
-collected until stopping, Σ L · Σ gain; "depth", how many documents are seen, 1 / W(1); and "residual", by how much the
-utility would be higher if every unjudged document had the highest grade.
+collected until stopping, Σ L · Σ gain = Σ S · gain; "depth", how many documents are seen, 1 / W(1) = Σ S; and
+"residual", by how much the utility would be higher if every unjudged document had the highest grade.
 
 A ranking counts as 1,000 documents long, as in the reference implementation.
 """
@@ -12,61 +12,152 @@ A ranking counts as 1,000 documents long, as in the reference implementation.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
-from cranfield.judge.judgments import Numbers
+from cranfield.judge.judgments import Integers, Numbers
 from cranfield.judge.ranks import JudgedRanks
-from cranfield.measures.arithmetic import MaxGrade, scaled_gain
+from cranfield.measures.arithmetic import MaxGrade, ratio, scaled_gain
 from cranfield.measures.registry import measure
 
 DEPTH = 1000
-BATCH = 64  # rankings that are laid out at a time: what fits the cache
+BATCH = 1 << 14  # rankings that are followed at a time
+ROOM = 1 << 22  # probabilities kept of ranks without gain
 
-# Of the rank, the gain at it, and the gain collected down to it: whether the user goes on.
+# Whether the user goes on: of the rank, the gain at it, and the gain collected down to it.
 Continuation = Callable[[Numbers, Numbers, Numbers], Numbers]
 
 
 def user_model(
-    judged: JudgedRanks, goes_on: Continuation, *, max_grade: MaxGrade, view: str, depth: int = DEPTH
+    judged: JudgedRanks,
+    goes_on: Continuation,
+    *,
+    max_grade: MaxGrade,
+    view: str,
+    depth: int = DEPTH,
+    remembers: bool = False,
 ) -> Numbers:
-    """One view of the measure that a continuation makes; `depth` is the rank from which nobody goes on."""
+    """One view of the measure that a continuation makes.
+
+    `depth` is the rank from which nobody goes on; `remembers` says that the gain collected makes a difference.
+    """
     depth = min(depth, DEPTH)
-    worth = scaled_gain(judged, max_grade)
-    known = judged.judged if view == "residual" else worth > 0
-    rows = np.flatnonzero((judged.rank <= depth) & known)
-    # All rankings without a row look alike, so one of them is enough.
-    busy, place = np.unique(judged.query[rows], return_inverse=True)
-    values = np.empty(len(busy) + 1)
-    for start in range(0, len(values), BATCH):
-        batch = slice(*np.searchsorted(place, (start, start + BATCH)))
-        here = rows[batch]
-        at = place[batch] - start, judged.rank[here] - 1
-        gain = np.zeros((min(BATCH, len(values) - start), depth))
-        gain[at] = worth[here]
-        value = _view(gain, goes_on, "utility" if view == "residual" else view)
-        if view == "residual":
-            best = np.ones_like(gain)
-            best[at] = worth[here]
-            value = _view(best, goes_on, "utility") - value
-        values[start : start + BATCH] = value
-    spread = np.full(len(judged), values[-1])
-    spread[busy] = values[:-1]
-    return spread
-
-
-def _view(gain: Numbers, goes_on: Continuation, view: str) -> Numbers:
-    rank = np.arange(1.0, gain.shape[1] + 1)
-    collected = np.cumsum(gain, axis=1)
-    going = np.broadcast_to(goes_on(rank, gain, collected), gain.shape)
-    seen = np.ones_like(gain)
-    np.cumprod(going[:, :-1], axis=1, out=seen[:, 1:])
+    judged = judged.cut(depth)
+    follow = _with_memory if remembers else _without_memory
+    gained, seen = follow(judged, scaled_gain(judged, max_grade), goes_on, depth)
     if view == "depth":
-        return np.asarray(seen.sum(axis=1))
+        return seen
     if view == "total":
-        stopping = seen - np.append(seen[:, 1:], np.zeros((len(seen), 1)), axis=1)
-        return np.asarray((stopping * collected).sum(axis=1))
-    return np.asarray((seen * gain).sum(axis=1) / seen.sum(axis=1))
+        return gained
+    utility = gained / seen
+    if view == "utility":
+        return utility
+    best = _with_all_ranks(judged, depth)
+    gained, seen = follow(best, np.where(best.judged, scaled_gain(best, max_grade), 1.0), goes_on, depth)
+    return gained / seen - utility
+
+
+def _without_memory(judged: JudgedRanks, worth: Numbers, goes_on: Continuation, depth: int) -> tuple[Numbers, Numbers]:
+    """For each query Σ S · gain and Σ S, where only the gain at a rank itself makes users stop there.
+
+    A gain then changes the chance to see all later ranks by one factor.
+    """
+    nothing, ranks = np.zeros(1), np.arange(1, depth, dtype=np.float64)
+    still = np.concatenate(([1.0], np.cumprod(goes_on(ranks, 0 * ranks, nothing))))
+    left = np.append(np.cumsum(still[::-1])[::-1], 0.0)  # Σ S from each rank down
+    rank = judged.rank
+    at = rank.astype(np.float64)
+    usual = goes_on(at, nothing, nothing)
+    factor = np.where(usual > 0, ratio(goes_on(at, worth, nothing), usual), 1.0)
+    before = judged.running_product_before(factor) if (factor != 1).any() else np.ones(len(rank))
+    gained = judged.sum(worth * still[rank - 1] * before)
+    return gained, left[0] - judged.sum(before * (1 - factor) * left[rank])
+
+
+def _with_memory(judged: JudgedRanks, worth: Numbers, goes_on: Continuation, depth: int) -> tuple[Numbers, Numbers]:
+    """The same where everything collected makes a difference."""
+    rows = np.flatnonzero(worth > 0)
+    query, rank, gain, collected = judged.query[rows], judged.rank[rows], worth[rows], judged.running_sum(worth)[rows]
+    gained, seen = np.empty(len(judged)), np.empty(len(judged))
+    low, size = 0, BATCH
+    while low < len(judged):
+        high = min(low + size, len(judged))
+        these = slice(*np.searchsorted(query, (low, high)).tolist())
+        answer = _batch(query[these] - low, rank[these], gain[these], collected[these], high - low, goes_on, depth)
+        if answer is None:  # too many different gains at once
+            size = max(size // 4, 1)
+            continue
+        gained[low:high], seen[low:high] = answer
+        low = high
+    return gained, seen
+
+
+def _batch(
+    query: Integers,
+    rank: Integers,
+    gain: Numbers,
+    collected: Numbers,
+    count: int,
+    goes_on: Continuation,
+    depth: int,
+) -> tuple[Numbers, Numbers] | None:
+    """The same for some queries, whose documents with a gain these are.
+
+    Between two of those documents, the probability of going on is the same for all users who have collected as much. So
+    it is worked out once for every amount, for all ranks, and each ranking goes from gain to gain.
+    """
+    first = np.searchsorted(query, np.arange(count + 1))
+    place = np.arange(len(query)) - first[query]
+    amounts, level = _levels(np.append(np.round(collected, 12), 0.0))
+    if len(amounts) * depth > ROOM and count > 1:
+        return None
+    # still[c, i]: the chance to pass i ranks without a gain, having collected c; sums[c, i]: Σ of those before.
+    # Nobody can have collected more than one at each rank.
+    ranks, amount = np.arange(1, depth + 1, dtype=np.float64), amounts[:, None]
+    still = np.ones((len(amounts), depth + 1))
+    going = goes_on(ranks, np.zeros(1), np.minimum(amount, ranks - 1))
+    np.cumprod(np.where(amount < ranks, going, 1.0), axis=1, out=still[:, 1:])
+    sums = np.concatenate((np.zeros((len(amounts), 1)), np.cumsum(still[:, :-1], axis=1)), axis=1)
+
+    passed = np.zeros(count, dtype=np.int64)
+    having = np.full(count, level[-1])
+    here = np.ones(count)  # the chance to come to the next rank
+    gained, seen = np.zeros(count), np.zeros(count)
+    order = np.argsort(place, kind="stable")
+    for rows in np.split(order, np.cumsum(np.bincount(place))[:-1]) if len(order) else []:
+        who = query[rows]
+        start, stop, has = passed[who], rank[rows] - 1, having[who]
+        share = ratio(here[who], still[has, start])
+        seen[who] += share * (sums[has, stop + 1] - sums[has, start])
+        arrived = share * still[has, stop]
+        gained[who] += arrived * gain[rows]
+        here[who] = arrived * goes_on(rank[rows].astype(np.float64), gain[rows], collected[rows])
+        passed[who], having[who] = stop + 1, level[rows]
+    seen += ratio(here, still[having, passed]) * (sums[having, depth] - sums[having, passed])
+    return gained, seen
+
+
+def _levels(collected: Numbers) -> tuple[Numbers, Integers]:
+    """The different amounts, and for each value the number of its amount."""
+    unit = collected[collected > 0].min(initial=1.0)
+    steps = np.rint(collected / unit)
+    if steps.max() < DEPTH and np.allclose(steps * unit, collected, rtol=0, atol=1e-12):
+        return np.arange(steps.max() + 1) * unit, steps.astype(np.int64)  # as with whole grades; no need to sort
+    return np.unique(collected, return_inverse=True)
+
+
+def _with_all_ranks(judged: JudgedRanks, depth: int) -> JudgedRanks:
+    """The table with a row for every rank down to the depth; grade -1 where nothing is judged."""
+    grade = np.full((len(judged), depth), -1.0)
+    grade[judged.query, judged.rank - 1] = judged.grade
+    return replace(
+        judged,
+        query=np.repeat(np.arange(len(judged)), depth),
+        rank=np.tile(np.arange(1, depth + 1), len(judged)),
+        grade=grade.reshape(-1),
+        tied=np.zeros(grade.size, dtype=np.bool_),
+    )
 
 
 @measure(
@@ -99,7 +190,7 @@ def inst(judged: JudgedRanks, *, T: float = 1, max_grade: MaxGrade = 1, view: st
         left = i + 2 * T - collected
         return np.asarray(((left - 1) / left) ** 2)
 
-    return user_model(judged, goes_on, max_grade=max_grade, view=view)
+    return user_model(judged, goes_on, max_grade=max_grade, view=view, remembers=True)
 
 
 @measure(
@@ -120,6 +211,7 @@ def bejeweled_player_model(
         max_grade=max_grade,
         view=view,
         depth=cutoff,
+        remembers=True,
     )
 
 
@@ -164,3 +256,51 @@ def nerr11(judged: JudgedRanks, *, T: float = 1, max_grade: MaxGrade = 1, view: 
     return user_model(
         judged, lambda i, gain, all_: ((i + 2 * T - 1) / (i + 2 * T)) ** 2 * (1 - gain), max_grade=max_grade, view=view
     )
+
+
+@measure(
+    "TBG",
+    reference="Smucker & Clarke 2012",
+    advice="For a user who has so much time: what takes long to read counts for less, and so does all below it.",
+)
+def time_biased_gain(judged: JudgedRanks, *, h: float = 224, max_grade: MaxGrade = 1, view: str = "utility") -> Numbers:
+    """Expected gain for each document seen, where half of the users have given up after the length h.
+
+    C(i) = 2^(-length_i / h)
+
+    Lengths are those given to `evaluate`, in any unit, such as seconds of reading; without them every document has
+    length 1. A rank below the end of the ranking counts as long as its longest document.
+    """
+    return _by_length(judged, lambda spent: np.exp2(-spent / h), max_grade, view)
+
+
+@measure(
+    "U",
+    aliases=("Umeasure", "U-measure", "U_measure"),
+    reference="Sakai & Dou 2013",
+    advice="For results that are read as one text: attention falls in a straight line, and ends after the length L.",
+)
+def u_measure(judged: JudgedRanks, *, L: float = 1000, max_grade: MaxGrade = 1, view: str = "utility") -> Numbers:
+    """Expected gain for each document seen by users who read on until L at the latest.
+
+    C(i) = D(i + 1) / D(i), D(i) = max(0, 1 - Σ length_j / L over j < i)
+
+    Lengths as for TBG. The paper counts characters, with L = 132000.
+    """
+    return _by_length(judged, lambda spent: np.maximum(0.0, 1 - spent / L), max_grade, view)
+
+
+def _by_length(judged: JudgedRanks, attention: Callable[[Numbers], Numbers], max_grade: MaxGrade, view: str) -> Numbers:
+    """A user model in which the chance to see a document depends on the lengths of those above it."""
+
+    def followed(table: JudgedRanks, lengths: Numbers) -> Numbers:
+        longest = lengths.max(initial=0.0) if len(lengths) else 1.0
+        read = np.concatenate((lengths, np.full(max(DEPTH - len(lengths), 0), longest)))[:DEPTH]
+        seen = attention(np.concatenate(([0.0], np.cumsum(read))))
+        chance = ratio(seen[1:], seen[:-1])
+        return user_model(table, lambda i, gain, all_: chance[i.astype(np.int64) - 1], max_grade=max_grade, view=view)
+
+    if judged.lengths is None:
+        return followed(judged, np.ones(DEPTH))
+    values = [followed(judged.only(query), lengths)[0] for query, lengths in enumerate(judged.lengths)]
+    return np.array(values)

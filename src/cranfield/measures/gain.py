@@ -150,6 +150,7 @@ def _of_ideal(judged: JudgedRanks, gain: Gain) -> Numbers:
     aliases=("ndcg_rel",),
     reference="Buckley, trec_eval",
     advice="Experimental: nDCG averaged over all places where something relevant stands.",
+    orderly=False,
 )
 def ndcg_over_relevant(judged: JudgedRanks, *, gain: Gain = "linear") -> Numbers:
     """Mean of nDCG at the documents that have a gain; those not retrieved count with nDCG at the end.
@@ -178,16 +179,15 @@ def r_ndcg(judged: JudgedRanks, *, gain: Gain = "linear") -> Numbers:
 
     nDCG of the whole ranking counts as one more where it has at least two documents more than have a gain.
     """
-    worth, ideal = gains(judged.grade, gain), ideal_gains(judged, gain)
+    ideal = ideal_gains(judged, gain)
     total = judged.judged_sum(ideal > 0)
+    worth, best = discounted(gains(judged.grade, gain), judged.rank), discounted(ideal, judged.ideal_rank)
     added, points = np.zeros(len(judged)), np.zeros(len(judged))
-    for step in np.unique(ideal[ideal > 0]):
+    for step in sorted({step for step in gains(np.array(judged.distinct_grades), gain).tolist() if step > 0}):
         present = judged.judged_sum(ideal == step) > 0
         depth = judged.judged_sum(ideal >= step)
-        within, within_ideal = judged.rank <= depth[judged.query], judged.ideal_rank <= depth[judged.judged_query]
-        dcg = judged.sum(within * discounted(worth, judged.rank))
-        best = judged.judged_sum(within_ideal * discounted(ideal, judged.ideal_rank))
-        added += present * ratio(dcg, best)
+        dcg = judged.sum(worth * (judged.rank <= depth[judged.query]))
+        added += present * ratio(dcg, judged.judged_sum(best * (ideal >= step)))
         points += present
     longer = (judged.retrieved > total + 1) & (total > 0)
     added += longer * normalized_discounted_cumulative_gain(judged, gain=gain)

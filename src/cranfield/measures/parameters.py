@@ -109,6 +109,8 @@ KINDS: dict[str, Kind] = {
     "tail": choice("always", "unjudged"),
     "documents": whole(1),
     "T": number(0, open_low=True),
+    "h": number(0, open_low=True),
+    "L": number(0, open_low=True),
     "view": choice("utility", "total", "depth", "residual"),
     "normalize": FLAG,
     "a": number(-math.inf),

@@ -36,6 +36,7 @@ class Definition:
     lower_is_better: bool
     monotone: bool  # rises with every grade in the ranking, and falls with every grade in the judgments
     of_holes: bool  # about the unjudged documents themselves, whatever they turn out to be
+    orderly: bool  # a better document that moves up, past a worse one, never makes it worse
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _definition, (self.name,)
@@ -118,6 +119,7 @@ def measure(
     lower_is_better: bool = False,
     monotone: bool = False,
     of_holes: bool = False,
+    orderly: bool = True,
 ) -> Callable[[Function], Function]:
     """Register a function of `JudgedRanks` as a measure. Its parameters are the function's keyword arguments.
 
@@ -143,6 +145,7 @@ def measure(
             lower_is_better=lower_is_better,
             monotone=monotone,
             of_holes=of_holes,
+            orderly=orderly,
         )
         for alias in (name, *aliases):
             word, _, fixed = alias.rstrip(")").partition("(")

@@ -47,20 +47,9 @@ def compatibility(judged: JudgedRanks, *, p: float = 0.95, normalize: bool = Tru
 
 def ideal_place(judged: JudgedRanks) -> Integers:
     """For each row, its rank in the ideal ranking: after all higher grades, and equal grades that stand above it."""
-    order = np.lexsort((judged.rank, -judged.grade, judged.query))
-    new = np.ones(len(order), dtype=np.bool_)
-    new[1:] = (np.diff(judged.query[order]) != 0) | (np.diff(judged.grade[order]) != 0)
-    position = np.arange(len(order))
-    among_equals = position - np.maximum.accumulate(np.where(new, position, 0))
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = among_equals
-    # How many judged documents of the query have a higher grade: both columns as numbers in the order of query and
-    # falling grade, in which the judged grades stand already.
-    grades = np.unique(judged.judged_grades)
-
-    def key(query: Integers, grade: Numbers) -> Integers:
-        return np.asarray(query * (len(grades) + 1) + len(grades) - np.searchsorted(grades, grade))
-
-    ideal = key(judged.judged_query, judged.judged_grades)
-    better = np.searchsorted(ideal, key(judged.query, judged.grade)) - judged.judged_first[judged.query]
-    return better + place + 1
+    place = np.zeros(len(judged.rank), dtype=np.int64)
+    for grade in judged.distinct_grades:
+        same = judged.grade == grade
+        better = judged.n_relevant(grade) - judged.judged_sum(judged.judged_grades == grade)
+        place += same * (better.astype(np.int64)[judged.query] + judged.running(same))
+    return place
