@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cranfield.errors import InputError
+from cranfield.errors import DuplicateError, InputError
 from cranfield.judge.native import native
 from cranfield.read.mappings import Pairs, finite, id_text
 from cranfield.read.source import Rankings, Table, Text, open_source
@@ -163,7 +163,8 @@ def _from_text(source: Text) -> dict[str, dict[str, float]]:
             if document in judged:
                 line = columns.line[place] if columns.line else place
                 fact = _twice(query, document, judged[document], grade)
-                raise block.error(line, fact, hint="keep one line for each query and document")
+                hint = "keep one line for each query and document"
+                raise block.error(line, fact, hint=hint, kind=DuplicateError)
             judged[document] = grade
     return by_query
 
@@ -181,7 +182,7 @@ def _from_table(source: Table) -> dict[str, dict[str, float]]:
         zip(frame.query.tolist(), frame.document.tolist(), frame.value.tolist(), strict=True)
     ):
         if document in rows[query]:
-            raise InputError(
+            raise DuplicateError(
                 source.name, f"row {row}: {_twice(frame.queries[query], document, rows[query][document], grade)}"
             )
         rows[query][document] = grade
@@ -222,6 +223,6 @@ def _from_rankings(source: Rankings) -> dict[str, dict[str, float]]:
             document_id = id_text(document, source.name, f"query '{query_id}'")
             number = finite(grade, source.name, f"query '{query_id}', document '{document_id}'")
             if document_id in grades:
-                raise InputError(source.name, _twice(query_id, document_id, grades[document_id], number))
+                raise DuplicateError(source.name, _twice(query_id, document_id, grades[document_id], number))
             grades[document_id] = number
     return by_query

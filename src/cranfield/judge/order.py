@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from cranfield.errors import InputError
+from cranfield.errors import DuplicateError
 from cranfield.judge.duplicates import HINT, first_repeat, kept_places
 from cranfield.judge.policy import Policy
 from cranfield.read.mappings import Pairs, finite, id_text
@@ -47,7 +47,7 @@ def _without_duplicates(pairs: list[tuple[str, float]], query: str, policy: Poli
         return dict(pairs)
     if policy.duplicates == "error":
         twice = documents[first_repeat(documents)]
-        raise InputError(source, f"document '{twice}' stands twice in the ranking of query '{query}'.", hint=HINT)
+        raise DuplicateError(source, f"document '{twice}' stands twice in the ranking of query '{query}'.", hint=HINT)
     return dict(pairs[at] for at in kept_places(documents, [score for _, score in pairs], policy.duplicates))
 
 

@@ -34,6 +34,7 @@ class Layout(NamedTuple):
     counted: bool = False  # ... and must count 1, 2, 3 within each query, because the format was guessed
     header: bool = False  # the first line names the columns
     numbered: bool = False  # every line starts with the number it had in its file
+    single: bool = False  # the value is kept in 32 bits, as trec_eval 9 does
 
     def with_line_numbers(self) -> Layout:
         """The layout of the same lines with their number in a column before the first."""
@@ -85,15 +86,15 @@ class Columns(NamedTuple):
 class BadLine(Exception):
     """What is wrong with a line of a block; `located` when nobody else reads the stream any more."""
 
-    def __init__(self, block: Block, line: int, fact: str, hint: str) -> None:
-        self._block, self._line, self._fact, self._hint = block, line, fact, hint
+    def __init__(self, block: Block, line: int, fact: str, hint: str, kind: type[InputError]) -> None:
+        self._block, self._line, self._fact, self._hint, self._kind = block, line, fact, hint, kind
 
     def located(self) -> InputError:
         """The error for the user, with the line's number in the file."""
         line = self._line
         if not self._block.layout.numbered:
             line += 1 + lines_before(self._block.stream, self._block.offset)
-        return InputError(self._block.stream.name, self._fact, line=line, hint=self._hint)
+        return self._kind(self._block.stream.name, self._fact, line=line, hint=self._hint)
 
 
 class Block(NamedTuple):
@@ -104,13 +105,17 @@ class Block(NamedTuple):
     offset: int
     data: bytes | memoryview
 
-    def error(self, line: int, fact: str, *, hint: str = "") -> BadLine:
+    def error(self, line: int, fact: str, *, hint: str = "", kind: type[InputError] = InputError) -> BadLine:
         """An error about a line of this block."""
-        return BadLine(self, line, fact, hint)
+        return BadLine(self, line, fact, hint, kind)
 
     def columns(self) -> Columns:
         """Cut the block into columns."""
-        return self._columns_at_once() or self._columns_by_line()
+        columns = self._columns_at_once() or self._columns_by_line()
+        if not self.layout.single:
+            return columns
+        with np.errstate(over="ignore"):  # what is too large for 32 bits is infinite there
+            return columns._replace(value=columns.value.astype(np.float32).astype(np.float64))
 
     def _columns_at_once(self) -> Columns | None:
         # The usual block: every line has exactly the least number of columns. One split of the whole, with a mark
@@ -268,6 +273,22 @@ def lines_before(stream: Stream, offset: int) -> int:
         if offset <= 0:
             break
     return count
+
+
+def last_fields(stream: Stream, layout: Layout) -> list[bytes]:
+    """The columns of the last line that holds data; none if there is no such line."""
+    size = 1 << 12
+    while True:
+        end = stream.tail(size)
+        lines = end.split(b"\n")
+        whole = lines if len(end) < size else lines[1:]  # the first may have lost its start
+        for line in reversed(whole):
+            fields = layout.split(line)
+            if fields:
+                return fields
+        if len(end) < size:
+            return []
+        size *= 16
 
 
 def partition(block: Block, line: int, count: int) -> list[bytes]:
