@@ -94,9 +94,9 @@ def set_f(ranking, judged, *, beta=1, rel=1):
     return (1 + beta * beta) * p * r / (beta * beta * p + r) if p and r else 0.0
 
 
-def utility(ranking, judged, *, a=1, b=-1, c=0, d=0, documents=1, rel=1):
+def utility(ranking, judged, *, a=1, b=-1, c=0, d=0, documents=None, rel=1):
     n, r, total = len(ranking), _found(ranking, rel), _total(judged, rel)
-    size = documents if documents > 1 else 0
+    size = documents or 0
     return a * r + b * (n - r) + c * (total - r) + d * (size + r - n - total)
 
 

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import gc
-import os
 import sys
-from typing import NoReturn
 
-# What is imported stays until the end, so looking through it for garbage is wasted: a tenth of the start-up time.
-gc.disable()
-# numpy starts a thread for linear algebra that spins for a while, on a core that the scan could use.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-# A thread that only passes through Python, as those that hash and scan do, should not have to wait for long.
-sys.setswitchinterval(0.0005)
+from cranfield.cli import process
 
-import click  # noqa: E402 (after the settings above)
+# isort: split
+import click
 
-from cranfield.errors import CranfieldError  # noqa: E402
-from cranfield.version import __version__  # noqa: E402
+from cranfield.errors import CranfieldError
+from cranfield.version import __version__
 
 
 def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -95,6 +89,20 @@ def evaluate(
             click.echo(worst_table(result, worst))
 
 
+@program.command(
+    "trec_eval",
+    add_help_option=False,
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[OPTIONS] QRELS RUN")
+@click.pass_context
+def trec_eval(context: click.Context, arguments: tuple[str, ...]) -> None:
+    """Evaluate a RUN as trec_eval does, with its options and its output; -h lists them."""
+    from cranfield.cli.trec_eval import run
+
+    context.exit(run(list(arguments)))
+
+
 @program.command()
 def demo() -> None:
     """Evaluate two small built-in runs."""
@@ -131,8 +139,7 @@ def main() -> None:
         click.echo(f"cranfield: {error}", err=True)
         code = 2
     except BrokenPipeError:
-        # Whoever read our output has gone; Python would complain once more when it flushes.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        process.close_output()
         code = 0
     except Exception as error:
         if debug:
@@ -142,14 +149,4 @@ def main() -> None:
         code = 2
     else:
         code = 0
-    _exit(code)
-
-
-def _exit(code: int) -> NoReturn:
-    """Leave without taking apart what the end of the process takes apart anyway."""
-    try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except BrokenPipeError:
-        pass
-    os._exit(code)
+    process.leave(code)

@@ -116,6 +116,18 @@ class Judgments:
         assert native is not None
         return native.Index(*_laid_out(self.query_ids), *_laid_out(self.document_ids), self.first)
 
+    def refuse_fractions(self) -> None:
+        """Refuse grades with decimals, for tools that know only whole ones."""
+        broken = np.flatnonzero(self.grades != np.floor(self.grades))
+        if len(broken):
+            row = int(broken[0])
+            query, document = self.query_ids[int(self.query[row])], self.document_ids[row]
+            raise InputError(
+                self.name,
+                f"the grade of document '{document}' for query '{query}', {self.grades[row]:g}, is not a whole number.",
+                hint="trec_eval would leave out the decimals; 'cranfield evaluate' takes such grades",
+            )
+
     def _digest(self) -> str:
         try:
             digest = hashlib.sha256("\n".join((*self.query_ids, "", *self.document_ids)).encode())
