@@ -13,6 +13,7 @@ from cranfield.judge.judgments import Numbers
 from cranfield.judge.policy import Policy
 from cranfield.judge.ranks import JudgedRanks
 from cranfield.measures import Measure, parse_measure
+from cranfield.measures.completion import bounds
 from cranfield.measures.registry import Aggregate
 from cranfield.version import __version__
 
@@ -60,6 +61,18 @@ class PoorQuery(NamedTuple):
         return f"{self.found} of {self.relevant} relevant retrieved, the first at rank {self.first}"
 
 
+class Bounds(NamedTuple):
+    """The lowest and the highest mean of a measure, and of each query, over all grades of the unjudged documents.
+
+    `exact` says that there are such grades for both; otherwise the true bounds may be narrower.
+    """
+
+    low: float
+    high: float
+    exact: bool
+    by_query: dict[str, tuple[float, float]]
+
+
 def aggregate(values: Numbers, how: Aggregate, weights: Numbers | None = None) -> float:
     """Values of queries as one number; 0 where there is no query."""
     if how == "sum":
@@ -88,6 +101,7 @@ class Evaluation(Mapping[str, float]):
         self, run: str, measures: Sequence[Measure], judged: JudgedRanks, policy: Policy, inputs: tuple[str, str]
     ):
         kept = ~judged.missing if policy.missing == "skip" else np.ones(len(judged), dtype=np.bool_)
+        self._judged, self._kept = judged, kept
         self.run = run
         self.measures = tuple(measures)
         self.policy = policy
@@ -153,6 +167,28 @@ class Evaluation(Mapping[str, float]):
             known = {str(query): float(weight) for query, weight in weights.items()}
             its_weights = np.array([known.get(query, 1.0) for query in self.query_ids])
         return aggregate(self._values[wanted], how or wanted.definition.aggregate, its_weights)
+
+    def bounds(self, measure: str | Measure, max_grade: float | None = None) -> Bounds:
+        """How low and how high a measure could be, whatever the unjudged documents of the run turn out to be.
+
+        max_grade: the highest grade an unjudged document may have; by default the highest in the judgments.
+
+        >>> from cranfield import evaluate
+        >>> result = evaluate({"1": {"a": 1, "b": 1}}, {"1": ["x", "a", "y"]}, "RR R@3")
+        >>> result.bounds("RR").low, result.bounds("RR").high, result.bounds("R@3").high
+        (0.5, 1.0, 0.75)
+        """
+        wanted = self._find(measure)
+        low, high, exact = bounds(wanted, self._judged, max_grade)
+        low, high = low[self._kept], high[self._kept]
+        how = wanted.definition.aggregate
+        pairs = zip(low.tolist(), high.tolist(), strict=True)
+        return Bounds(
+            low=aggregate(low, how),
+            high=aggregate(high, how),
+            exact=bool(exact[self._kept].all()),
+            by_query=dict(zip(self.query_ids, pairs, strict=True)),
+        )
 
     def by_segment(self, measure: str | Measure, segments: Mapping[str, str]) -> dict[str, float]:
         """The mean of a measure in each segment of the queries; {query: segment}, queries without one are left out.

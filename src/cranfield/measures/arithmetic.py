@@ -47,7 +47,7 @@ def ideal_gains(judged: JudgedRanks, gain: str | GainMap) -> Numbers:
 
 
 def discounted(gains: npt.NDArray[Any], rank: npt.NDArray[Any], base: float = 2, discount: str = "all") -> Numbers:
-    """Gains divided by the logarithm of rank + 1; or, when the discount comes late, by that of the rank, from `base` on.
+    """Gains divided by the logarithm of rank + 1; or, if the discount comes late, by that of the rank from `base` on.
 
     With base 2 the first leaves the first rank whole, the second the first two.
     """

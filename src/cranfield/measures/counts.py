@@ -14,7 +14,7 @@ from cranfield.measures.registry import measure
 COUNT = (0.0, math.inf)
 
 
-@measure("NumQ", aliases=("num_q",), aggregate="sum", range=COUNT)
+@measure("NumQ", aliases=("num_q",), aggregate="sum", range=COUNT, of_holes=True)
 def number_of_queries(judged: JudgedRanks) -> Numbers:
     """One for every query, so that the sum is the number of queries averaged over.
 
@@ -23,7 +23,7 @@ def number_of_queries(judged: JudgedRanks) -> Numbers:
     return np.ones(len(judged))
 
 
-@measure("NumRet", aliases=("num_ret",), aggregate="sum", range=COUNT)
+@measure("NumRet", aliases=("num_ret",), aggregate="sum", range=COUNT, of_holes=True)
 def number_retrieved(judged: JudgedRanks) -> Numbers:
     """Number of documents retrieved.
 
@@ -41,7 +41,7 @@ def number_relevant(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
     return judged.n_relevant(rel)
 
 
-@measure("NumRelRet", aliases=("num_rel_ret",), aggregate="sum", range=COUNT)
+@measure("NumRelRet", aliases=("num_rel_ret",), aggregate="sum", range=COUNT, monotone=True)
 def number_relevant_retrieved(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
     """Number of relevant documents retrieved.
 
@@ -64,6 +64,7 @@ def number_nonrelevant_retrieved(judged: JudgedRanks, *, rel: float = 1) -> Numb
     aliases=("unj",),
     lower_is_better=True,
     advice="The holes of a ranking. It is not 1 - Judged: here a short ranking counts as filled with judged documents.",
+    of_holes=True,
 )
 def unjudged_share(judged: JudgedRanks, *, cutoff: int) -> Numbers:
     """Share of the first k ranks that hold an unjudged document; ranks beyond the end of the ranking do not.
@@ -76,6 +77,7 @@ def unjudged_share(judged: JudgedRanks, *, cutoff: int) -> Numbers:
 @measure(
     "Judged",
     advice="Read it beside every other value: where it is low, unjudged documents decide the comparison.",
+    of_holes=True,
 )
 def judged_share(judged: JudgedRanks, *, cutoff: int | None = None) -> Numbers:
     """Share of the documents down to the cutoff that were judged; short rankings are not padded.

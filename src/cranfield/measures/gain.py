@@ -18,7 +18,14 @@ Gain = str | GainMap
 SUM = (0.0, math.inf)
 
 
-@measure("CG", aliases=("cg",), reference=JARVELIN, advice="For teaching: it does not care about the order.", range=SUM)
+@measure(
+    "CG",
+    aliases=("cg",),
+    reference=JARVELIN,
+    advice="For teaching: it does not care about the order.",
+    range=SUM,
+    monotone=True,
+)
 def cumulative_gain(judged: JudgedRanks, *, cutoff: int | None = None, gain: Gain = "linear") -> Numbers:
     """Sum of the gains down to the cutoff.
 
@@ -33,6 +40,7 @@ def cumulative_gain(judged: JudgedRanks, *, cutoff: int | None = None, gain: Gai
     reference=JARVELIN,
     advice="nDCG compares queries.",
     range=SUM,
+    monotone=True,
 )
 def discounted_cumulative_gain(
     judged: JudgedRanks, *, cutoff: int | None = None, gain: Gain = "linear", base: float = 2, discount: str = "all"
@@ -67,6 +75,7 @@ def ideal_discounted_cumulative_gain(
     aliases=("NDCG", "ndcg", "ndcg_cut", "ndcg_burges(gain=exponential)"),
     reference=JARVELIN,
     advice="For graded judgments, and the usual choice for the first results. Values near each other need a test.",
+    monotone=True,
 )
 def normalized_discounted_cumulative_gain(
     judged: JudgedRanks, *, cutoff: int | None = None, gain: Gain = "linear", base: float = 2, discount: str = "all"
@@ -86,6 +95,7 @@ def normalized_discounted_cumulative_gain(
     "SDCG",
     reference="Moffat, Thomas & Scholer 2013",
     advice="nDCG against a ranking full of perfect documents, so that the judgments do not change the scale.",
+    monotone=True,
 )
 def scaled_discounted_cumulative_gain(judged: JudgedRanks, *, cutoff: int, max_grade: MaxGrade = 1) -> Numbers:
     """DCG of grades scaled to 1, as a share of that of k documents with the highest grade there is.
@@ -101,6 +111,7 @@ def scaled_discounted_cumulative_gain(judged: JudgedRanks, *, cutoff: int, max_g
     "binG",
     reference="Buckley, trec_eval",
     advice="Like AP, but a relevant document loses little when a few others stand above it.",
+    monotone=True,
 )
 def binary_gain(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
     """Mean over the relevant documents of one over the logarithm of how many others stand above.
@@ -188,6 +199,7 @@ def r_ndcg(judged: JudgedRanks, *, gain: Gain = "linear") -> Numbers:
     aliases=("Qmeasure", "Q-measure"),
     reference="Sakai 2004",
     advice="AP for graded judgments: precision blended with the share of the ideal gain.",
+    monotone=True,
 )
 def q_measure(
     judged: JudgedRanks, *, cutoff: int | None = None, gain: Gain = "linear", beta: float = 1, rel: float = 1

@@ -17,6 +17,7 @@ from cranfield.measures.registry import measure
     aliases=("Precision", "precision"),
     reference="Cleverdon 1967",
     advice="For the first page of results. It averages badly over queries with few relevant documents.",
+    monotone=True,
 )
 def precision(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> Numbers:
     """Share of the first k documents that are relevant; a short ranking counts as filled with irrelevant ones.
@@ -31,6 +32,7 @@ def precision(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> Numbers:
     aliases=("Recall", "recall"),
     reference="Cleverdon 1967",
     advice="For whoever must miss nothing, and for a first stage whose results another ranker reorders.",
+    monotone=True,
 )
 def recall(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> Numbers:
     """Share of the relevant documents that stand among the first k.
@@ -45,6 +47,7 @@ def recall(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> Numbers:
     aliases=("F1", "f1"),
     reference="van Rijsbergen 1979",
     advice="For one number that needs both precision and recall; beta above 1 favours recall.",
+    monotone=True,
 )
 def f_measure(judged: JudgedRanks, *, cutoff: int, beta: float = 1, rel: float = 1) -> Numbers:
     """Weighted harmonic mean of precision and recall at the cutoff; recall counts beta times as much.
@@ -59,6 +62,7 @@ def f_measure(judged: JudgedRanks, *, cutoff: int, beta: float = 1, rel: float =
     aliases=("MAP", "map", "average_precision"),
     reference="Buckley & Voorhees 2005",
     advice="For a whole ranking with complete binary judgments. Unjudged documents pull it down.",
+    monotone=True,
 )
 def average_precision(
     judged: JudgedRanks, *, cutoff: int | None = None, rel: float = 1, denominator: str = "R"
@@ -85,6 +89,7 @@ def average_precision(
     reference="Robertson 2006",
     advice="For whether the hardest queries got better: the geometric mean looks at the low values.",
     aggregate="geometric",
+    monotone=True,
 )
 def geometric_average_precision(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
     """AP of each query; the mean over the queries is the geometric one, with 0.00001 for lower values.
@@ -99,6 +104,7 @@ def geometric_average_precision(judged: JudgedRanks, *, rel: float = 1) -> Numbe
     aliases=("MRR", "mrr", "recip_rank", "reciprocal_rank"),
     reference="Voorhees 1999",
     advice="For questions with one good answer. It sees nothing after the first relevant document.",
+    monotone=True,
 )
 def reciprocal_rank(judged: JudgedRanks, *, cutoff: int | None = None, rel: float = 1) -> Numbers:
     """One over the rank of the first relevant document; 0 if there is none down to the cutoff.
@@ -126,7 +132,12 @@ def r_precision(judged: JudgedRanks, *, multiple: float = 1, rel: float = 1) -> 
     return ratio(judged.sum(judged.relevant(rel) & (judged.rank <= depth[judged.query])), depth)
 
 
-@measure("RelP", aliases=("relative_P",), advice="Precision that can be 1 even if fewer than k documents are relevant.")
+@measure(
+    "RelP",
+    aliases=("relative_P",),
+    advice="Precision that can be 1 even if fewer than k documents are relevant.",
+    monotone=True,
+)
 def relative_precision(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> Numbers:
     """Relevant documents among the first k, as a share of how many could be there.
 
@@ -136,7 +147,13 @@ def relative_precision(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> N
     return ratio(found, np.minimum(judged.n_relevant(rel), cutoff))
 
 
-@measure("R_cap", aliases=("RCap", "recall_cap"), reference="Thakur et al. 2021", advice="BEIR's name for RelP.")
+@measure(
+    "R_cap",
+    aliases=("RCap", "recall_cap"),
+    reference="Thakur et al. 2021",
+    advice="BEIR's name for RelP.",
+    monotone=True,
+)
 def capped_recall(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> Numbers:
     """Recall at the cutoff, where no more than k documents count as relevant.
 
@@ -150,6 +167,7 @@ def capped_recall(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> Number
     aliases=("hits",),
     advice="A count, for people who want to see how many; P@k is the same, divided by k.",
     range=(0.0, math.inf),
+    monotone=True,
 )
 def hits(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> Numbers:
     """Number of relevant documents among the first k.
@@ -181,6 +199,7 @@ def yet_another_average_precision(judged: JudgedRanks, *, rel: float = 1) -> Num
     "Success",
     aliases=("success", "hit_rate", "HitRate", "hit"),
     advice="For whether a user finds anything at all; differences need many queries to show.",
+    monotone=True,
 )
 def success(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> Numbers:
     """Whether at least one relevant document stands among the first k.

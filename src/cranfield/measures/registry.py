@@ -34,6 +34,8 @@ class Definition:
     at: str  # the parameter that "@" sets
     range: tuple[float, float]  # of a query's value, at the default parameters
     lower_is_better: bool
+    monotone: bool  # rises with every grade in the ranking, and falls with every grade in the judgments
+    of_holes: bool  # about the unjudged documents themselves, whatever they turn out to be
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _definition, (self.name,)
@@ -114,6 +116,8 @@ def measure(
     at: str = "cutoff",
     range: tuple[float, float] = (0.0, 1.0),
     lower_is_better: bool = False,
+    monotone: bool = False,
+    of_holes: bool = False,
 ) -> Callable[[Function], Function]:
     """Register a function of `JudgedRanks` as a measure. Its parameters are the function's keyword arguments.
 
@@ -126,7 +130,19 @@ def measure(
         defaults = {parameter: given.get(parameter, REQUIRED) for parameter in names} | {"judged_only": False}
         kinds = {parameter: kind_of(parameter, default) for parameter, default in defaults.items()}
         _definitions[name] = Definition(
-            name, function, aliases, reference, advice, aggregate, defaults, kinds, at, range, lower_is_better
+            name=name,
+            function=function,
+            aliases=aliases,
+            reference=reference,
+            advice=advice,
+            aggregate=aggregate,
+            defaults=defaults,
+            kinds=kinds,
+            at=at,
+            range=range,
+            lower_is_better=lower_is_better,
+            monotone=monotone,
+            of_holes=of_holes,
         )
         for alias in (name, *aliases):
             word, _, fixed = alias.rstrip(")").partition("(")

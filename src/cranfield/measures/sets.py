@@ -12,7 +12,7 @@ from cranfield.measures.arithmetic import harmonic, ratio
 from cranfield.measures.registry import measure
 
 
-@measure("SetP", aliases=("set_P",), reference="Cleverdon 1967", advice="For results without an order.")
+@measure("SetP", aliases=("set_P",), reference="Cleverdon 1967", advice="For results without an order.", monotone=True)
 def set_precision(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
     """Share of the retrieved documents that are relevant.
 
@@ -21,7 +21,9 @@ def set_precision(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
     return ratio(judged.sum(judged.relevant(rel)), judged.retrieved)
 
 
-@measure("SetR", aliases=("set_recall",), reference="Cleverdon 1967", advice="For results without an order.")
+@measure(
+    "SetR", aliases=("set_recall",), reference="Cleverdon 1967", advice="For results without an order.", monotone=True
+)
 def set_recall(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
     """Share of the relevant documents that are retrieved.
 
@@ -35,6 +37,7 @@ def set_recall(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
     aliases=("set_F",),
     reference="van Rijsbergen 1979",
     advice="For one number that needs both precision and recall; beta above 1 favours recall.",
+    monotone=True,
 )
 def set_f(judged: JudgedRanks, *, beta: float = 1, rel: float = 1) -> Numbers:
     """Weighted harmonic mean of precision and recall of the set. Here beta is β; trec_eval's parameter is β².
@@ -58,7 +61,12 @@ def effectiveness_loss(judged: JudgedRanks, *, beta: float = 1, rel: float = 1) 
     return 1 - set_f(judged, beta=beta, rel=rel)
 
 
-@measure("SetRelP", aliases=("set_relative_P",), advice="Precision that can be 1 even if few documents are relevant.")
+@measure(
+    "SetRelP",
+    aliases=("set_relative_P",),
+    advice="Precision that can be 1 even if few documents are relevant.",
+    monotone=True,
+)
 def set_relative_precision(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
     """Relevant documents retrieved, as a share of how many could have been.
 
@@ -67,7 +75,7 @@ def set_relative_precision(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
     return ratio(judged.sum(judged.relevant(rel)), np.minimum(judged.retrieved, judged.n_relevant(rel)))
 
 
-@measure("SetAP", aliases=("set_map",), advice="Precision times recall of the set.")
+@measure("SetAP", aliases=("set_map",), advice="Precision times recall of the set.", monotone=True)
 def set_average_precision(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
     """Precision times recall of the set.
 

@@ -15,6 +15,7 @@ from cranfield.measures.registry import measure
     aliases=("rbp(p=0.9,max_grade=query)",),
     reference="Moffat & Zobel 2008",
     advice="For a user who reads on with probability p. Its residual says how much unjudged documents could add.",
+    monotone=True,
 )
 def rank_biased_precision(
     judged: JudgedRanks,
@@ -41,6 +42,7 @@ def rank_biased_precision(
     reference="Moffat & Zobel 2008",
     advice="Beside RBP: the true value lies between RBP and RBP plus this.",
     lower_is_better=True,
+    of_holes=True,
 )
 def rank_biased_precision_residual(judged: JudgedRanks, *, p: float = 0.8, tail: str = "always") -> Numbers:
     """What RBP could still gain if all unjudged documents, and all below the end of the ranking, were relevant.
@@ -60,6 +62,7 @@ def rank_biased_precision_residual(judged: JudgedRanks, *, p: float = 0.8, tail:
     aliases=("err",),
     reference="Chapelle et al. 2009",
     advice="For a user who stops at the first document that satisfies; later documents count the less for it.",
+    monotone=True,
 )
 def expected_reciprocal_rank(judged: JudgedRanks, *, cutoff: int | None = None, max_grade: MaxGrade = 4) -> Numbers:
     """Expected reciprocal of the rank where the user is satisfied.
@@ -76,6 +79,7 @@ def expected_reciprocal_rank(judged: JudgedRanks, *, cutoff: int | None = None, 
     aliases=("nerr",),
     reference="Chapelle et al. 2009",
     advice="ERR as a share of the best that the judgments allow, so that queries can be compared.",
+    monotone=True,
 )
 def normalized_expected_reciprocal_rank(
     judged: JudgedRanks, *, cutoff: int | None = None, max_grade: MaxGrade = 4
