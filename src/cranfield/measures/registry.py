@@ -8,11 +8,12 @@ from typing import Any, Literal
 
 from cranfield.errors import MeasureError
 from cranfield.judge.judgments import Numbers
-from cranfield.judge.ranks import JudgedRanks
 from cranfield.measures.parameters import KINDS, Kind, kind_of
 
 Function = Callable[..., Numbers]
 Aggregate = Literal["mean", "sum", "geometric", "median"]
+# What a measure is a function of: JudgedRanks, or one of the tables of judgments with groups.
+TableName = Literal["ranks", "subtopics", "preferences", "groups"]
 REQUIRED: Any = object()
 
 _definitions: dict[str, Definition] = {}
@@ -32,6 +33,7 @@ class Definition:
     defaults: Mapping[str, Any]  # REQUIRED where there is none
     kinds: Mapping[str, Kind]
     at: str = "cutoff"  # the parameter that "@" sets
+    table: TableName = "ranks"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _definition, (self.name,)
@@ -90,8 +92,8 @@ class Measure:
     def __str__(self) -> str:
         return self.name
 
-    def __call__(self, judged: JudgedRanks) -> Numbers:
-        """The value of every query."""
+    def __call__(self, judged: Any) -> Numbers:
+        """The value of every query, from the table that the measure is a function of: `JudgedRanks` for most."""
         parameters = dict(self.parameters)
         if parameters.pop("judged_only", False):
             judged = judged.condensed
@@ -100,6 +102,14 @@ class Measure:
     def replace(self, **parameters: Any) -> Measure:
         """The same measure with other parameters."""
         return self.definition(**{**dict(self.parameters), **parameters})
+
+    def check_ranks(self) -> None:
+        """Refuse to be measured on one list of grades, where the measure needs judgments with groups."""
+        if self.definition.table != "ranks":
+            raise MeasureError(
+                f"{self.name} is measured on {self.definition.table}, which one grade for each document does not tell.",
+                hint="give evaluate() judgments that name a group for every grade",
+            )
 
 
 def measure(
@@ -110,9 +120,11 @@ def measure(
     advice: str = "",
     aggregate: Aggregate = "mean",
     at: str = "cutoff",
+    table: TableName = "ranks",
 ) -> Callable[[Function], Function]:
     """Register a function of `JudgedRanks` as a measure. Its parameters are the function's keyword arguments.
 
+    With `table`, it is a function of `SubtopicRanks`, `PreferenceRanks` or `GroupRanks`.
     An alias may fix parameters: "recall_cap" or "SetRelP(relative=True)" are both fine.
     """
 
@@ -121,7 +133,9 @@ def measure(
         names = function.__code__.co_varnames[1 : 1 + function.__code__.co_kwonlyargcount]
         defaults = {parameter: given.get(parameter, REQUIRED) for parameter in names} | {"judged_only": False}
         kinds = {parameter: kind_of(parameter, default) for parameter, default in defaults.items()}
-        _definitions[name] = Definition(name, function, aliases, reference, advice, aggregate, defaults, kinds, at)
+        _definitions[name] = Definition(
+            name, function, aliases, reference, advice, aggregate, defaults, kinds, at, table
+        )
         for alias in (name, *aliases):
             word, _, fixed = alias.rstrip(")").partition("(")
             pairs = dict(pair.split("=") for pair in fixed.split(",")) if fixed else {}
