@@ -33,11 +33,13 @@ def ranking_of(source: Source, query: str, grades: Mapping[str, float], policy: 
             return (-place[document],)
         if policy.ties == "doc_id":
             return (document,)
+        if policy.ties == "smaller_doc_id":
+            return ()  # equals stay in the order they come in below
         grade = grades.get(document)
         worth = (1, 0.0) if grade is None else (2, grade) if grade > 0 else (0, 0.0)
         return (worth if policy.ties == "best" else (-worth[0], -worth[1]), document)
 
-    ordered = sorted(kept, key=lambda document: (kept[document], tie(document)), reverse=True)
+    ordered = sorted(sorted(kept), key=lambda document: (kept[document], tie(document)), reverse=True)
     return ordered[: policy.depth]
 
 

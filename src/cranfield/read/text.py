@@ -35,6 +35,7 @@ class Layout(NamedTuple):
     header: bool = False  # the first line names the columns
     numbered: bool = False  # every line starts with the number it had in its file
     single: bool = False  # the value is kept in 32 bits, as trec_eval 9 does
+    groups: tuple[int, ...] = ()  # columns of judgments that name a group, and a subgroup of it
 
     def with_line_numbers(self) -> Layout:
         """The layout of the same lines with their number in a column before the first."""
@@ -47,6 +48,7 @@ class Layout(NamedTuple):
             most=self.most and self.most + 1,
             header=False,
             numbered=True,
+            groups=tuple(column + 1 for column in self.groups),
         )
 
     def split(self, line: bytes) -> list[bytes]:
@@ -70,7 +72,8 @@ class Layout(NamedTuple):
 
 
 TREC_RUN = Layout("query Q0 document rank score name", 0, 2, 4, 6, rank=3)
-TREC_QRELS = Layout("query iteration document grade", 0, 2, 3, 4, 4, value_name="grade")
+TREC_QRELS = Layout("query iteration document grade", 0, 2, 3, 4, 4, value_name="grade", groups=(1,))
+PREFERENCES = Layout("query group subgroup document grade", 0, 3, 4, 5, 5, value_name="grade", groups=(1, 2))
 MSMARCO_RUN = Layout("query document rank", 0, 1, 2, 3, 3, value_name="rank", ranks=True)
 
 
@@ -81,6 +84,7 @@ class Columns(NamedTuple):
     document: list[bytes]
     value: npt.NDArray[np.float64]
     line: list[int] | None  # numbers within the block, from 0, or within the file if numbered; None: 0, 1, 2, …
+    groups: list[list[bytes]]  # one list for each column of groups
 
 
 class BadLine(Exception):
@@ -131,11 +135,13 @@ class Block(NamedTuple):
         if values is None:
             return None
         lines = list(map(int, fields[::step])) if layout.numbered else None
-        return Columns(fields[layout.query :: step], fields[layout.document :: step], values, lines)
+        groups = [fields[column::step] for column in layout.groups]
+        return Columns(fields[layout.query :: step], fields[layout.document :: step], values, lines, groups)
 
     def _columns_by_line(self) -> Columns:
         layout = self.layout
         queries, documents, values, lines = [], [], [], []
+        groups: list[list[bytes]] = [[] for _ in layout.groups]
         for number, line in enumerate(bytes(self.data).split(b"\n")):
             try:
                 _ = _is_utf8(line) or line.decode()
@@ -174,7 +180,9 @@ class Block(NamedTuple):
             documents.append(fields[layout.document])
             values.append(self._number(fields[layout.value], place))
             lines.append(place)
-        return Columns(queries, documents, np.array(values, dtype=np.float64), lines)
+            for group, column in zip(groups, layout.groups, strict=True):
+                group.append(fields[column])
+        return Columns(queries, documents, np.array(values, dtype=np.float64), lines, groups)
 
     def _wrong_width(self, line: int, width: int) -> BadLine:
         layout, extra = self.layout, int(self.layout.numbered)
