@@ -6,14 +6,9 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from getopt import GetoptError, gnu_getopt
-from typing import TYPE_CHECKING
 
 from cranfield.errors import CranfieldError, DuplicateError, InputError, MeasureError
 from cranfield.version import __version__
-
-if TYPE_CHECKING:
-    from cranfield.judge.ranks import JudgedRanks
-    from cranfield.read.streams import Stream
 
 NAME = "cranfield-trec_eval"
 USAGE = f"Usage: {NAME} [-h] [-q] {{-m measure}}* [options] QRELS RUN"
@@ -112,15 +107,18 @@ def main() -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Evaluate and print; the answer is the exit code."""
+    options = Options()
     try:
-        _evaluate(_parse(arguments))
+        _parse(arguments, options)
+        _evaluate(options)
         return 0
     except End as end:
         if end.text:
             print(end.text if end.code == 0 else f"{NAME}: {end.text}", file=sys.stderr if end.code else sys.stdout)
         return end.code
     except DuplicateError as error:
-        return _fail(4, error)
+        at_reading = options.qrels_format == "qrels_jg" and error.source == options.files[0]
+        return _fail(2 if at_reading else 4, error)
     except CranfieldError as error:
         return _fail(2, error)
 
@@ -130,15 +128,13 @@ def _fail(code: int, error: CranfieldError) -> int:
     return code
 
 
-def _parse(arguments: Sequence[str]) -> Options:
+def _parse(arguments: Sequence[str], options: Options) -> None:
     try:
-        pairs, files = gnu_getopt(list(arguments), SHORT, list(LONG))
+        pairs, options.files = gnu_getopt(list(arguments), SHORT, list(LONG))
     except GetoptError as error:
         raise End(1, f"{error}.\n{USAGE}") from None
-    options = Options(files=files)
     for name, value in pairs:
         _set(options, LONG.get(name[2:], LONG.get(f"{name[2:]}=", name)), value)
-    return options
 
 
 def _set(options: Options, name: str, value: str) -> None:
@@ -217,17 +213,19 @@ def _evaluate(options: Options) -> None:
     run = Stream(options.files[1])
     run.hash_ahead()  # while the libraries are imported
 
+    from cranfield import trec_eval
     from cranfield.measures.trec_eval.names import lines, requested, unfit
     from cranfield.measures.trec_eval.values import select, with_dummies
     from cranfield.read.zscores import read_zscores
     from cranfield.show.trec_eval import Columns
 
-    judged, run_id = _judge(options, run)
+    old = options.version == 9
+    judgments = trec_eval.read_judgments(options.files[0], options.qrels_format)
+    judged, run_id = trec_eval.scan(judgments, run, options.qrels_format, single=old)
     try:
         zscores = None if options.zscores is None else read_zscores(options.zscores)
     except InputError as error:
         raise End(255, str(error)) from None
-    old = options.version == 9
     names = requested(options.measures or ["official"])
     wanted = lines(names, rel=options.rel, documents=options.documents, rule="trec9" if old else "trec10")
     places, lacking = select(judged, complete=options.complete, skip=old, only=options.only)
@@ -238,31 +236,17 @@ def _evaluate(options: Options) -> None:
             raise End(4, fault)
     if options.complete and not old:
         judged = with_dummies(judged)
-    judged = judged.cut(options.depth)
-    columns = Columns.of(wanted, judged.condensed if options.judged_only else judged, zscores)
+    try:
+        tables = trec_eval.tables(judgments, judged, options.qrels_format, options.depth, options.judged_only)
+    except InputError as error:  # preferences that contradict one another
+        raise End(4, str(error)) from None
+    columns = Columns.of(wanted, tables, zscores)
     if options.per_query:
         _write(columns.by_query(places))
     if lacking is not None:
         raise End(4, f"the query '{lacking}' is judged, but the run lacks it.\nHint: {MISSING_HINT}")
     if options.summary:
         _write(columns.for_all(places, run_id, complete=options.complete))
-
-
-def _judge(options: Options, run: Stream) -> tuple[JudgedRanks, str]:
-    """The judged ranks of the run, and the name that its last line gives it."""
-    from cranfield.judge.judgments import Judgments
-    from cranfield.judge.policy import Policy
-    from cranfield.judge.ranks import JudgedRanks
-    from cranfield.read.source import Text, open_source
-    from cranfield.read.text import last_fields
-
-    judgments = Judgments.read(options.files[0], "trec")
-    judgments.refuse_fractions()
-    source = open_source(run, "run", "trec")
-    assert isinstance(source, Text)
-    source = source._replace(layout=source.layout._replace(single=options.version == 9))
-    judged = JudgedRanks.of(judgments, source, Policy())
-    return judged, last_fields(run, source.layout)[5].decode()
 
 
 def _write(lines: Iterable[str]) -> None:

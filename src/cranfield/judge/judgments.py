@@ -119,18 +119,6 @@ class Judgments:
         assert native is not None
         return native.Index(*_laid_out(self.query_ids), *_laid_out(self.document_ids), self.first)
 
-    def refuse_fractions(self) -> None:
-        """Refuse grades with decimals, for tools that know only whole ones."""
-        broken = np.flatnonzero(self.grades != np.floor(self.grades))
-        if len(broken):
-            row = int(broken[0])
-            query, document = self.query_ids[int(self.query[row])], self.document_ids[row]
-            raise InputError(
-                self.name,
-                f"the grade of document '{document}' for query '{query}', {self.grades[row]:g}, is not a whole number.",
-                hint="trec_eval would leave out the decimals; 'cranfield evaluate' takes such grades",
-            )
-
     def _digest(self) -> str:
         try:
             digest = hashlib.sha256("\n".join((*self.query_ids, "", *self.document_ids)).encode())
@@ -140,6 +128,19 @@ class Judgments:
         digest.update(self.first.tobytes())
         digest.update(self.grades.tobytes())
         return digest.hexdigest()
+
+
+def refuse_fractions(judgments: Judgments, grades: Numbers, row: Integers) -> None:
+    """Refuse grades with decimals, for tools that know only whole ones; `row` is the judgment that each grade is of."""
+    broken = np.flatnonzero(grades != np.floor(grades))
+    if len(broken):
+        at = int(row[broken[0]])
+        query, document = judgments.query_ids[int(judgments.query[at])], judgments.document_ids[at]
+        raise InputError(
+            judgments.name,
+            f"the grade {grades[broken[0]]:g} of document '{document}' for query '{query}' is not a whole number.",
+            hint="trec_eval would leave out the decimals; 'cranfield evaluate' takes such grades",
+        )
 
 
 def _laid_out(ids: Sequence[str]) -> tuple[npt.NDArray[np.uint8], Integers]:

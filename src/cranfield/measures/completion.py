@@ -138,10 +138,12 @@ def _table(grades: Numbers, judged: Numbers, retrieved: int) -> JudgedRanks:
         rank=np.tile(np.arange(1, depth + 1), count),
         grade=grades.reshape(-1),
         tied=np.zeros(grades.size, dtype=np.bool_),
+        row=np.arange(grades.size),
         retrieved=np.full(count, retrieved),
         missing=np.zeros(count, dtype=np.bool_),
         judged_grades=judged.reshape(-1),
         judged_first=ends([judged.shape[1]] * count),
+        judged_row=np.arange(judged.size),
     )
 
 
@@ -172,10 +174,12 @@ def _joined(tables: list[JudgedRanks]) -> JudgedRanks:
         rank=column("rank"),
         grade=column("grade"),
         tied=column("tied"),
+        row=column("row"),
         retrieved=column("retrieved"),
         missing=column("missing"),
         judged_grades=column("judged_grades"),
         judged_first=ends(chain.from_iterable(np.diff(table.judged_first).tolist() for table in tables)),
+        judged_row=column("judged_row"),
     )
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from cranfield.judge.judgments import Integers, Numbers
 from cranfield.judge.ranks import JudgedRanks
 from cranfield.measures.trec_eval.names import Line, definition_of
-from cranfield.measures.trec_eval.values import ZScores, grades_text, is_count, is_geometric, summary, values
+from cranfield.measures.trec_eval.values import Tables, ZScores, grades_text, is_count, is_geometric, summary, values
 
 
 class Columns(NamedTuple):
@@ -20,10 +20,11 @@ class Columns(NamedTuple):
     zscores: bool
 
     @classmethod
-    def of(cls, lines: Sequence[Line], judged: JudgedRanks, zscores: ZScores | None = None) -> Columns:
+    def of(cls, lines: Sequence[Line], tables: Tables, zscores: ZScores | None = None) -> Columns:
         """Compute all lines; with reference values, as z-scores."""
+        judged = tables["ranks"]
         columns = [
-            grades_text(line, judged) if line.entry.name == "relstring" else values(line, judged, zscores)
+            grades_text(line, judged) if line.entry.name == "relstring" else values(line, tables, zscores)
             for line in lines
         ]
         return cls(judged, lines, columns, zscores is not None)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 from cranfield.errors import MeasureError
@@ -253,7 +254,7 @@ def number(text: str) -> float:
 def _distinct(name: str, numbers: Iterable[float]) -> list[float]:
     found = sorted(numbers)
     if len(set(found)) < len(found):
-        twice = next(one for one, other in zip(found, found[1:]) if one == other)
+        twice = next(one for one, other in pairwise(found) if one == other)
         raise MeasureError(f"{name} is given the cutoff {twice:g} twice.")
     return found
 

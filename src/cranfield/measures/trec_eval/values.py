@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from cranfield.measures.trec_eval.names import Line
 
 FLOOR = 0.00001  # the lowest value in a geometric mean
 NO_ZSCORE = -1000000.0
+Tables = Mapping[str, Any]  # what measures of each kind of judgments read; "ranks" are the ordinary judged ranks
 ZScores = Mapping[tuple[str, str], tuple[float, float]]  # mean and deviation by query and name of the line
 
 
@@ -46,14 +47,15 @@ def with_dummies(judged: JudgedRanks) -> JudgedRanks:
     return replace(judged, retrieved=np.where(judged.missing, 1, judged.retrieved))
 
 
-def values(line: Line, judged: JudgedRanks, zscores: ZScores | None = None) -> Numbers:
+def values(line: Line, tables: Tables, zscores: ZScores | None = None) -> Numbers:
     """The value of every query, 0 for text. Where the mean is geometric, it is that of the logarithm.
 
     A missing query keeps what its dummy document scores, except in a few lines whose names trec_eval knows.
     """
+    judged = tables["ranks"]
     column: Numbers = np.zeros(len(judged))
     for measure in reversed(line.measures):
-        column += measure(judged)
+        column += measure(tables[measure.definition.table])
     column /= max(len(line.measures), 1)
     if line.name in ("num_ret", "utility", "rbp_resid") or line.entry.name == "unj":
         column[judged.missing] = 0
