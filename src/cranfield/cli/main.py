@@ -95,12 +95,11 @@ def evaluate(
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[OPTIONS] QRELS RUN")
-@click.pass_context
-def trec_eval(context: click.Context, arguments: tuple[str, ...]) -> None:
+def trec_eval(arguments: tuple[str, ...]) -> int:
     """Evaluate a RUN as trec_eval does, with its options and its output; -h lists them."""
     from cranfield.cli.trec_eval import run
 
-    context.exit(run(list(arguments)))
+    return run(arguments)
 
 
 @program.command()
@@ -125,9 +124,7 @@ def main() -> None:
     debug = "--debug" in sys.argv
     gc.enable()
     try:
-        program(prog_name="cranfield", standalone_mode=False)
-    except click.exceptions.Exit as end:
-        code = end.exit_code
+        code = program(prog_name="cranfield", standalone_mode=False) or 0
     except click.Abort:
         code = 130
     except click.ClickException as error:
@@ -147,6 +144,4 @@ def main() -> None:
         click.echo(f"cranfield: this should not have happened: {type(error).__name__}: {error}", err=True)
         click.echo("Hint: run it again as 'cranfield --debug …', and report what it prints", err=True)
         code = 2
-    else:
-        code = 0
     process.leave(code)

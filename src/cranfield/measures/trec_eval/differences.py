@@ -89,9 +89,4 @@ DIFFERENCES = (
         "A document that stands twice is an error only if its query is judged and both lines are within -M.",
         "It is always an error, with exit code 4, before anything is printed.",
     ),
-    Difference(
-        "size of files",
-        "Judgments of 2 GiB and more cannot be read.",
-        "There is no limit.",
-    ),
 )

@@ -123,6 +123,7 @@ class Line(NamedTuple):
     entry: Entry
     measures: tuple[Measure, ...] = ()
     length: int = 0  # of relstring
+    least: float | None = None  # a grade that some document must have for the query to score more than 0
 
 
 def requested(words: Iterable[str]) -> dict[str, str | None]:
@@ -209,9 +210,9 @@ def _lines(entry: Entry, parameters: str | None, fixed: Mapping[str, Any]) -> li
         length = LENGTH if parameters is None else int(number(parameters.partition(",")[0]))
         return [Line(printed, entry, length=max(length, 0))]
     if parameters is None or entry.takes == "nothing":
-        return [Line(printed, entry, (_measure(name, fixed),))]
+        return [_plain(printed, entry, fixed)]
     if entry.takes == "pairs":
-        return [Line(printed, entry, (_measure(name, fixed, **_pairs(name, parameters)),))]
+        return [_plain(printed, entry, fixed, **_pairs(name, parameters))]
     numbers = [number(word) for word in parameters.split(",")]
     if name == "11pt_avg":
         return [Line(printed, entry, tuple(_measure("iprec_at_recall", fixed, recall) for recall in numbers))]
@@ -222,6 +223,12 @@ def _lines(entry: Entry, parameters: str | None, fixed: Mapping[str, Any]) -> li
     if len(numbers) != 4:
         return [Line(printed, entry)]
     return [Line(printed, entry, (_measure(name, fixed, **dict(zip("abcd", numbers))),))]
+
+
+def _plain(printed: str, entry: Entry, fixed: Mapping[str, Any], **parameters: Any) -> Line:
+    # Gains do not heed -l, and Rndcg only in so far as a query without relevant documents scores 0.
+    least = fixed.get("rel") if entry.name == "Rndcg" else None
+    return Line(printed, entry, (_measure(entry.name, fixed, **parameters),), least=least)
 
 
 def _measure(name: str, fixed: Mapping[str, Any], at: float | None = None, **parameters: Any) -> Measure:

@@ -59,6 +59,8 @@ def values(line: Line, tables: Tables, zscores: ZScores | None = None) -> Number
     column /= max(len(line.measures), 1)
     if line.name in ("num_ret", "utility", "rbp_resid") or line.entry.name == "unj":
         column[judged.missing] = 0
+    if line.least is not None:
+        column[judged.n_relevant(line.least) == 0] = 0
     if is_geometric(line):
         column = np.log(np.maximum(column, FLOOR))
     if zscores is not None:
