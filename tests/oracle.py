@@ -10,7 +10,9 @@ import math
 def rank(scores, grades, ties="doc_id"):
     """The documents of a ranking, best first: sort everything, as nobody who is in a hurry would."""
     order = list(scores)
-    if ties == "doc_id":
+    if ties == "smaller_doc_id":
+        order.sort(key=lambda d: d.encode())
+    elif ties == "doc_id":
         order.sort(key=lambda d: d.encode(), reverse=True)
     elif ties in ("best", "worst"):
         order.sort(key=lambda d: d.encode(), reverse=True)

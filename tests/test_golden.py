@@ -36,6 +36,8 @@ def test_the_same_values_are_printed(folder):
             continue  # not in the catalogue yet
         if rel != 1 and "rel" in measure.definition.kinds:
             measure = measure.replace(rel=rel)
+        if "avgjg" not in name and folder.name == "groups":
+            continue  # num_q: an ordinary measure, and here documents have several grades
         measures[name] = measure.replace(judged_only=judged_only)
     if not measures:
         pytest.skip("none of its measures is in the catalogue yet")

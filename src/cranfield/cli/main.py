@@ -42,12 +42,12 @@ def program() -> None:
 @click.option("-m", "--measure", "measures", multiple=True, help="A measure such as nDCG@10; may be repeated.")
 @click.option("-q", "--per-query", is_flag=True, help="Also print the values of every query.")
 @click.option("--worst", type=int, default=0, metavar="N", help="List the N queries that perform worst.")
-@click.option("--ties", help="Order of equal scores: doc_id, file, best, worst.")
+@click.option("--ties", help="Order of equal scores: doc_id, smaller_doc_id, file, best, worst.")
 @click.option("--missing", help="A judged query that the run lacks: zero, skip, error.")
 @click.option("--duplicates", help="A document twice in a ranking: error, first, last, best.")
 @click.option("--depth", type=int, help="The deepest rank read.")
 @click.option("--run-format", help="trec, msmarco, csv, tsv, json, jsonl or parquet, if it cannot be told.")
-@click.option("--qrels-format", help="The same for the judgments.")
+@click.option("--qrels-format", help="The same for the judgments, or prefs.")
 def evaluate(
     qrels: str,
     runs: tuple[str, ...],
