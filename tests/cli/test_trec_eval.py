@@ -13,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cranfield.cli.trec_eval import run
+from cranfield.judge.native import native
 from cranfield.measures.trec_eval.differences import DIFFERENCES
 from cranfield.measures.trec_eval.names import ENTRIES, NICKNAMES
-from tests.generated import collections, plain
+from tests.generated import collections, plain, scan_with
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 CASES = sorted(GOLDEN.iterdir())
@@ -403,12 +404,14 @@ def test_the_complete_set(call):
     assert everything == lines_of(("num_q", "all", 2), ("map", "all", "0.0000"))
 
 
-def test_scores_of_32_bits(call):
+@pytest.mark.parametrize("scan", {native, None}, ids=lambda scan: "native" if scan else "pure")
+def test_scores_of_32_bits(call, scan):
     qrels, ranked = "1 0 a 1\n", "1 Q0 a 1 16777217 t\n1 Q0 b 1 16777216 t\n"
-    assert "1.0000" in call("-m recip_rank qrels run", qrels, ranked)[1]
-    assert "0.5000" in call("-m recip_rank --as 9 qrels run")[1]
     huge = "1 Q0 a 1 1e39 t\n1 Q0 b 1 1e40 t\n1 Q0 c 1 -1e40 t\n"
-    assert "0.5000" in call("-m recip_rank --as 9 qrels run", None, huge)[1]
+    with scan_with(scan):
+        assert "1.0000" in call("-m recip_rank qrels run", qrels, ranked)[1]
+        assert "0.5000" in call("-m recip_rank --as 9 qrels run")[1]
+        assert "0.5000" in call("-m recip_rank --as 9 qrels run", None, huge)[1]
 
 
 def test_z_scores(call):

@@ -61,7 +61,7 @@ def test_spellings(name, spelling):
         ("P(rel=-1)@5", "P cannot have rel=-1.\nHint: rel is a number from 0"),
         ("AP(rel=nan)", "AP cannot have rel=nan."),
         ("F(beta=0)@5", "F cannot have beta=0.\nHint: beta is a number above 0"),
-        ("nDCG(gain=cubic)", "nDCG cannot have gain=cubic.\nHint: gain is linear or exponential"),
+        ("nDCG(gain=cubic)", "nDCG cannot have gain=cubic.\nHint: gain is linear, exponential, or gains by grade"),
         ("AP(depth=3)", "AP has no parameter 'depth'.\nHint: it has cutoff, rel, denominator, judged_only"),
         ("AP(3)", "'3' is not a parameter of AP.\nHint: write name=value"),
         ("AP(judged_only=maybe)", "AP cannot have judged_only=maybe."),

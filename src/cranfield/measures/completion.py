@@ -197,9 +197,11 @@ def _filled(judged: JudgedRanks, grade: float) -> tuple[dict[str, Any], dict[str
     full[place[judged.query[known]] + judged.rank[known] - 1] = judged.grade[known]
     whose = np.repeat(np.arange(len(judged)), judged.retrieved)
     rank = np.arange(len(full)) - place[whose] + 1
-    rankings = {"query": whose, "rank": rank, "grade": full, "tied": np.zeros(len(full), dtype=np.bool_)}
+    untied = np.zeros(len(full), dtype=np.bool_)
+    rankings = {"query": whose, "rank": rank, "grade": full, "tied": untied, "row": np.arange(len(full))}
     query = np.concatenate([np.repeat(np.arange(len(judged)), holes), judged.judged_query])
     everything = np.concatenate([np.full(holes.sum(), grade), judged.judged_grades])
     order = np.lexsort((-everything, query))
-    judgments = {"judged_grades": everything[order], "judged_first": ends(np.diff(judged.judged_first) + holes)}
+    first = ends(np.diff(judged.judged_first) + holes)
+    judgments = {"judged_grades": everything[order], "judged_first": first, "judged_row": order}
     return rankings, judgments

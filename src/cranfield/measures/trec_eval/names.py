@@ -130,7 +130,7 @@ def requested(words: Iterable[str]) -> dict[str, str | None]:
     """The measures that the values of -m ask for, with their parameters as written; the first parameters count.
 
     >>> requested(["P.5,10", "map", "P.20"])
-    {'P': '5,10', 'map': None}
+    {'map': None, 'P': '5,10'}
     """
     names: set[str] = set()
     parameters: dict[str, str] = {}
