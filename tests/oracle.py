@@ -10,7 +10,9 @@ import math
 def rank(scores, grades, ties="doc_id"):
     """The documents of a ranking, best first: sort everything, as nobody who is in a hurry would."""
     order = list(scores)
-    if ties == "doc_id":
+    if ties == "smaller_doc_id":
+        order.sort(key=lambda d: d.encode())
+    elif ties == "doc_id":
         order.sort(key=lambda d: d.encode(), reverse=True)
     elif ties in ("best", "worst"):
         order.sort(key=lambda d: d.encode(), reverse=True)
@@ -94,9 +96,9 @@ def set_f(ranking, judged, *, beta=1, rel=1):
     return (1 + beta * beta) * p * r / (beta * beta * p + r) if p and r else 0.0
 
 
-def utility(ranking, judged, *, a=1, b=-1, c=0, d=0, documents=1, rel=1):
+def utility(ranking, judged, *, a=1, b=-1, c=0, d=0, documents=None, rel=1):
     n, r, total = len(ranking), _found(ranking, rel), _total(judged, rel)
-    size = documents if documents > 1 else 0
+    size = documents or 0
     return a * r + b * (n - r) + c * (total - r) + d * (size + r - n - total)
 
 

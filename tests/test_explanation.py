@@ -33,7 +33,7 @@ def test_binary_precision_and_recall_at_every_cutoff():
 
 
 @settings(max_examples=60, deadline=None)
-@given(generated.collections(), generated.layouts(), st.sampled_from(["doc_id", "best", "worst"]))
+@given(generated.collections(), generated.layouts(), st.sampled_from(["doc_id", "smaller_doc_id", "best", "worst"]))
 def test_it_agrees_with_evaluate_and_with_a_naive_sort(collection, write, ties):
     qrels, run = collection
     policy = Policy(ties=ties)

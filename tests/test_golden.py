@@ -8,11 +8,11 @@ import pytest
 import cranfield
 from cranfield import MeasureError, Policy, parse_measure
 
-CASES = sorted(path for path in Path(__file__).with_name("golden").iterdir() if "-R" not in (path / "args").read_text())
+CASES = sorted(Path(__file__).with_name("golden").iterdir())
 
 
 def read_case(folder):
-    """(depth, rel, judged only) and {(printed name, query): value}."""
+    """(policy, rel, judged only) and {(printed name, query): value}."""
     options = shlex.split((folder / "args").read_text())
     depth = int(options[options.index("-M") + 1]) if "-M" in options else None
     rel = int(options[options.index("-l") + 1]) if "-l" in options else 1
@@ -20,12 +20,13 @@ def read_case(folder):
     for line in (folder / "expected").read_text().splitlines():
         name, query, value = line.split("\t")
         expected[name.strip(), query] = value
-    return depth, rel, "-J" in options, expected
+    ties = "smaller_doc_id" if {"prefs", "qrels_prefs"} & set(options) else "doc_id"
+    return Policy(ties=ties, depth=depth), rel, "-J" in options, expected
 
 
 @pytest.mark.parametrize("folder", CASES, ids=lambda path: path.name)
 def test_the_same_values_are_printed(folder):
-    depth, rel, judged_only, expected = read_case(folder)
+    policy, rel, judged_only, expected = read_case(folder)
     compared = 0
     measures = {}
     for name in {name for name, _ in expected}:
@@ -35,10 +36,12 @@ def test_the_same_values_are_printed(folder):
             continue  # not in the catalogue yet
         if rel != 1 and "rel" in measure.definition.kinds:
             measure = measure.replace(rel=rel)
+        if "avgjg" not in name and folder.name == "groups":
+            continue  # num_q: an ordinary measure, and here documents have several grades
         measures[name] = measure.replace(judged_only=judged_only)
     if not measures:
         pytest.skip("none of its measures is in the catalogue yet")
-    result = cranfield.evaluate(folder / "qrels", folder / "run", measures.values(), policy=Policy(depth=depth))
+    result = cranfield.evaluate(folder / "qrels", folder / "run", measures.values(), policy=policy)
     for name, measure in measures.items():
         values = result.by_query(measure) | {"all": result[measure]}
         shown = "{:.0f}" if measure.definition.aggregate == "sum" else "{:6.4f}"

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from cranfield.errors import CranfieldError, InputError, MeasureError, MissingLibrary, PolicyError
     from cranfield.evaluation import evaluate, evaluate_runs, value
     from cranfield.explanation import Explanation, explain
+    from cranfield.judge.grouped import GroupedJudgments
     from cranfield.judge.judgments import Judgments
     from cranfield.judge.policy import Policy
     from cranfield.judge.ranks import JudgedRanks
@@ -26,6 +27,7 @@ _HOMES = {
     "evaluation": ("evaluate", "evaluate_runs", "value"),
     "explanation": ("Explanation", "explain"),
     "result": ("Evaluation",),
+    "judge.grouped": ("GroupedJudgments",),
     "judge.judgments": ("Judgments",),
     "judge.policy": ("Policy",),
     "judge.ranks": ("JudgedRanks",),
@@ -36,6 +38,7 @@ __all__ = [
     "CranfieldError",
     "Evaluation",
     "Explanation",
+    "GroupedJudgments",
     "InputError",
     "JudgedRanks",
     "Judgments",

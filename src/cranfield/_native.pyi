@@ -25,6 +25,7 @@ class Layout:
         separator: str,
         ranks: bool,
         counted: bool,
+        single: bool,
         /,
     ) -> None: ...
 

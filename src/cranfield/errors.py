@@ -2,6 +2,7 @@
 
     CranfieldError
     ├── InputError        a source that cannot be read as what it should be; also a ValueError
+    │   └── DuplicateError  a document that stands twice for one query
     ├── MeasureError      a measure or a parameter of one that does not exist; also a ValueError
     ├── PolicyError       a policy setting that does not exist; also a ValueError
     └── MissingLibrary    an optional library that is not installed; also an ImportError
@@ -39,6 +40,10 @@ class InputError(CranfieldError, ValueError):
         self.line = line
         place = f"{source}:{line}" if line else source
         super().__init__(f"{place}: {fact}", hint=hint)
+
+
+class DuplicateError(InputError):
+    """A document that stands twice in a ranking or in the judgments of a query."""
 
 
 class MeasureError(CranfieldError, ValueError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cranfield.errors import InputError
 from cranfield.judge.judgments import Judgments
@@ -14,6 +14,9 @@ from cranfield.judge.ranks import JudgedRanks
 from cranfield.measures import Measure, parse_measure, parse_measures
 from cranfield.read.source import open_source
 from cranfield.result import Evaluation
+
+if TYPE_CHECKING:
+    from cranfield.judge.grouped import GroupedJudgments
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10")
 
@@ -47,7 +50,8 @@ def evaluate(
     """
     policy = policy or Policy()
     wanted = parse_measures(measures)
-    judgments = Judgments.read(qrels, qrels_format)
+    read = _read_judgments(qrels, qrels_format, wanted)
+    judgments = read if isinstance(read, Judgments) else read.flat
     source = open_source(run, "run", format)
     judged = JudgedRanks.of(judgments, source, policy)
     if lengths is not None:
@@ -60,7 +64,8 @@ def evaluate(
         raise InputError(source.name, f"{len(lacking)} judged queries are not in the run: {listed}.")
     stream = source.stream
     digest = stream.sha256 if stream else f"ranks-{_digest(judged)}"
-    return Evaluation(name or _run_name(source.name), wanted, judged, policy, (judgments.sha256, digest))
+    tables = {} if isinstance(read, Judgments) else _tables(read, judged, wanted)
+    return Evaluation(name or _run_name(source.name), wanted, judged, policy, (judgments.sha256, digest), tables)
 
 
 def evaluate_runs(
@@ -72,7 +77,8 @@ def evaluate_runs(
     >>> {name: result["RR"] for name, result in results.items()}
     {'good': 1.0, 'bad': 0.5}
     """
-    judgments = Judgments.read(qrels, options.pop("qrels_format", None))
+    measures = parse_measures(measures)
+    judgments = _read_judgments(qrels, options.pop("qrels_format", None), measures)
     if isinstance(runs, str | os.PathLike):
         runs = [runs]
     named = runs.items() if isinstance(runs, Mapping) else ((None, run) for run in runs)
@@ -87,6 +93,38 @@ def evaluate_runs(
     return results
 
 
+def _read_judgments(qrels: Any, format: str | None, wanted: Sequence[Measure]) -> Judgments | GroupedJudgments:
+    """The judgments, with their groups where a measure needs them."""
+    tables = {measure.definition.table for measure in wanted}
+    if tables == {"ranks"}:
+        return Judgments.read(qrels, format)
+    from cranfield.judge.grouped import GroupedJudgments
+
+    grouped = GroupedJudgments.read(qrels, format)
+    if "ranks" in tables:
+        grouped.to_judgments()  # an ordinary measure needs one grade for each document
+    return grouped
+
+
+def _tables(grouped: GroupedJudgments, judged: JudgedRanks, wanted: Sequence[Measure]) -> dict[str, Any]:
+    """The tables of judgments with groups that the measures need, all made of one scan."""
+    names = {measure.definition.table for measure in wanted}
+    tables: dict[str, Any] = {}
+    if "subtopics" in names:
+        from cranfield.judge.subtopics import SubtopicRanks
+
+        tables["subtopics"] = SubtopicRanks.of(grouped, judged)
+    if "preferences" in names:
+        from cranfield.judge.preferences import PreferenceRanks
+
+        tables["preferences"] = PreferenceRanks.of(grouped, judged)
+    if "groups" in names:
+        from cranfield.judge.groups import GroupRanks
+
+        tables["groups"] = GroupRanks.of(grouped, judged)
+    return tables
+
+
 def value(measure: str | Measure, grades: Sequence[float | None], missed: Sequence[float] = ()) -> float:
     """The value of a measure for one ranking, given the grades of its documents in rank order.
 
@@ -98,6 +136,7 @@ def value(measure: str | Measure, grades: Sequence[float | None], missed: Sequen
     0.4286
     """
     wanted = measure if isinstance(measure, Measure) else parse_measure(measure)
+    wanted.check_ranks()
     return float(wanted(JudgedRanks.of_grades(grades, missed))[0])
 
 

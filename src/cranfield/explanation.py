@@ -91,6 +91,8 @@ def explain(
     ideal order: 1 (3), 3 (3), 2 (2), 5 (1), 4 (0)
     """
     wanted = _without_cutoff(measures)
+    for measure in wanted:
+        measure.check_ranks()
     if run is None:
         documents = [str(rank) for rank in range(1, len(qrels) + 1)]
         known = {document: grade for document, grade in zip(documents, qrels, strict=True) if grade is not None}

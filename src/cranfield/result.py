@@ -98,7 +98,13 @@ class Evaluation(Mapping[str, float]):
     """
 
     def __init__(
-        self, run: str, measures: Sequence[Measure], judged: JudgedRanks, policy: Policy, inputs: tuple[str, str]
+        self,
+        run: str,
+        measures: Sequence[Measure],
+        judged: JudgedRanks,
+        policy: Policy,
+        inputs: tuple[str, str],
+        tables: Mapping[str, Any] | None = None,  # by name: those of judgments with groups, where a measure needs them
     ):
         kept = ~judged.missing if policy.missing == "skip" else np.ones(len(judged), dtype=np.bool_)
         self._judged, self._kept = judged, kept
@@ -115,7 +121,8 @@ class Evaluation(Mapping[str, float]):
             no_relevant=int((judged.n_relevant(1)[kept] == 0).sum()),
             tied=float(judged.tied.mean()) if len(judged.tied) else 0.0,
         )
-        self._values = {measure: measure(judged)[kept] for measure in self.measures}
+        every = {"ranks": judged, **(tables or {})}
+        self._values = {measure: measure(every[measure.definition.table])[kept] for measure in self.measures}
         hit = judged.relevant(1)
         first = judged.sum(np.where(hit & (judged.running(hit) == 1), judged.rank, 0))
         self._found = np.stack([judged.n_relevant(1), judged.sum(hit), first, judged.retrieved])[:, kept].astype(int)

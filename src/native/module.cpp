@@ -206,9 +206,9 @@ NB_MODULE(_native, m) {
     nb::class_<OwnedIndex>(m, "Index").def(nb::init<Text, Integers, Text, Integers, Integers>());
     nb::class_<Layout>(m, "Layout")
         .def("__init__", [](Layout* self, int query, int document, int value, int least, int most, int rank,
-                            const std::string& separator, bool ranks, bool counted) {
+                            const std::string& separator, bool ranks, bool counted, bool single) {
             const char mark = separator.empty() ? '\0' : separator[0];
-            new (self) Layout{query, document, value, least, most, rank, mark, ranks, counted};
+            new (self) Layout{query, document, value, least, most, rank, mark, ranks, counted, single};
         });
     m.def("scan_text", &scan_text);
     m.def("scan_columns", &scan_columns);

@@ -25,6 +25,7 @@ struct Layout {
     char separator;              // 0: any run of white space
     bool ranks;                  // the value column holds ranks: 1 is best
     bool counted;                // ... and must count 1, 2, 3 within a query
+    bool single;                 // the value is kept in 32 bits
 };
 
 // A line of a ranking.
@@ -334,6 +335,7 @@ inline bool read(const char* data, std::size_t size, const Layout& layout, bool 
             }
         }
         if (drop_same && line.document == last) continue;
+        if (layout.single) score = static_cast<float>(score);
         out.documents.push_back({line.document, hash(line.document), layout.ranks ? -score : score});
     }
     return true;

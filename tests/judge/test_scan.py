@@ -14,7 +14,7 @@ from cranfield.read.source import open_source
 from tests import generated, oracle
 from tests.generated import file, plain, scan_with, trec_qrels, trec_run
 
-TIES = ("doc_id", "file", "best", "worst")
+TIES = ("doc_id", "smaller_doc_id", "file", "best", "worst")
 scans = pytest.mark.parametrize(
     "scan",
     [
@@ -193,6 +193,23 @@ def test_the_order_of_lines_changes_no_bit(scan):
     for measure in first:
         assert np.array_equal(first.column(measure), again.column(measure))
         assert first[measure] == again[measure]
+
+
+@settings(max_examples=60, deadline=None)
+@given(generated.collections(), st.sampled_from(TIES), st.sampled_from([None, 2]))
+def test_rows_are_those_of_the_judgments(collection, ties, depth):
+    qrels, run = collection
+    judgments = Judgments.read(qrels)
+    ranks = JudgedRanks.of(judgments, open_source(run, "run"), Policy(ties=ties, depth=depth))
+    for view in (ranks, ranks.condensed, ranks.ideal, ranks.cut(1)):
+        assert judgments.grades[view.row].tolist() == view.grade.tolist()
+        assert judgments.query[view.row].tolist() == view.query.tolist()
+        assert len(set(view.row.tolist())) == len(view.row)
+    assert judgments.grades[ranks.judged_row].tolist() == ranks.judged_grades.tolist()
+    for row, query in zip(ranks.row.tolist(), ranks.query.tolist()):
+        assert judgments.document_ids[row] in run[ranks.query_ids[query]]
+    plain = JudgedRanks.of_grades([1, None, 2], [3, 0])
+    assert np.array([1, 2, 3, 0])[plain.ideal.row].tolist() == plain.ideal.grade.tolist() == [3, 2, 1, 0]
 
 
 def test_depth_cuts_the_ranking():

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import cranfield
 from cranfield import JudgedRanks, catalogue, parse_measure
-from tests import generated, oracle
+from tests import generated, oracle, oracle_grouped
 
 # Every measure with its defaults, and with other values of each parameter.
 OTHERS = {
@@ -38,11 +38,14 @@ OTHERS = {
     "b": (-0.5,),
     "c": (-1,),
     "d": (0.25,),
+    "alpha": (0, 0.3, 1),
 }
 
 
-def variants():
+def variants(*tables):
     for definition in catalogue().values():
+        if definition.table not in tables:
+            continue
         required = {name: OTHERS[name][1] for name, default in definition.defaults.items() if not _has(default)}
         yield definition(**required)
         for name in definition.defaults:
@@ -54,12 +57,14 @@ def _has(default):
     return default is None or isinstance(default, int | float | str)
 
 
-VARIANTS = list(dict.fromkeys(variants()))
+# Measures of judgments with groups have their own file, test_grouped.py.
+VARIANTS = list(dict.fromkeys(variants("ranks")))
 names = pytest.mark.parametrize("measure", VARIANTS, ids=lambda measure: measure.name)
 
 
 def test_every_measure_has_an_oracle():
-    assert set(catalogue()) == set(oracle.ORACLES)
+    assert set(catalogue()) == set(oracle.ORACLES) | set(oracle_grouped.ORACLES)
+    assert not set(oracle.ORACLES) & set(oracle_grouped.ORACLES)
 
 
 def test_every_measure_says_what_it_is():
@@ -70,7 +75,7 @@ def test_every_measure_says_what_it_is():
 
 @names
 @settings(max_examples=25, deadline=None)
-@given(generated.collections(), st.sampled_from(["doc_id", "best", "worst"]))
+@given(generated.collections(), st.sampled_from(["doc_id", "smaller_doc_id", "best", "worst"]))
 def test_it_equals_its_oracle(measure, collection, ties):
     qrels, run = collection
     result = cranfield.evaluate(qrels, run, [measure], policy=cranfield.Policy(ties=ties))

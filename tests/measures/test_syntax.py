@@ -31,6 +31,12 @@ SAME = {
     "RelP@5": ["relative_P_5"],
     "Unjudged@5": ["unj_5"],
     "GMAP": ["gm_map"],
+    "SetF(beta=2)": ["set_F.4", "set_F_4", "set_F_4.0"],
+    "Utility(a=2)": ["utility.2,-1,0,0", "utility_2,-1,0,0"],
+    "nDCG(gain={1:3,2:9})": ["ndcg.1=3,2=9", "ndcg_1=3,2=9", "nDCG(gain={1:3,2:9})"],
+    "RBP(p=0.5, max_grade=query)": ["rbp.p=0.5", "rbp_p=0.5"],
+    "RBPResidual(p=0.9, tail=unjudged)": ["rbp_resid"],
+    "RBPResidual(p=0.5, tail=unjudged)": ["rbp_resid.p=0.5", "rbp_resid_p=.5"],
     "Bpref": ["bpref", "BPref"],
     "P(judged_only=True)@5": ["P(judged_only=True)@5", "P(judged_only=true)@5"],
 }
@@ -55,10 +61,7 @@ def test_spellings(name, spelling):
         ("P(rel=-1)@5", "P cannot have rel=-1.\nHint: rel is a number from 0"),
         ("AP(rel=nan)", "AP cannot have rel=nan."),
         ("F(beta=0)@5", "F cannot have beta=0.\nHint: beta is a number above 0"),
-        (
-            "nDCG(gain=cubic)",
-            "nDCG cannot have gain=cubic.\nHint: gain is linear, exponential, or gains by grade such as {1:3,2:9}",
-        ),
+        ("nDCG(gain=cubic)", "nDCG cannot have gain=cubic.\nHint: gain is linear, exponential, or gains by grade"),
         ("AP(depth=3)", "AP has no parameter 'depth'.\nHint: it has cutoff, rel, denominator, judged_only"),
         ("AP(3)", "'3' is not a parameter of AP.\nHint: write name=value"),
         ("AP(judged_only=maybe)", "AP cannot have judged_only=maybe."),
@@ -82,6 +85,19 @@ def test_several_in_one_string():
     ]
     with pytest.raises(MeasureError, match="3 is not a measure"):
         parse_measures([3])
+
+
+def test_lists_that_trec_eval_takes():
+    names = "set_F.4 utility.2,-1,0,0 ndcg.1=3,2=9, AP utility_1,1,1,1,RR iprec_at_recall.0.15,0.5"
+    assert [m.name for m in parse_measures(names)] == [
+        *("SetF(beta=2)", "Utility(a=2)", "nDCG(gain={1:3,2:9})", "AP", "Utility(b=1, c=1, d=1)", "RR"),
+        *("IPrec(rule=trec10)@0.15", "IPrec(rule=trec10)@0.5"),
+    ]
+    values = cranfield.evaluate({"q": {"a": 1, "b": 1, "z": 1}}, {"q": ["a", "b", "d", "c", "u"]}, "set_F.4 set_F_0.5")
+    assert {name: round(value, 4) for name, value in values.items()} == {
+        "SetF(beta=2)": 0.5882,
+        "SetF(beta=0.7071067811865476)": 0.4615,
+    }
 
 
 def test_measures_are_values():

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import gc
-import os
 import sys
-from typing import NoReturn
 
-# What is imported stays until the end, so looking through it for garbage is wasted: a tenth of the start-up time.
-gc.disable()
-# numpy starts a thread for linear algebra that spins for a while, on a core that the scan could use.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-# A thread that only passes through Python, as those that hash and scan do, should not have to wait for long.
-sys.setswitchinterval(0.0005)
+from cranfield.cli import process
 
-import click  # noqa: E402 (after the settings above)
+# isort: split
+import click
 
-from cranfield.errors import CranfieldError  # noqa: E402
-from cranfield.version import __version__  # noqa: E402
+from cranfield.errors import CranfieldError
+from cranfield.version import __version__
 
 
 def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -48,12 +42,12 @@ def program() -> None:
 @click.option("-m", "--measure", "measures", multiple=True, help="A measure such as nDCG@10; may be repeated.")
 @click.option("-q", "--per-query", is_flag=True, help="Also print the values of every query.")
 @click.option("--worst", type=int, default=0, metavar="N", help="List the N queries that perform worst.")
-@click.option("--ties", help="Order of equal scores: doc_id, file, best, worst.")
+@click.option("--ties", help="Order of equal scores: doc_id, smaller_doc_id, file, best, worst.")
 @click.option("--missing", help="A judged query that the run lacks: zero, skip, error.")
 @click.option("--duplicates", help="A document twice in a ranking: error, first, last, best.")
 @click.option("--depth", type=int, help="The deepest rank read.")
 @click.option("--run-format", help="trec, msmarco, csv, tsv, json, jsonl or parquet, if it cannot be told.")
-@click.option("--qrels-format", help="The same for the judgments.")
+@click.option("--qrels-format", help="The same for the judgments, or prefs.")
 def evaluate(
     qrels: str,
     runs: tuple[str, ...],
@@ -95,6 +89,19 @@ def evaluate(
             click.echo(worst_table(result, worst))
 
 
+@program.command(
+    "trec_eval",
+    add_help_option=False,
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[OPTIONS] QRELS RUN")
+def trec_eval(arguments: tuple[str, ...]) -> int:
+    """Evaluate a RUN as trec_eval does, with its options and its output; -h lists them."""
+    from cranfield.cli.trec_eval import run
+
+    return run(arguments)
+
+
 @program.command()
 def demo() -> None:
     """Evaluate two small built-in runs."""
@@ -117,9 +124,7 @@ def main() -> None:
     debug = "--debug" in sys.argv
     gc.enable()
     try:
-        program(prog_name="cranfield", standalone_mode=False)
-    except click.exceptions.Exit as end:
-        code = end.exit_code
+        code = program(prog_name="cranfield", standalone_mode=False) or 0
     except click.Abort:
         code = 130
     except click.ClickException as error:
@@ -131,8 +136,7 @@ def main() -> None:
         click.echo(f"cranfield: {error}", err=True)
         code = 2
     except BrokenPipeError:
-        # Whoever read our output has gone; Python would complain once more when it flushes.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        process.close_output()
         code = 0
     except Exception as error:
         if debug:
@@ -140,16 +144,4 @@ def main() -> None:
         click.echo(f"cranfield: this should not have happened: {type(error).__name__}: {error}", err=True)
         click.echo("Hint: run it again as 'cranfield --debug …', and report what it prints", err=True)
         code = 2
-    else:
-        code = 0
-    _exit(code)
-
-
-def _exit(code: int) -> NoReturn:
-    """Leave without taking apart what the end of the process takes apart anyway."""
-    try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except BrokenPipeError:
-        pass
-    os._exit(code)
+    process.leave(code)

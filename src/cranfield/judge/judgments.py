@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cranfield.errors import InputError
+from cranfield.errors import DuplicateError, InputError
 from cranfield.judge.native import native
 from cranfield.read.mappings import Pairs, finite, id_text
 from cranfield.read.source import Rankings, Table, Text, open_source
-from cranfield.read.text import BadLine, blocks
+from cranfield.read.text import PREFERENCES, TREC_QRELS, BadLine, blocks
 
 Integers = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.float64]
@@ -57,6 +57,9 @@ class Judgments:
         """
         if isinstance(qrels, Judgments):
             return qrels
+        if hasattr(type(qrels), "to_judgments"):  # judgments of another kind, such as GroupedJudgments
+            converted: Judgments = qrels.to_judgments()
+            return converted
         source = open_source(qrels, "qrels", format)
         match source:
             case Text():
@@ -138,6 +141,19 @@ class Judgments:
         return digest.hexdigest()
 
 
+def refuse_fractions(judgments: Judgments, grades: Numbers, row: Integers) -> None:
+    """Refuse grades with decimals, for tools that know only whole ones; `row` is the judgment that each grade is of."""
+    broken = np.flatnonzero(grades != np.floor(grades))
+    if len(broken):
+        at = int(row[broken[0]])
+        query, document = judgments.query_ids[int(judgments.query[at])], judgments.document_ids[at]
+        raise InputError(
+            judgments.name,
+            f"the grade {grades[broken[0]]:g} of document '{document}' for query '{query}' is not a whole number.",
+            hint="trec_eval would leave out the decimals; 'cranfield evaluate' takes such grades",
+        )
+
+
 def _laid_out(ids: Sequence[str]) -> tuple[npt.NDArray[np.uint8], Integers]:
     """Ids end to end in UTF-8, and where each one ends."""
     pieces = [text.encode() for text in ids]
@@ -159,27 +175,35 @@ def _in_order(queries: Iterable[str]) -> list[str]:
     return ordered
 
 
-def _twice(query: str, document: str, one: float, other: float) -> str:
+def twice(query: str, document: str, one: float, other: float, where: str = "") -> str:
+    """What is wrong where a document is judged twice."""
     grades = f"both times {one:g}" if one == other else f"{one:g} and {other:g}"
-    return f"document '{document}' is judged twice for query '{query}' ({grades})."
+    return f"document '{document}' is judged twice for query '{query}'{where} ({grades})."
 
 
 def _from_text(source: Text) -> dict[str, dict[str, float]]:
+    if source.layout.least == PREFERENCES.least and not source.layout.header:
+        raise InputError(
+            source.name,
+            "its lines have 5 columns, like preferences, which only measures such as prefs_simp read.",
+            hint=f"a line of judgments is: {TREC_QRELS.shape}",
+        )
     by_query: defaultdict[str, dict[str, float]] = defaultdict(dict)
     for block in blocks(source.stream, source.layout):
         columns = block.columns()
-        rows = zip(_decoded(columns.query), _decoded(columns.document), columns.value.tolist(), strict=True)
+        rows = zip(decoded(columns.query), decoded(columns.document), columns.value.tolist(), strict=True)
         for place, (query, document, grade) in enumerate(rows):
             judged = by_query[query]
             if document in judged:
                 line = columns.line[place] if columns.line else place
-                fact = _twice(query, document, judged[document], grade)
-                raise block.error(line, fact, hint="keep one line for each query and document")
+                fact = twice(query, document, judged[document], grade)
+                hint = "keep one line for each query and document"
+                raise block.error(line, fact, hint=hint, kind=DuplicateError)
             judged[document] = grade
     return by_query
 
 
-def _decoded(ids: Sequence[bytes]) -> list[str]:
+def decoded(ids: Sequence[bytes]) -> list[str]:
     """Ids as text; no id holds a newline, so that all of them can be decoded at once."""
     return b"\n".join(ids).decode().split("\n") if ids else []
 
@@ -192,8 +216,8 @@ def _from_table(source: Table) -> dict[str, dict[str, float]]:
         zip(frame.query.tolist(), frame.document.tolist(), frame.value.tolist(), strict=True)
     ):
         if document in rows[query]:
-            raise InputError(
-                source.name, f"row {row}: {_twice(frame.queries[query], document, rows[query][document], grade)}"
+            raise DuplicateError(
+                source.name, f"row {row}: {twice(frame.queries[query], document, rows[query][document], grade)}"
             )
         rows[query][document] = grade
     return by_query
@@ -216,23 +240,29 @@ def _from_rankings(source: Rankings) -> dict[str, dict[str, float]]:
         query_id = id_text(query, source.name, "a query")
         if query_id in by_query:
             raise InputError(source.name, f"the query '{query_id}' stands twice, as a number and as text.")
-        if isinstance(judged, Mapping):
-            pairs: Iterable[tuple[Any, Any]] = judged.items()
-        elif isinstance(judged, Pairs):
-            pairs = judged
-        elif isinstance(judged, Iterable) and not isinstance(judged, str | bytes):
-            pairs = ((document, 1) for document in judged)  # the relevant documents, without grades
-        else:
-            raise InputError(
-                source.name,
-                f"query '{query_id}': {judged!r:.60} does not say which documents are judged.",
-                hint="judgments are {query: {document: grade}}, or {query: [relevant documents]}",
-            )
-        grades = by_query.setdefault(query_id, {})
-        for document, grade in pairs:
-            document_id = id_text(document, source.name, f"query '{query_id}'")
-            number = finite(grade, source.name, f"query '{query_id}', document '{document_id}'")
-            if document_id in grades:
-                raise InputError(source.name, _twice(query_id, document_id, grades[document_id], number))
-            grades[document_id] = number
+        by_query[query_id] = graded(judged, query_id, source.name)
     return by_query
+
+
+def graded(judged: Any, query: str, source: str) -> dict[str, float]:
+    """The grades of the documents of a query, from a mapping, pairs, or the relevant documents alone."""
+    if isinstance(judged, Mapping):
+        pairs: Iterable[tuple[Any, Any]] = judged.items()
+    elif isinstance(judged, Pairs):
+        pairs = judged
+    elif isinstance(judged, Iterable) and not isinstance(judged, str | bytes):
+        pairs = ((document, 1) for document in judged)  # the relevant documents, without grades
+    else:
+        raise InputError(
+            source,
+            f"query '{query}': {judged!r:.60} does not say which documents are judged.",
+            hint="judgments are {query: {document: grade}}, or {query: [relevant documents]}",
+        )
+    grades: dict[str, float] = {}
+    for document, grade in pairs:
+        document_id = id_text(document, source, f"query '{query}'")
+        number = finite(grade, source, f"query '{query}', document '{document_id}'")
+        if document_id in grades:
+            raise DuplicateError(source, twice(query, document_id, grades[document_id], number))
+        grades[document_id] = number
+    return grades

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cranfield.errors import InputError
+from cranfield.errors import DuplicateError, InputError
 from cranfield.judge.counting import Found, count, join
 from cranfield.judge.duplicates import HINT, first_repeat, kept_places
 from cranfield.judge.judgments import Judgments, Numbers
@@ -138,7 +138,9 @@ def _columns(ranking: Any, query: str, policy: Policy, source: str) -> tuple[lis
     if len(set(documents)) < len(documents):
         if policy.duplicates == "error":
             twice = documents[first_repeat(documents)]
-            raise InputError(source, f"document '{twice}' stands twice in the ranking of query '{query}'.", hint=HINT)
+            raise DuplicateError(
+                source, f"document '{twice}' stands twice in the ranking of query '{query}'.", hint=HINT
+            )
         places = kept_places(documents, scores.tolist(), policy.duplicates)
         documents, scores = [documents[at] for at in places], scores[places]
     return documents, scores, dict(zip(documents, scores.tolist(), strict=True))

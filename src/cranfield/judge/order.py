@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cranfield.errors import InputError
+from cranfield.errors import DuplicateError, InputError
 from cranfield.judge.duplicates import HINT, first_repeat, kept_places
 from cranfield.judge.judgments import Judgments
 from cranfield.judge.policy import Policy
@@ -19,9 +19,7 @@ from cranfield.read.source import Rankings, Source, Table, Text
 from cranfield.read.text import BadLine, blocks
 
 
-def rankings_of(
-    source: Source, grades: Mapping[str, Mapping[str, float]], policy: Policy, depth: int | None = None
-) -> dict[str, list[str]]:
+def rankings_of(source: Source, grades: Mapping[str, Mapping[str, float]], policy: Policy) -> dict[str, list[str]]:
     """The documents of the queries of `grades`, best first, by the same rules as the scan."""
     match source:
         case Text():
@@ -30,8 +28,10 @@ def rankings_of(
             found = _from_table(source, grades)
         case Rankings():
             found = _from_rankings(source, grades)
-    depth = min(depth or policy.depth or 0, policy.depth or depth or 0) or None
-    return {query: _ordered(pairs, query, grades[query], policy, source.name)[:depth] for query, pairs in found.items()}
+    return {
+        query: _ordered(pairs, query, grades[query], policy, source.name)[: policy.depth]
+        for query, pairs in found.items()
+    }
 
 
 def with_lengths(
@@ -63,11 +63,13 @@ def _ordered(
             return (-place[document],)
         if policy.ties == "doc_id":
             return (document,)
+        if policy.ties == "smaller_doc_id":
+            return ()  # equals stay in the order they come in below
         grade = grades.get(document)
         worth = (1, 0.0) if grade is None else (2, grade) if grade > 0 else (0, 0.0)
         return (worth if policy.ties == "best" else (-worth[0], -worth[1]), document)
 
-    return sorted(kept, key=lambda document: (kept[document], tie(document)), reverse=True)
+    return sorted(sorted(kept), key=lambda document: (kept[document], tie(document)), reverse=True)
 
 
 def _without_duplicates(pairs: list[tuple[str, float]], query: str, policy: Policy, source: str) -> dict[str, float]:
@@ -76,7 +78,7 @@ def _without_duplicates(pairs: list[tuple[str, float]], query: str, policy: Poli
         return dict(pairs)
     if policy.duplicates == "error":
         twice = documents[first_repeat(documents)]
-        raise InputError(source, f"document '{twice}' stands twice in the ranking of query '{query}'.", hint=HINT)
+        raise DuplicateError(source, f"document '{twice}' stands twice in the ranking of query '{query}'.", hint=HINT)
     return dict(pairs[at] for at in kept_places(documents, [score for _, score in pairs], policy.duplicates))
 
 

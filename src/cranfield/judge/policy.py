@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 from cranfield.errors import PolicyError
 
-Ties = Literal["doc_id", "file", "best", "worst"]
+Ties = Literal["doc_id", "smaller_doc_id", "file", "best", "worst"]
 Missing = Literal["zero", "skip", "error"]
 Duplicates = Literal["error", "first", "last", "best"]
 SameId = Literal["keep", "drop"]
@@ -19,8 +19,9 @@ _CHOICES = {"ties": Ties, "missing": Missing, "duplicates": Duplicates, "same_id
 class Policy:
     """How rankings are read and queries are counted.
 
-    ties: documents with equal scores are ranked by "doc_id" (the larger id by bytes first, as trec_eval does), in
-        the order of the "file", or with the highest grade first ("best") or last ("worst").
+    ties: documents with equal scores are ranked by "doc_id" (the larger id by bytes first, as trec_eval does), by
+        "smaller_doc_id" (the smaller id first, as trec_eval does for preferences alone), in the order of the "file",
+        or with the highest grade first ("best") or last ("worst").
     missing: a judged query that the run lacks counts "zero", is left out ("skip"), or is an "error".
     duplicates: a document that stands twice in a ranking is an "error", or its "first", "last" or "best" (highest
         score) line is kept.

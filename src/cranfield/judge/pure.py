@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cranfield.errors import DuplicateError
 from cranfield.judge.counting import Found, count, join
 from cranfield.judge.duplicates import HINT, first_repeat, kept_places
 from cranfield.judge.judgments import Integers, Judgments
@@ -99,7 +100,7 @@ class _Ranking:
             times = len(self.documents) - len(self.distinct)
             more = f"; {times - 1} more duplicates follow" if times > 1 else ""
             fact = f"document '{document}' stands twice in the ranking of query '{query}'{more}."
-            raise self._block.error(self._line(at), fact, hint=HINT)
+            raise self._block.error(self._line(at), fact, hint=HINT, kind=DuplicateError)
         scores = -self.values if self._block.layout.ranks else self.values
         self._keep(kept_places(self.documents, scores.tolist(), policy.duplicates))
 

@@ -24,9 +24,11 @@ Flags = npt.NDArray[np.bool_]
 class JudgedRanks:
     """Judged documents that were retrieved, sorted by query and rank.
 
-    For each row: `query` (a number), `rank` (from 1), `grade`, and `tied`, whether another document has its score.
+    For each row: `query` (a number), `rank` (from 1), `grade`, `tied`, whether another document has its score, and
+    `row`, which row of the judgments it is.
     For each query: `query_ids`, `retrieved` (documents in its ranking), `missing` (the run lacks it), and all of its
-    judged grades: `judged_grades[judged_first[q]:judged_first[q + 1]]`, the highest first.
+    judged grades: `judged_grades[judged_first[q]:judged_first[q + 1]]`, the highest first; `judged_row` are their rows
+    of the judgments.
 
     A negative grade means "pooled, not judged". Rows that carry one stay, since inferred measures need them.
     """
@@ -36,10 +38,12 @@ class JudgedRanks:
     rank: Integers
     grade: Numbers
     tied: Flags
+    row: Integers
     retrieved: Integers
     missing: Flags
     judged_grades: Numbers
     judged_first: Integers
+    judged_row: Integers
     extra: int = field(default=0)  # queries of the run that nobody judged
     lengths: tuple[Numbers, ...] | None = None  # of all documents of each ranking, by rank, where they are known
 
@@ -125,6 +129,7 @@ class JudgedRanks:
             rank=self.ideal_rank[kept],
             grade=self.judged_grades[kept],
             tied=np.zeros(len(query), dtype=np.bool_),
+            row=self.judged_row[kept],
             retrieved=np.bincount(query, minlength=len(self)),
         )
 
@@ -182,16 +187,25 @@ class JudgedRanks:
             query=np.zeros(rows.stop - rows.start, dtype=np.int64),
             rank=self.rank[rows],
             grade=self.grade[rows],
+            row=self.row[rows],
             tied=self.tied[rows],
             retrieved=self.retrieved[query : query + 1],
             missing=self.missing[query : query + 1],
             judged_grades=self.judged_grades[judged],
+            judged_row=self.judged_row[judged],
             judged_first=ends([judged.stop - judged.start]),
             lengths=self.lengths and self.lengths[query : query + 1],
         )
 
     def _rows(self, kept: Flags) -> JudgedRanks:
-        return replace(self, query=self.query[kept], rank=self.rank[kept], grade=self.grade[kept], tied=self.tied[kept])
+        return replace(
+            self,
+            query=self.query[kept],
+            rank=self.rank[kept],
+            grade=self.grade[kept],
+            tied=self.tied[kept],
+            row=self.row[kept],
+        )
 
     @classmethod
     def of(cls, judgments: Judgments, source: Source, policy: Policy) -> JudgedRanks:
@@ -216,16 +230,20 @@ class JudgedRanks:
         judged = [(rank, grade) for rank, grade in enumerate(grades, 1) if grade is not None]
         rank = np.array([rank for rank, _ in judged], dtype=np.int64)
         grade = np.array([grade for _, grade in judged], dtype=np.float64)
+        every = np.concatenate((grade, np.asarray(missed, dtype=np.float64)))
+        best_first = np.argsort(-every, kind="stable")
         return cls(
             query_ids=("",),
             query=np.zeros(len(rank), dtype=np.int64),
             rank=rank,
             grade=grade,
             tied=np.zeros(len(rank), dtype=np.bool_),
+            row=np.arange(len(rank)),
             retrieved=np.array([len(grades)], dtype=np.int64),
             missing=np.array([False]),
-            judged_grades=np.sort(np.concatenate((grade, np.asarray(missed, dtype=np.float64))))[::-1],
-            judged_first=ends([len(grade) + len(missed)]),
+            judged_grades=every[best_first],
+            judged_first=ends([len(every)]),
+            judged_row=best_first,
         )
 
 
@@ -234,7 +252,9 @@ def _table(judgments: Judgments, scanned: Scanned, policy: Policy) -> JudgedRank
     query, grade = judgments.query[found.row], judgments.grades[found.row]
     rank = found.above + 1 + found.before
     tied = found.tied > 1
-    if policy.ties in ("best", "worst") and tied.any():
+    if policy.ties == "smaller_doc_id":
+        rank = found.above + found.tied - found.before  # before are the larger ids
+    elif policy.ties in ("best", "worst") and tied.any():
         rank = _rank_ties_by_grade(query, grade, found.above, found.before, found.tied, policy.ties == "best")
     order = np.lexsort((rank, query))
     by_grade = np.lexsort((-judgments.grades, judgments.query))
@@ -244,10 +264,12 @@ def _table(judgments: Judgments, scanned: Scanned, policy: Policy) -> JudgedRank
         rank=rank[order],
         grade=grade[order],
         tied=tied[order],
+        row=found.row[order],
         retrieved=np.maximum(scanned.retrieved, 0),
         missing=scanned.retrieved < 0,
         judged_grades=judgments.grades[by_grade],
         judged_first=judgments.first,
+        judged_row=by_grade,
         extra=scanned.extra,
     )
 

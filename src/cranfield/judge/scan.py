@@ -103,6 +103,7 @@ def _native_layout(layout: Layout) -> Any:
         layout.separator,
         layout.ranks,
         layout.counted,
+        layout.single,
     )
 
 

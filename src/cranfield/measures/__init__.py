@@ -1,9 +1,35 @@
 """Judged ranks to one value per query: the registry, the language of measure names, and one file per family."""
 
-from cranfield.measures import counts, cwl, gain, incomplete, precision, recall_levels, sets, similarity, users
+from cranfield.measures import (
+    counts,
+    cwl,
+    diversity,
+    gain,
+    groups,
+    incomplete,
+    precision,
+    preferences,
+    recall_levels,
+    sets,
+    similarity,
+    users,
+)
 from cranfield.measures.registry import Definition, Measure, catalogue, measure
 from cranfield.measures.syntax import parse_measure, parse_measures
 
 __all__ = ["Definition", "Measure", "catalogue", "measure", "parse_measure", "parse_measures"]
 
-FAMILIES = (counts, sets, precision, recall_levels, gain, users, cwl, incomplete, similarity)
+FAMILIES = (
+    counts,
+    sets,
+    precision,
+    recall_levels,
+    gain,
+    users,
+    cwl,
+    incomplete,
+    similarity,
+    diversity,
+    groups,
+    preferences,
+)

@@ -23,7 +23,8 @@ def ratio(part: npt.ArrayLike, whole: npt.ArrayLike) -> Numbers:
 
 def harmonic(precision: Numbers, recall: Numbers, beta: float) -> Numbers:
     """The weighted harmonic mean that F is."""
-    return ratio((1 + beta**2) * precision * recall, beta**2 * precision + recall)
+    weight = float(f"{beta**2:.15g}")  # of β = √0.5 just 0.5
+    return ratio((1 + weight) * precision * recall, weight * precision + recall)
 
 
 def gains(grades: npt.NDArray[Any], gain: str | GainMap) -> Numbers:

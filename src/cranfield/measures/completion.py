@@ -139,10 +139,12 @@ def _table(grades: Numbers, judged: Numbers, retrieved: int) -> JudgedRanks:
         rank=np.tile(np.arange(1, depth + 1), count),
         grade=grades.reshape(-1),
         tied=np.zeros(grades.size, dtype=np.bool_),
+        row=np.arange(grades.size),
         retrieved=np.full(count, retrieved),
         missing=np.zeros(count, dtype=np.bool_),
         judged_grades=judged.reshape(-1),
         judged_first=ends([judged.shape[1]] * count),
+        judged_row=np.arange(judged.size),
     )
 
 
@@ -173,10 +175,12 @@ def _joined(tables: list[JudgedRanks]) -> JudgedRanks:
         rank=column("rank"),
         grade=column("grade"),
         tied=column("tied"),
+        row=column("row"),
         retrieved=column("retrieved"),
         missing=column("missing"),
         judged_grades=column("judged_grades"),
         judged_first=ends(chain.from_iterable(np.diff(table.judged_first).tolist() for table in tables)),
+        judged_row=column("judged_row"),
     )
 
 
@@ -194,9 +198,11 @@ def _filled(judged: JudgedRanks, grade: float) -> tuple[dict[str, Any], dict[str
     full[place[judged.query[known]] + judged.rank[known] - 1] = judged.grade[known]
     whose = np.repeat(np.arange(len(judged)), judged.retrieved)
     rank = np.arange(len(full)) - place[whose] + 1
-    rankings = {"query": whose, "rank": rank, "grade": full, "tied": np.zeros(len(full), dtype=np.bool_)}
+    untied = np.zeros(len(full), dtype=np.bool_)
+    rankings = {"query": whose, "rank": rank, "grade": full, "tied": untied, "row": np.arange(len(full))}
     query = np.concatenate([np.repeat(np.arange(len(judged)), holes), judged.judged_query])
     everything = np.concatenate([np.full(holes.sum(), grade), judged.judged_grades])
     order = np.lexsort((-everything, query))
-    judgments = {"judged_grades": everything[order], "judged_first": ends(np.diff(judged.judged_first) + holes)}
+    first = ends(np.diff(judged.judged_first) + holes)
+    judgments = {"judged_grades": everything[order], "judged_first": first, "judged_row": order}
     return rankings, judgments

@@ -104,6 +104,7 @@ KINDS: dict[str, Kind] = {
     "multiple": number(0, open_low=True),
     "points": whole(2),
     "p": number(0, 1, open_low=True, open_high=True),
+    "alpha": number(0, 1),
     "max_grade": number_or("query", number(0, open_low=True)),
     "variant": choice("trec", "2004"),
     "tail": choice("always", "unjudged"),

@@ -8,11 +8,12 @@ from typing import Any, Literal
 
 from cranfield.errors import MeasureError
 from cranfield.judge.judgments import Numbers
-from cranfield.judge.ranks import JudgedRanks
 from cranfield.measures.parameters import KINDS, Kind, kind_of
 
 Function = Callable[..., Numbers]
 Aggregate = Literal["mean", "sum", "geometric", "median"]
+# What a measure is a function of: JudgedRanks, or one of the tables of judgments with groups.
+TableName = Literal["ranks", "subtopics", "preferences", "groups"]
 REQUIRED: Any = object()
 
 _definitions: dict[str, Definition] = {}
@@ -37,6 +38,7 @@ class Definition:
     monotone: bool  # rises with every grade in the ranking, and falls with every grade in the judgments
     of_holes: bool  # about the unjudged documents themselves, whatever they turn out to be
     orderly: bool  # a better document that moves up, past a worse one, never makes it worse
+    table: TableName
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _definition, (self.name,)
@@ -95,8 +97,8 @@ class Measure:
     def __str__(self) -> str:
         return self.name
 
-    def __call__(self, judged: JudgedRanks) -> Numbers:
-        """The value of every query."""
+    def __call__(self, judged: Any) -> Numbers:
+        """The value of every query, from the table that the measure is a function of: `JudgedRanks` for most."""
         parameters = dict(self.parameters)
         if parameters.pop("judged_only", False):
             judged = judged.condensed
@@ -105,6 +107,14 @@ class Measure:
     def replace(self, **parameters: Any) -> Measure:
         """The same measure with other parameters."""
         return self.definition(**{**dict(self.parameters), **parameters})
+
+    def check_ranks(self) -> None:
+        """Refuse to be measured on one list of grades, where the measure needs judgments with groups."""
+        if self.definition.table != "ranks":
+            raise MeasureError(
+                f"{self.name} is measured on {self.definition.table}, which one grade for each document does not tell.",
+                hint="give evaluate() judgments that name a group for every grade",
+            )
 
 
 def measure(
@@ -120,9 +130,11 @@ def measure(
     monotone: bool = False,
     of_holes: bool = False,
     orderly: bool = True,
+    table: TableName = "ranks",
 ) -> Callable[[Function], Function]:
     """Register a function of `JudgedRanks` as a measure. Its parameters are the function's keyword arguments.
 
+    With `table`, it is a function of `SubtopicRanks`, `PreferenceRanks` or `GroupRanks`.
     An alias may fix parameters: "recall_cap" or "SetRelP(relative=True)" are both fine.
     """
 
@@ -146,6 +158,7 @@ def measure(
             monotone=monotone,
             of_holes=of_holes,
             orderly=orderly,
+            table=table,
         )
         for alias in (name, *aliases):
             word, _, fixed = alias.rstrip(")").partition("(")

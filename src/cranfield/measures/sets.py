@@ -92,7 +92,14 @@ def set_average_precision(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
     range=(-math.inf, math.inf),
 )
 def utility(
-    judged: JudgedRanks, *, a: float = 1, b: float = -1, c: float = 0, d: float = 0, documents: int = 1, rel: float = 1
+    judged: JudgedRanks,
+    *,
+    a: float = 1,
+    b: float = -1,
+    c: float = 0,
+    d: float = 0,
+    documents: int | None = None,
+    rel: float = 1,
 ) -> Numbers:
     """What retrieving and not retrieving is worth, added up; `documents` is the size of the collection.
 
@@ -100,7 +107,7 @@ def utility(
     """
     found, total = judged.sum(judged.relevant(rel)), judged.n_relevant(rel)
     n = judged.retrieved
-    size = documents if documents > 1 else 0  # unknown: trec_eval's default
+    size = documents or 0  # 0 where it is not known, as in trec_eval
     return a * found + b * (n - found) + c * (total - found) + d * (size + found - n - total)
 
 

@@ -8,13 +8,16 @@ from typing import Any
 
 from cranfield.errors import MeasureError
 from cranfield.measures.registry import Definition, Measure, find, spellings
+from cranfield.measures.trec_eval.names import single as trec_eval_measure
 
 # name, (parameters), @cutoff
 _OURS = re.compile(r"([^\s()@]+)(?:\(([^()]*)\))?(?:@([^\s@()]+))?")
 # trec_eval and friends: ndcg_cut_10, ndcg_cut.10, P_5, recall_at_100, iprec_at_recall_0.10
 _CUTOFF = re.compile(r"(.+?)(?:_cut)?(?:_at_|[_.])(\d+(?:\.\d+)?)")
-# trec_eval's lists of cutoffs: P.5,10 or ndcg_cut_5,10
-_CUTOFFS = re.compile(r"([A-Za-z][\w-]*?)([_.])(\d+(?:,\d+)+)")
+# trec_eval's lists of cutoffs: P.5,10 or iprec_at_recall_0.1,0.5
+_CUTOFFS = re.compile(r"([A-Za-z][\w-]*?)([_.])(\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?)+)")
+# a further item of one of its lists: 10, 0.5, -1, 2=9
+_ITEM = re.compile(r"(?:\d+=)?[+-]?(?:\d+\.?\d*|\.\d+)")
 # ir_measures' names of our parameters
 _OTHER_NAMES = {"gains": "gain", "max_rel": "max_grade"}
 # ranx's threshold: ndcg@10-l2
@@ -57,11 +60,11 @@ def _words(text: str) -> list[str]:
 
 
 def _rejoined(words: list[str]) -> list[str]:
-    # "P.5," followed by "10" is one of trec_eval's lists.
+    # "P.5," followed by "10" is one of trec_eval's lists, and so is "ndcg.1=3," followed by "2=9".
     out: list[str] = []
     for word in words:
         bare = word.rstrip(",")
-        if out and out[-1].endswith(",") and bare.isdigit():
+        if out and out[-1].endswith(",") and _ITEM.fullmatch(bare):
             out[-1] += bare + ("," if word.endswith(",") else "")
         elif bare:
             out.append(word)
@@ -70,7 +73,7 @@ def _rejoined(words: list[str]) -> list[str]:
 
 def _expanded(word: str) -> list[str]:
     cutoffs = _CUTOFFS.fullmatch(word)
-    if cutoffs is None:
+    if cutoffs is None or trec_eval_measure(word):
         return [word]
     name, mark, numbers = cutoffs.groups()
     return [f"{name}{mark}{number}" for number in numbers.split(",")]
@@ -91,6 +94,8 @@ def parse_measure(text: str) -> Measure:
     level = _LEVEL.fullmatch(f"{name}@{at}" if at else name)
     if level and (definition is None or at):  # ranx writes the threshold last
         return _with_level(parse_measure(level[1]), level[2])
+    if definition is None and (theirs := trec_eval_measure(text.strip())):
+        return theirs
     if definition is None:
         cut = _CUTOFF.fullmatch(name)
         definition = find(cut[1]) if cut else None

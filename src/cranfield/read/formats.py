@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from cranfield.errors import InputError
 from cranfield.read.names import Role, find_columns, wanted
 from cranfield.read.streams import BYTE_ORDER_MARK, Stream
-from cranfield.read.text import MSMARCO_RUN, TREC_QRELS, TREC_RUN, Layout
+from cranfield.read.text import MSMARCO_RUN, PREFERENCES, TREC_QRELS, TREC_RUN, Layout
 
-FORMATS = ("trec", "msmarco", "csv", "tsv", "json", "jsonl", "parquet")
+FORMATS = ("trec", "msmarco", "prefs", "csv", "tsv", "json", "jsonl", "parquet")
 _EXTENSIONS = {
     ".csv": "csv",
     ".tsv": "tsv",
@@ -28,8 +28,9 @@ _HEAD = 1 << 16
 
 def detect(stream: Stream, role: Role, format: str | None) -> str | Layout:
     """The layout of the lines of a text format, or the name of another format."""
-    if format is not None and format not in FORMATS:
-        raise InputError(stream.name, f"there is no format '{format}'.", hint=f"formats are {', '.join(FORMATS)}")
+    known = [name for name in FORMATS if role == "qrels" or name != "prefs"]
+    if format is not None and format not in known:
+        raise InputError(stream.name, f"there is no format '{format}'.", hint=f"formats are {', '.join(known)}")
     head = stream.head(_HEAD).removeprefix(BYTE_ORDER_MARK)
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputError(
@@ -41,6 +42,8 @@ def detect(stream: Stream, role: Role, format: str | None) -> str | Layout:
             raise InputError(stream.name, "this file is empty.")
         return kind
     fields = _first_line(head, stream)
+    if kind == "prefs":
+        return PREFERENCES
     if kind == "trec":
         return TREC_QRELS if role == "qrels" else TREC_RUN
     if kind == "msmarco":
@@ -109,6 +112,7 @@ def _header(line: str, separators: Sequence[str], role: Role) -> Layout | None:
                 value_name=found.value_name,
                 ranks=found.ranks,
                 header=True,
+                groups=found.groups,
             )
     return None
 
@@ -126,8 +130,8 @@ def _by_width(stream: Stream, fields: list[str], role: Role) -> Layout:
     """Lines without a header, told apart by how many columns they have."""
     width = len(fields)
     if role == "qrels":
-        if width == 4:
-            return TREC_QRELS
+        if width in (4, 5):
+            return TREC_QRELS if width == 4 else PREFERENCES
         if width >= 6:
             raise InputError(
                 stream.name,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -46,6 +47,18 @@ def is_frame(thing: Any) -> bool:
 
 def from_frame(frame: Any, role: Role, source: str) -> Frame:
     """Take the three columns out of a pandas, polars, pyarrow or other frame."""
+    return _frame(_columns(frame, source), role, source)
+
+
+def frame_rows(frame: Any, source: str) -> Iterator[dict[str, Any]]:
+    """The rows of a frame as mappings of column name to value: slow, and enough for judgments."""
+    columns = _columns(frame, source)
+    values = [column.to_list() if hasattr(column, "to_list") else column.to_pylist() for column in columns.values()]
+    names = [str(name) for name in columns]
+    return (dict(zip(names, row, strict=True)) for row in zip(*values, strict=True))
+
+
+def _columns(frame: Any, source: str) -> dict[str, Any]:
     arrow = need("pyarrow", extra="frames", purpose="reading a frame")
     narwhals = need("narwhals", extra="frames", purpose="reading a frame")
     try:
@@ -59,11 +72,17 @@ def from_frame(frame: Any, role: Role, source: str) -> Frame:
         raise
     except Exception as error:  # each library raises its own
         raise InputError(source, f"this frame cannot be read ({error}).") from error
-    return _frame(columns, role, source)
+    return columns
 
 
 def from_parquet(stream: Stream, role: Role) -> Frame:
-    """Read a Parquet file."""
+    """Read the three columns of a Parquet file."""
+    table = parquet_table(stream, role)
+    return _frame({name: table.column(name) for name in table.column_names}, role, stream.name)
+
+
+def parquet_table(stream: Stream, role: Role, *, grouped: bool = False) -> Any:
+    """The columns of a Parquet file that are needed: query, document, value, and with `grouped` those of groups."""
     arrow = need("pyarrow", extra="frames", purpose="reading Parquet")
     parquet = need("pyarrow.parquet", extra="frames", purpose="reading Parquet")
     try:
@@ -72,12 +91,12 @@ def from_parquet(stream: Stream, role: Role) -> Frame:
         found = find_columns(names, role)
         if found is None:
             raise InputError(stream.name, f"its columns are {', '.join(names)}.", hint=wanted(role))
-        table = file.read(columns=[names[found.query], names[found.document], names[found.value]])
+        places = (found.query, found.document, found.value, *(found.groups if grouped else ()))
+        return file.read(columns=[names[place] for place in places])
     except CranfieldError:
         raise
     except Exception as error:  # ArrowInvalid, OSError, and others for damaged files
         raise InputError(stream.name, f"this Parquet file cannot be read ({error}).") from error
-    return _frame({name: table.column(name) for name in table.column_names}, role, stream.name)
 
 
 def _frame(columns: dict[str, Any], role: Role, source: str) -> Frame:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from cranfield.errors import InputError
 from cranfield.read.names import Role, find_columns, wanted
@@ -35,13 +35,34 @@ class Pairs(list[tuple[str, float]]):
 
 
 def from_rows(rows: Iterable[Any], role: Role, source: str, *, lines: bool = False) -> dict[str, Pairs]:
-    """Group (query, document, value) rows: tuples, named tuples or mappings of column names.
+    """Bring rows together by query."""
+    by_query: dict[str, Pairs] = {}
+    for row in read_rows(rows, role, source, lines=lines):
+        by_query.setdefault(row.query, Pairs()).append((row.document, row.value))
+    return by_query
 
-    With `lines`, every item is a line's number and its row.
+
+class Row(NamedTuple):
+    """One row, and what to call its place in an error."""
+
+    where: str
+    query: str
+    document: str
+    value: float
+    groups: tuple[str, ...]  # the group and the subgroup of a judgment, where they are asked for and named
+
+
+def read_rows(
+    rows: Iterable[Any], role: Role, source: str, *, lines: bool = False, grouped: bool = False
+) -> Iterator[Row]:
+    """Read (query, document, value) rows: tuples, named tuples or mappings of column names.
+
+    With `lines`, every item is a line's number and its row. With `grouped`, a row may also name a group and subgroup:
+    (query, group, document, grade) or (query, group, subgroup, document, grade).
     """
-    grouped: dict[str, Pairs] = {}
     names: tuple[str, ...] | None = None
-    places, ranks = (0, 1, 2), False
+    width, places, ranks = -1, (0, 1, 2), False
+    groups: tuple[int, ...] = ()
     for number, item in enumerate(rows, 1):
         place, row = (item[0], item[1]) if lines else (number, item)
         where = f"{'line' if lines else 'row'} {place}"
@@ -55,32 +76,43 @@ def from_rows(rows: Iterable[Any], role: Role, source: str, *, lines: bool = Fal
             raise InputError(
                 source, f"{where} is {row!r:.60}, not a row.", hint=f"a row is: (query, document, {value})"
             )
-        if its_names != names:
-            names, places, ranks = its_names, *_places(its_names, len(row), role, source, where)
-        if len(row) <= max(places):
+        if its_names != names or (not names and len(row) != width):
+            names, width = its_names, len(row)
+            places, ranks, groups = _places(its_names, width, role, source, where, grouped)
+        if len(row) <= max(*places, *groups):
             raise InputError(source, f"{where} has only {len(row)} columns.")
         query = id_text(row[places[0]], source, where)
         document = id_text(row[places[1]], source, where)
         number_ = finite(row[places[2]], source, where)
-        grouped.setdefault(query, Pairs()).append((document, -number_ if ranks else number_))
-    return grouped
+        its_groups = tuple(id_text(row[place], source, where) for place in groups) if groups else ()
+        yield Row(where, query, document, -number_ if ranks else number_, its_groups)
+
+
+# Where query, document and value, and where the groups stand in a row without names, by its width.
+_WIDTHS: dict[int, tuple[tuple[int, int, int], tuple[int, ...]]] = {
+    3: ((0, 1, 2), ()),
+    4: ((0, 2, 3), (1,)),
+    5: ((0, 3, 4), (1, 2)),
+}
 
 
 def _places(
-    names: tuple[str, ...], width: int, role: Role, source: str, where: str
-) -> tuple[tuple[int, int, int], bool]:
+    names: tuple[str, ...], width: int, role: Role, source: str, where: str, grouped: bool
+) -> tuple[tuple[int, int, int], bool, tuple[int, ...]]:
     if not names:
-        if width == 3:
-            return (0, 1, 2), False
+        if width == 3 or (grouped and width in _WIDTHS):
+            places, groups = _WIDTHS[width]
+            return places, False, groups
         raise InputError(
             source,
-            f"{where} has {width} columns where 3 are needed.",
-            hint=f"a row is: (query, document, {'grade' if role == 'qrels' else 'score'})",
+            f"{where} has {width} columns where {'3, 4 or 5' if grouped else '3'} are needed.",
+            hint=f"a row is: (query, document, {'grade' if role == 'qrels' else 'score'})"
+            + (" or (query, group, document, grade)" if grouped else ""),
         )
     found = find_columns(names, role)
     if found is None:
         raise InputError(source, f"{where} has the columns {', '.join(names)}.", hint=wanted(role))
-    return (found.query, found.document, found.value), found.ranks
+    return (found.query, found.document, found.value), found.ranks, found.groups if grouped else ()
 
 
 def finite(value: object, source: str, what: str) -> float:
@@ -101,31 +133,36 @@ def finite(value: object, source: str, what: str) -> float:
 
 def from_json(stream: Stream, role: Role) -> Mapping[Any, Any]:
     """A JSON file: an object of objects, an object of ranked lists, or an array of rows."""
-    data = _parse(b"".join(stream.chunks()).removeprefix(BYTE_ORDER_MARK), stream.name, None)
-    if isinstance(data, list):
-        return from_rows(data, role, stream.name)
-    if not isinstance(data, dict):
-        raise InputError(stream.name, "this JSON is neither an object nor an array.", hint=_JSON_HINT)
-    return data
+    data = read_json(stream)
+    return from_rows(data, role, stream.name) if isinstance(data, list) else data
 
 
 def from_json_lines(stream: Stream, role: Role) -> Mapping[Any, Any]:
     """A file with one JSON object, a row, on every line."""
-
-    def rows() -> Iterable[Any]:
-        rest = b""
-        number = 0
-        for chunk in stream.chunks():
-            *lines, rest = (rest + chunk).split(b"\n")
-            for line in lines:
-                number += 1
-                yield from _row(line, number, stream.name)
-        yield from _row(rest, number + 1, stream.name)
-
-    return from_rows(rows(), role, stream.name, lines=True)
+    return from_rows(json_lines(stream), role, stream.name, lines=True)
 
 
-def _row(line: bytes, number: int, name: str) -> Iterable[Any]:
+def read_json(stream: Stream) -> dict[Any, Any] | list[Any]:
+    """The content of a JSON file: an object or an array."""
+    data = _parse(b"".join(stream.chunks()).removeprefix(BYTE_ORDER_MARK), stream.name, None)
+    if not isinstance(data, dict | list):
+        raise InputError(stream.name, "this JSON is neither an object nor an array.", hint=_JSON_HINT)
+    return data
+
+
+def json_lines(stream: Stream) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a file with one on every line, each with its line's number."""
+    rest = b""
+    number = 0
+    for chunk in stream.chunks():
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            number += 1
+            yield from _row(line, number, stream.name)
+    yield from _row(rest, number + 1, stream.name)
+
+
+def _row(line: bytes, number: int, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
     line = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
     if line.strip():
         row = _parse(line, name, number)

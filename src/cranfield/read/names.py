@@ -1,4 +1,4 @@
-"""How people spell the three columns, and which spelling wins where a table has several."""
+"""How people spell the columns, and which spelling wins where a table has several."""
 
 from __future__ import annotations
 
@@ -24,23 +24,27 @@ DOCUMENT = (
 GRADE = ("relevance", "grade", "rel", "label", "judgment", "score")
 SCORE = ("score", "similarity", "sim")
 RANK = ("rank", "position")
+# Where a document may be judged more than once: for a subtopic, by a group of judges, in one of their sessions.
+GROUP = ("group", "group_id", "subtopic", "subtopic_id", "iteration", "iter")
+SUBGROUP = ("subgroup", "subgroup_id")
 
 
 class Found(NamedTuple):
-    """Places of the three columns. `ranks`: the value is a rank, because there is no score."""
+    """Places of the columns. `ranks`: the value is a rank, because there is no score; `groups`: group and subgroup."""
 
     query: int
     document: int
     value: int
     value_name: str
     ranks: bool
+    groups: tuple[int, ...] = ()
 
 
 def find_columns(names: Sequence[str], role: Role) -> Found | None:
     """Find query, document and value among a table's column names.
 
     >>> find_columns(["query-id", "corpus-id", "score"], "qrels")
-    Found(query=0, document=1, value=2, value_name='grade', ranks=False)
+    Found(query=0, document=1, value=2, value_name='grade', ranks=False, groups=())
     """
     plain = [name.strip().lower().replace("-", "_").replace(" ", "_") for name in names]
 
@@ -58,7 +62,9 @@ def find_columns(names: Sequence[str], role: Role) -> Found | None:
         value, value_name, ranks = place(RANK), "rank", True
     if query is None or document is None or value is None:
         return None
-    return Found(query, document, value, value_name, ranks)
+    groups = (place(GROUP), place(SUBGROUP))
+    named = () if groups[0] is None else tuple(column for column in groups if column is not None)
+    return Found(query, document, value, value_name, ranks, named)
 
 
 def wanted(role: Role) -> str:

@@ -55,9 +55,14 @@ def open_source(thing: Any, role: Role, format: str | None = None) -> Source:
         return Table(what, frames.from_frame(thing, role, what))
     if isinstance(thing, Iterable) and not isinstance(thing, bytes):
         return Rankings(what, mappings.from_rows(thing, role, what))
+    raise unreadable(thing, what)
+
+
+def unreadable(thing: Any, what: str) -> InputError:
+    """The error for a thing that is no source at all."""
     if hasattr(thing, "collect"):
-        raise InputError(what, f"a {type(thing).__name__} has no rows yet.", hint="call its .collect() first")
-    raise InputError(
+        return InputError(what, f"a {type(thing).__name__} has no rows yet.", hint="call its .collect() first")
+    return InputError(
         what,
         f"cannot be read from {type(thing).__name__} ({thing!r:.60}).",
         hint="give a path, '-', an open binary file, a dict of dicts, a frame, or rows (query, document, value)",

@@ -65,6 +65,18 @@ class Stream:
                 break
         return taken[:size]
 
+    def tail(self, size: int) -> bytes:
+        """The last bytes, decompressed."""
+        with self._opened() as file:
+            first = self._read(file, COMPRESSED_CHUNK)
+            if self._spool is None and not _compression(first):
+                file.seek(max(self._start, file.seek(0, os.SEEK_END) - size))
+                return self._read(file, size)
+            taken = b""
+            for chunk in self._rest(file, first, CHUNK):
+                taken = (taken + chunk)[-size:]
+            return taken
+
     def chunks(self) -> Iterator[bytes]:
         """The content. Once it has all been read, `sha256` is the hash of the decompressed bytes."""
         digest = hashlib.sha256()

@@ -34,6 +34,8 @@ class Layout(NamedTuple):
     counted: bool = False  # ... and must count 1, 2, 3 within each query, because the format was guessed
     header: bool = False  # the first line names the columns
     numbered: bool = False  # every line starts with the number it had in its file
+    single: bool = False  # the value is kept in 32 bits, as trec_eval 9 does
+    groups: tuple[int, ...] = ()  # columns of judgments that name a group, and a subgroup of it
 
     def with_line_numbers(self) -> Layout:
         """The layout of the same lines with their number in a column before the first."""
@@ -46,6 +48,7 @@ class Layout(NamedTuple):
             most=self.most and self.most + 1,
             header=False,
             numbered=True,
+            groups=tuple(column + 1 for column in self.groups),
         )
 
     def split(self, line: bytes) -> list[bytes]:
@@ -69,7 +72,8 @@ class Layout(NamedTuple):
 
 
 TREC_RUN = Layout("query Q0 document rank score name", 0, 2, 4, 6, rank=3)
-TREC_QRELS = Layout("query iteration document grade", 0, 2, 3, 4, 4, value_name="grade")
+TREC_QRELS = Layout("query iteration document grade", 0, 2, 3, 4, 4, value_name="grade", groups=(1,))
+PREFERENCES = Layout("query group subgroup document grade", 0, 3, 4, 5, 5, value_name="grade", groups=(1, 2))
 MSMARCO_RUN = Layout("query document rank", 0, 1, 2, 3, 3, value_name="rank", ranks=True)
 
 
@@ -80,20 +84,21 @@ class Columns(NamedTuple):
     document: list[bytes]
     value: npt.NDArray[np.float64]
     line: list[int] | None  # numbers within the block, from 0, or within the file if numbered; None: 0, 1, 2, …
+    groups: list[list[bytes]]  # one list for each column of groups
 
 
 class BadLine(Exception):
     """What is wrong with a line of a block; `located` when nobody else reads the stream any more."""
 
-    def __init__(self, block: Block, line: int, fact: str, hint: str) -> None:
-        self._block, self._line, self._fact, self._hint = block, line, fact, hint
+    def __init__(self, block: Block, line: int, fact: str, hint: str, kind: type[InputError]) -> None:
+        self._block, self._line, self._fact, self._hint, self._kind = block, line, fact, hint, kind
 
     def located(self) -> InputError:
         """The error for the user, with the line's number in the file."""
         line = self._line
         if not self._block.layout.numbered:
             line += 1 + lines_before(self._block.stream, self._block.offset)
-        return InputError(self._block.stream.name, self._fact, line=line, hint=self._hint)
+        return self._kind(self._block.stream.name, self._fact, line=line, hint=self._hint)
 
 
 class Block(NamedTuple):
@@ -104,13 +109,17 @@ class Block(NamedTuple):
     offset: int
     data: bytes | memoryview
 
-    def error(self, line: int, fact: str, *, hint: str = "") -> BadLine:
+    def error(self, line: int, fact: str, *, hint: str = "", kind: type[InputError] = InputError) -> BadLine:
         """An error about a line of this block."""
-        return BadLine(self, line, fact, hint)
+        return BadLine(self, line, fact, hint, kind)
 
     def columns(self) -> Columns:
         """Cut the block into columns."""
-        return self._columns_at_once() or self._columns_by_line()
+        columns = self._columns_at_once() or self._columns_by_line()
+        if not self.layout.single:
+            return columns
+        with np.errstate(over="ignore"):  # what is too large for 32 bits is infinite there
+            return columns._replace(value=columns.value.astype(np.float32).astype(np.float64))
 
     def _columns_at_once(self) -> Columns | None:
         # The usual block: every line has exactly the least number of columns. One split of the whole, with a mark
@@ -126,11 +135,13 @@ class Block(NamedTuple):
         if values is None:
             return None
         lines = list(map(int, fields[::step])) if layout.numbered else None
-        return Columns(fields[layout.query :: step], fields[layout.document :: step], values, lines)
+        groups = [fields[column::step] for column in layout.groups]
+        return Columns(fields[layout.query :: step], fields[layout.document :: step], values, lines, groups)
 
     def _columns_by_line(self) -> Columns:
         layout = self.layout
         queries, documents, values, lines = [], [], [], []
+        groups: list[list[bytes]] = [[] for _ in layout.groups]
         for number, line in enumerate(bytes(self.data).split(b"\n")):
             try:
                 _ = _is_utf8(line) or line.decode()
@@ -169,7 +180,9 @@ class Block(NamedTuple):
             documents.append(fields[layout.document])
             values.append(self._number(fields[layout.value], place))
             lines.append(place)
-        return Columns(queries, documents, np.array(values, dtype=np.float64), lines)
+            for group, column in zip(groups, layout.groups, strict=True):
+                group.append(fields[column])
+        return Columns(queries, documents, np.array(values, dtype=np.float64), lines, groups)
 
     def _wrong_width(self, line: int, width: int) -> BadLine:
         layout, extra = self.layout, int(self.layout.numbered)
@@ -268,6 +281,22 @@ def lines_before(stream: Stream, offset: int) -> int:
         if offset <= 0:
             break
     return count
+
+
+def last_fields(stream: Stream, layout: Layout) -> list[bytes]:
+    """The columns of the last line that holds data; none if there is no such line."""
+    size = 1 << 12
+    while True:
+        end = stream.tail(size)
+        lines = end.split(b"\n")
+        whole = lines if len(end) < size else lines[1:]  # the first may have lost its start
+        for line in reversed(whole):
+            fields = layout.split(line)
+            if fields:
+                return fields
+        if len(end) < size:
+            return []
+        size *= 16
 
 
 def partition(block: Block, line: int, count: int) -> list[bytes]:

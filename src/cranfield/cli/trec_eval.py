@@ -1,0 +1,266 @@
+"""`cranfield trec_eval`, also installed as `cranfield-trec_eval`: trec_eval's command line."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from getopt import GetoptError, gnu_getopt
+
+from cranfield.errors import CranfieldError, DuplicateError, InputError, MeasureError
+from cranfield.version import __version__
+
+NAME = "cranfield-trec_eval"
+USAGE = f"Usage: {NAME} [-h] [-q] {{-m measure}}* [options] QRELS RUN"
+HELP = f"""{USAGE}
+
+Evaluate RUN against the judgments in QRELS and print what trec_eval 10.0 prints. RUN may be - for standard input.
+
+  -q            print the values of each query, too
+  -n            print no summary
+  -m MEASURE    a measure or nickname, with parameters after a point; may be repeated
+                (nicknames: official, the default; all_trec, set, all_prefs, prefs, qrels_jg)
+  -c            count judged queries that the run lacks
+  -l N          the lowest grade that is relevant (1)
+  -M N          keep the first N documents of each ranking
+  -J            leave documents out that were not judged
+  -N N          the number of documents in the collection, for utility
+  -R FORMAT     of the judgments: qrels, qrels_jg, prefs or qrels_prefs
+  -T FORMAT     of the run: trec_results
+  -Z FILE       print z-scores; a line of FILE is: query measure mean deviation
+  -D N[.QUERY]  evaluate only QUERY; the number is ignored
+  -o            accepted, without effect
+  -v            print the version
+  --as 9        keep to the rules of trec_eval 9: scores have 32 bits, recall is rounded up, judged queries that the
+                run lacks are left out, and -c counts them without listing them
+  -h            print this, and about the measures that -m names
+"""
+SHORT = "hvqm:cl:nD:JN:M:R:T:oZ:"
+LONG = {
+    "help": "-h",
+    "version": "-v",
+    "query_eval_wanted": "-q",
+    "measure=": "-m",
+    "complete_rel_info_wanted": "-c",
+    "level_for_rel=": "-l",
+    "nosummary": "-n",
+    "Debug_level=": "-D",
+    "Judged_docs_only": "-J",
+    "Number_docs_in_coll=": "-N",
+    "Max_retrieved_per_topic=": "-M",
+    "Rel_info_format=": "-R",
+    "Results_format=": "-T",
+    "Output_old_results_format=": "-o",
+    "Zscore=": "-Z",
+    "as=": "--as",
+}
+MISSING_HINT = "-c counts such queries, and --as 9 leaves them out"
+FORMATS = ("qrels", "qrels_jg", "prefs", "qrels_prefs")
+
+
+class End(Exception):
+    """The end of the program: an exit code, and what to print to standard output or, for a failure, to the other."""
+
+    def __init__(self, code: int, text: str = "") -> None:
+        self.code = code
+        self.text = text
+
+
+@dataclass
+class Options:
+    """The command line."""
+
+    files: Sequence[str] = ()
+    measures: list[str] = field(default_factory=list)
+    per_query: bool = False
+    summary: bool = True
+    complete: bool = False
+    judged_only: bool = False
+    rel: int = 1
+    depth: int | None = None
+    documents: int | None = None
+    qrels_format: str = "qrels"
+    run_format: str = "trec_results"
+    zscores: str | None = None
+    only: str | None = None
+    help: bool = False
+    version: int = 10
+
+
+def main() -> None:
+    """Run the program `cranfield-trec_eval`."""
+    import gc
+
+    from cranfield.cli import process
+
+    try:
+        code = run(sys.argv[1:])
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        code = 130
+    except BrokenPipeError:
+        process.close_output()
+        code = 0
+    gc.enable()
+    process.leave(code)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Evaluate and print; the answer is the exit code."""
+    options = Options()
+    try:
+        _parse(arguments, options)
+        _evaluate(options)
+        return 0
+    except End as end:
+        if end.text:
+            print(end.text if end.code == 0 else f"{NAME}: {end.text}", file=sys.stderr if end.code else sys.stdout)
+        return end.code
+    except DuplicateError as error:
+        at_reading = options.qrels_format == "qrels_jg" and error.source == options.files[0]
+        return _fail(2 if at_reading else 4, error)
+    except CranfieldError as error:
+        return _fail(2, error)
+
+
+def _fail(code: int, error: CranfieldError) -> int:
+    print(f"{NAME}: {error}", file=sys.stderr)
+    return code
+
+
+def _parse(arguments: Sequence[str], options: Options) -> None:
+    try:
+        pairs, options.files = gnu_getopt(list(arguments), SHORT, list(LONG))
+    except GetoptError as error:
+        raise End(1, f"{error}.\n{USAGE}") from None
+    for name, value in pairs:
+        _set(options, LONG.get(name[2:], LONG.get(f"{name[2:]}=", name)), value)
+
+
+def _set(options: Options, name: str, value: str) -> None:
+    match name:
+        case "-h":
+            options.help = True
+        case "-v":
+            print(f"trec_eval version {options.version}.0 (cranfield {__version__})", file=sys.stderr)
+            raise End(0)
+        case "-q":
+            options.per_query = True
+        case "-n":
+            options.summary = False
+        case "-c":
+            options.complete = True
+        case "-J":
+            options.judged_only = True
+        case "-m":
+            _check_measure(value)
+            options.measures.append(value)
+        case "-l":
+            options.rel = _number(name, value)
+        case "-M":
+            options.depth = _number(name, value)
+        case "-N":
+            options.documents = _number(name, value) or None
+        case "-R":
+            options.qrels_format = value
+        case "-T":
+            options.run_format = value
+        case "-Z":
+            options.zscores = value
+        case "-D":
+            options.only = value.partition(".")[2] or None
+        case "--as":
+            if value not in ("9", "10"):
+                raise End(1, f"--as {value}: it may be 9 or 10.\n{USAGE}")
+            options.version = int(value)
+
+
+def _check_measure(word: str) -> None:
+    from cranfield.measures.trec_eval.names import requested
+
+    try:
+        requested([word])
+    except MeasureError as error:
+        raise End(1, str(error)) from None
+
+
+def _number(name: str, value: str) -> int:
+    from cranfield.measures.trec_eval.names import whole_part
+
+    try:
+        number = whole_part(value)
+    except MeasureError as error:
+        raise End(1, f"{name} {value}: {error}\n{USAGE}") from None
+    if number < 0:
+        raise End(1, f"{name} {value}: it cannot be below 0.\n{USAGE}")
+    return number
+
+
+def _evaluate(options: Options) -> None:
+    if options.help:
+        raise End(0, _help(options.measures))
+    if len(options.files) != 2:
+        raise End(1, f"two files are needed, the judgments and the run.\n{USAGE}")
+    if options.qrels_format not in FORMATS:
+        raise End(2, f"there is no format '{options.qrels_format}' of judgments.\nHint: it may be {', '.join(FORMATS)}")
+    if options.run_format != "trec_results":
+        raise End(2, f"there is no format '{options.run_format}' of runs.\nHint: it may be trec_results")
+    if options.files[0] == "-":
+        raise End(2, "judgments cannot be read from standard input.\nHint: only the run may be -")
+
+    from cranfield.read.streams import Stream
+
+    run = Stream(options.files[1])
+    run.hash_ahead()  # while the libraries are imported
+
+    from cranfield import trec_eval
+    from cranfield.measures.trec_eval.names import lines, requested, unfit
+    from cranfield.measures.trec_eval.values import select, with_dummies
+    from cranfield.read.zscores import read_zscores
+    from cranfield.show.trec_eval import Columns
+
+    old = options.version == 9
+    judgments = trec_eval.read_judgments(options.files[0], options.qrels_format)
+    judged, run_id = trec_eval.scan(judgments, run, options.qrels_format, single=old)
+    try:
+        zscores = None if options.zscores is None else read_zscores(options.zscores)
+    except InputError as error:
+        raise End(255, str(error)) from None
+    names = requested(options.measures or ["official"])
+    wanted = lines(names, rel=options.rel, documents=options.documents, rule="trec9" if old else "trec10")
+    places, lacking = select(judged, complete=options.complete, skip=old, only=options.only)
+    if lacking is None and not len(places):
+        raise End(7, "there is no query that is both judged and in the run.")
+    for line in wanted:
+        if fault := unfit(line, options.qrels_format):
+            raise End(4, fault)
+    if options.complete and not old:
+        judged = with_dummies(judged)
+    try:
+        tables = trec_eval.tables(judgments, judged, options.qrels_format, options.depth, options.judged_only)
+    except InputError as error:  # preferences that contradict one another
+        raise End(4, str(error)) from None
+    columns = Columns.of(wanted, tables, zscores)
+    if options.per_query:
+        _write(columns.by_query(places))
+    if lacking is not None:
+        raise End(4, f"the query '{lacking}' is judged, but the run lacks it.\nHint: {MISSING_HINT}")
+    if options.summary:
+        _write(columns.for_all(places, run_id, complete=options.complete))
+
+
+def _write(lines: Iterable[str]) -> None:
+    sys.stdout.flush()
+    sys.stdout.buffer.write("".join(lines).encode())
+    sys.stdout.buffer.flush()
+
+
+def _help(words: Sequence[str]) -> str:
+    from cranfield.measures.trec_eval.differences import DIFFERENCES
+    from cranfield.measures.trec_eval.names import requested
+    from cranfield.show.trec_eval import about
+
+    different = [f"- {one.trec_eval}\n  Here: {one.here}" for one in DIFFERENCES]
+    return "\n".join(
+        (HELP, "Where this differs from trec_eval 10.0 on purpose:", *different, *about(list(requested(words))))
+    )

@@ -1,0 +1,194 @@
+"""Diversity: does the ranking cover the subtopics of a query, without saying the same again and again?
+
+The subtopic is the second column of a TREC qrels file. S is the number of subtopics with a relevant document. In the
+formulas G_i = Σ (1 - α)ⁿ over the subtopics that the document at rank i is relevant to, where n documents above it
+are relevant to the same subtopic: what is seen again is worth less. The values are those of ndeval, which calls p β;
+a query without a relevant document scores 0 here also where ndeval divides 0 by 0 (nNRBP). The ideal ranking takes at
+every rank the document with the largest G_i, and of equals the one with the larger id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cranfield.judge.judgments import Numbers
+from cranfield.measures.arithmetic import ratio
+from cranfield.measures.registry import measure
+
+if TYPE_CHECKING:
+    from cranfield.judge.subtopics import SubtopicRanks
+
+
+def _by_log(rank: Numbers) -> Numbers:
+    return 1 / np.log2(rank + 1)
+
+
+def _by_rank(rank: Numbers) -> Numbers:
+    return 1 / rank
+
+
+def _discounted(
+    judged: SubtopicRanks, discount: Callable[[Numbers], Numbers], alpha: float, rel: float, cutoff: int | None
+) -> Numbers:
+    """Σ G_i · discount(i) over the ranks i down to the cutoff."""
+    hit = judged.relevant(rel) & judged.within(cutoff)
+    return judged.sum(hit * (1.0 - alpha) ** judged.earlier(hit) * discount(judged.rank.astype(np.float64)))
+
+
+def _of_all(
+    judged: SubtopicRanks, discount: Callable[[Numbers], Numbers], alpha: float, rel: float, cutoff: int
+) -> Numbers:
+    """As a share of what k documents would give that are all relevant to all S subtopics."""
+    rank = np.arange(1.0, cutoff + 1)
+    best = ((1.0 - alpha) ** (rank - 1) * discount(rank)).sum()
+    return ratio(_discounted(judged, discount, alpha, rel, cutoff), best * judged.n_subtopics(rel))
+
+
+def _of_ideal(
+    judged: SubtopicRanks, discount: Callable[[Numbers], Numbers], alpha: float, rel: float, cutoff: int | None = None
+) -> Numbers:
+    """As a share of what the ideal ranking gives."""
+    ideal = judged.ideal(rel, alpha, cutoff)
+    return ratio(_discounted(judged, discount, alpha, rel, cutoff), _discounted(ideal, discount, alpha, rel, cutoff))
+
+
+@measure(
+    "alpha_DCG",
+    aliases=("α_DCG",),
+    reference="Clarke et al. 2008",
+    advice="alpha_nDCG as a share of what no collection may have to offer; alpha is how much a repetition loses.",
+    table="subtopics",
+)
+def alpha_dcg(judged: SubtopicRanks, *, cutoff: int, alpha: float = 0.5, rel: float = 1) -> Numbers:
+    """Discounted cumulative gain for new subtopics, as a share of that of k documents about all of them.
+
+    alpha_DCG@k = Σ G_i / log2(i + 1) / Σ S · (1 - α)ⁱ⁻¹ / log2(i + 1) over the ranks i ≤ k
+    """
+    return _of_all(judged, _by_log, alpha, rel, cutoff)
+
+
+@measure(
+    "alpha_nDCG",
+    aliases=("α_nDCG",),
+    reference="Clarke et al. 2008",
+    advice="For queries that mean several things: the usual choice. alpha is how much a repetition loses.",
+    table="subtopics",
+)
+def alpha_ndcg(judged: SubtopicRanks, *, cutoff: int | None = None, alpha: float = 0.5, rel: float = 1) -> Numbers:
+    """Discounted cumulative gain for new subtopics, as a share of that of the ideal ranking.
+
+    alpha_nDCG@k = Σ G_i / log2(i + 1) over the ranks i ≤ k / the same for the ideal ranking
+
+    The ideal ranking is chosen greedily, so that a value may be slightly above 1.
+    """
+    return _of_ideal(judged, _by_log, alpha, rel, cutoff)
+
+
+@measure(
+    "ERR_IA",
+    reference="Chapelle et al. 2011",
+    advice="For users who stop at what they were looking for, and look for different things.",
+    table="subtopics",
+)
+def err_ia(judged: SubtopicRanks, *, cutoff: int, alpha: float = 0.5, rel: float = 1) -> Numbers:
+    """ERR averaged over the subtopics, for users whom a relevant document satisfies with probability alpha.
+
+    ERR_IA@k = Σ G_i / i / Σ S · (1 - α)ⁱ⁻¹ / i over the ranks i ≤ k
+
+    As in ndeval, it is a share of what k documents about all subtopics would give.
+    """
+    return _of_all(judged, _by_rank, alpha, rel, cutoff)
+
+
+@measure(
+    "nERR_IA",
+    reference="Clarke et al. 2011",
+    advice="ERR_IA for queries whose best rankings differ.",
+    table="subtopics",
+)
+def nerr_ia(judged: SubtopicRanks, *, cutoff: int | None = None, alpha: float = 0.5, rel: float = 1) -> Numbers:
+    """ERR_IA as a share of that of the ideal ranking.
+
+    nERR_IA@k = Σ G_i / i over the ranks i ≤ k / the same for the ideal ranking
+    """
+    return _of_ideal(judged, _by_rank, alpha, rel, cutoff)
+
+
+@measure(
+    "NRBP",
+    reference="Clarke et al. 2009",
+    advice="RBP for queries that mean several things: users go on to the next document with probability p.",
+    table="subtopics",
+)
+def novelty_rbp(judged: SubtopicRanks, *, alpha: float = 0.5, p: float = 0.5, rel: float = 1) -> Numbers:
+    """Rank-biased precision for new subtopics.
+
+    NRBP = (1 - (1 - α) · p) / S · Σ G_i · pⁱ⁻¹
+    """
+    total = _discounted(judged, lambda rank: p ** (rank - 1), alpha, rel, None)
+    return ratio((1 - (1 - alpha) * p) * total, judged.n_subtopics(rel))
+
+
+@measure(
+    "nNRBP",
+    reference="Clarke et al. 2009",
+    advice="NRBP for queries whose best rankings differ.",
+    table="subtopics",
+)
+def normalized_novelty_rbp(judged: SubtopicRanks, *, alpha: float = 0.5, p: float = 0.5, rel: float = 1) -> Numbers:
+    """NRBP as a share of that of the ideal ranking.
+
+    nNRBP = Σ G_i · pⁱ⁻¹ / the same for the ideal ranking
+    """
+    return _of_ideal(judged, lambda rank: p ** (rank - 1), alpha, rel)
+
+
+@measure(
+    "P_IA",
+    reference="Agrawal et al. 2009",
+    advice="Precision averaged over the subtopics; it does not mind repetitions.",
+    table="subtopics",
+)
+def precision_ia(judged: SubtopicRanks, *, cutoff: int, rel: float = 1) -> Numbers:
+    """Precision averaged over the subtopics.
+
+    P_IA@k = 1/S · Σ P@k for subtopic s over the subtopics s
+    """
+    return ratio(judged.sum(judged.relevant(rel) & judged.within(cutoff)), cutoff * judged.n_subtopics(rel))
+
+
+@measure(
+    "AP_IA",
+    aliases=("MAP_IA",),
+    reference="Agrawal et al. 2009",
+    advice="AP averaged over the subtopics; it does not mind repetitions.",
+    table="subtopics",
+)
+def average_precision_ia(judged: SubtopicRanks, *, cutoff: int | None = None, rel: float = 1) -> Numbers:
+    """Average precision averaged over the subtopics.
+
+    AP_IA = 1/S · Σ AP for subtopic s over the subtopics s
+    """
+    hit = judged.relevant(rel) & judged.within(cutoff)
+    precision = hit * (judged.earlier(hit) + 1) / judged.rank
+    added = judged.sum(ratio(precision, judged.n_relevant(rel)[judged.subtopic]))
+    return ratio(added, judged.n_subtopics(rel))
+
+
+@measure(
+    "StRecall",
+    aliases=("strec", "S_recall", "subtopic_recall"),
+    reference="Zhai et al. 2003",
+    advice="For how many of the subtopics a user gets to see at all.",
+    table="subtopics",
+)
+def subtopic_recall(judged: SubtopicRanks, *, cutoff: int | None = None, rel: float = 1) -> Numbers:
+    """Share of the subtopics to which a document among the first k is relevant.
+
+    StRecall@k = subtopics covered in the first k / S
+    """
+    hit = judged.relevant(rel) & judged.within(cutoff)
+    return ratio(judged.sum(hit & (judged.earlier(hit) == 0)), judged.n_subtopics(rel))

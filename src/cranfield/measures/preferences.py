@@ -1,0 +1,225 @@
+"""Preferences: how many of the judges' preferences between two documents does the ranking fulfil?
+
+The names and values are trec_eval's. In each group of judgments a document is preferred to those with a lower grade;
+different groups may disagree. A preference is fulfilled if the better document stands above the other one, or was
+retrieved and the other one not. Unjudged documents have no part in it. F, P_ret, P_imp and P_none are the preferences
+fulfilled, and those whose documents were both retrieved, one of them, or none; F_ret are those of F whose documents
+were both retrieved. For these measures alone trec_eval ranks the smaller document id of a tie first; to do the same,
+evaluate them with `Policy(ties="smaller_doc_id")`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cranfield.judge.judgments import Integers, Numbers
+from cranfield.measures.arithmetic import ratio
+from cranfield.measures.registry import measure
+
+if TYPE_CHECKING:
+    from cranfield.judge.preferences import PreferenceRanks
+
+REFERENCE = "Buckley 2008, trec_eval 9"
+
+
+def _fulfilled(judged: PreferenceRanks) -> Integers:
+    return judged.groups.fulfilled_ret + judged.groups.fulfilled_imp
+
+
+def _possible_imp(judged: PreferenceRanks) -> Integers:
+    return judged.groups.possible_ret + judged.groups.possible_imp
+
+
+def _possible(judged: PreferenceRanks) -> Integers:
+    return _possible_imp(judged) + judged.groups.possible_none
+
+
+@measure("prefs_num_prefs_poss", advice="A count.", aggregate="sum", table="preferences")
+def number_possible(judged: PreferenceRanks) -> Numbers:
+    """Number of preferences that there are.
+
+    prefs_num_prefs_poss = P_ret + P_imp + P_none
+    """
+    return judged.sum(_possible(judged))
+
+
+@measure("prefs_num_prefs_ful", advice="A count.", aggregate="sum", table="preferences")
+def number_fulfilled(judged: PreferenceRanks) -> Numbers:
+    """Number of preferences that are fulfilled.
+
+    prefs_num_prefs_ful = F
+    """
+    return judged.sum(_fulfilled(judged))
+
+
+@measure("prefs_num_prefs_ful_ret", advice="A count.", aggregate="sum", table="preferences")
+def number_fulfilled_retrieved(judged: PreferenceRanks) -> Numbers:
+    """Number of preferences that are fulfilled by two documents that were both retrieved.
+
+    prefs_num_prefs_ful_ret = F_ret
+    """
+    return judged.sum(judged.groups.fulfilled_ret)
+
+
+@measure("prefs_simp", reference=REFERENCE, advice="For preferences that all count the same.", table="preferences")
+def simple(judged: PreferenceRanks) -> Numbers:
+    """Share of the preferences that are fulfilled.
+
+    prefs_simp = F / (P_ret + P_imp + P_none)
+    """
+    return ratio(judged.sum(_fulfilled(judged)), judged.sum(_possible(judged)))
+
+
+@measure(
+    "prefs_simp_imp",
+    reference=REFERENCE,
+    advice="prefs_simp, where documents that were never retrieved should not count.",
+    table="preferences",
+)
+def simple_implied(judged: PreferenceRanks) -> Numbers:
+    """Share of the preferences that are fulfilled, without those between two documents that were not retrieved.
+
+    prefs_simp_imp = F / (P_ret + P_imp)
+    """
+    return ratio(judged.sum(_fulfilled(judged)), judged.sum(_possible_imp(judged)))
+
+
+@measure(
+    "prefs_simp_ret",
+    reference=REFERENCE,
+    advice="prefs_simp for collections that change, where only what was retrieved can be judged.",
+    table="preferences",
+)
+def simple_retrieved(judged: PreferenceRanks) -> Numbers:
+    """Share of the preferences between two retrieved documents that are fulfilled.
+
+    prefs_simp_ret = F_ret / P_ret
+    """
+    return ratio(judged.sum(judged.groups.fulfilled_ret), judged.sum(judged.groups.possible_ret))
+
+
+@measure(
+    "prefs_pair",
+    reference=REFERENCE,
+    advice="For pairs of documents that count the same, however many groups have judged them.",
+    table="preferences",
+)
+def pairs(judged: PreferenceRanks) -> Numbers:
+    """Mean over the pairs of documents of the share of groups whose preference is fulfilled; 0 if none is retrieved.
+
+    prefs_pair = 1/pairs · Σ c(x, y) / (c(x, y) + c(y, x)), x above y, c(x, y) = groups that prefer x
+    """
+    found = judged.pairs
+    return ratio(found.agreeing_ret + found.agreeing_imp, found.ret + found.imp + found.none)
+
+
+@measure(
+    "prefs_pair_imp",
+    reference=REFERENCE,
+    advice="prefs_pair, where documents that were never retrieved should not count.",
+    table="preferences",
+)
+def pairs_implied(judged: PreferenceRanks) -> Numbers:
+    """The same as prefs_pair over pairs of which at least one document is retrieved.
+
+    prefs_pair_imp = 1/pairs · Σ c(x, y) / (c(x, y) + c(y, x))
+    """
+    found = judged.pairs
+    return ratio(found.agreeing_ret + found.agreeing_imp, found.ret + found.imp)
+
+
+@measure(
+    "prefs_pair_ret",
+    reference=REFERENCE,
+    advice="prefs_pair for collections that change.",
+    table="preferences",
+)
+def pairs_retrieved(judged: PreferenceRanks) -> Numbers:
+    """The same as prefs_pair over pairs whose documents are both retrieved.
+
+    prefs_pair_ret = 1/pairs · Σ c(x, y) / (c(x, y) + c(y, x))
+    """
+    return ratio(judged.pairs.agreeing_ret, judged.pairs.ret)
+
+
+@measure(
+    "prefs_avgjg",
+    reference=REFERENCE,
+    advice="For groups that count the same, however many preferences each has.",
+    table="preferences",
+)
+def groups(judged: PreferenceRanks) -> Numbers:
+    """Mean over the groups of the share of their preferences that are fulfilled.
+
+    prefs_avgjg = 1/|J| · Σ F / (P_ret + P_imp + P_none) over the groups
+    """
+    return judged.mean(ratio(_fulfilled(judged), _possible(judged)))
+
+
+@measure(
+    "prefs_avgjg_imp",
+    reference=REFERENCE,
+    advice="prefs_avgjg, where documents that were never retrieved should not count.",
+    table="preferences",
+)
+def groups_implied(judged: PreferenceRanks) -> Numbers:
+    """The same as prefs_avgjg without preferences between two documents that were not retrieved.
+
+    prefs_avgjg_imp = 1/|J| · Σ F / (P_ret + P_imp) over the groups
+    """
+    return judged.mean(ratio(_fulfilled(judged), _possible_imp(judged)))
+
+
+@measure(
+    "prefs_avgjg_ret",
+    reference=REFERENCE,
+    advice="prefs_avgjg for collections that change.",
+    table="preferences",
+)
+def groups_retrieved(judged: PreferenceRanks) -> Numbers:
+    """The same as prefs_avgjg for preferences between two retrieved documents.
+
+    prefs_avgjg_ret = 1/|J| · Σ F_ret / P_ret over the groups
+    """
+    return judged.mean(ratio(judged.groups.fulfilled_ret, judged.groups.possible_ret))
+
+
+@measure(
+    "prefs_avgjg_Rnonrel",
+    reference=REFERENCE,
+    advice="prefs_avgjg, where the number of documents judged not relevant should not matter.",
+    table="preferences",
+)
+def groups_balanced(judged: PreferenceRanks) -> Numbers:
+    """The same as prefs_avgjg with as many documents that are not relevant (grade 0) as are relevant in each group.
+
+    prefs_avgjg_Rnonrel = 1/|J| · Σ F' / P' over the groups
+
+    If R relevant documents are more than the N others, F' = F + R_ret · (R - N) and P' = P + R · (R - N); if they are
+    fewer, only the R others that stand highest count. As in trec_eval, P' then also counts these against all documents
+    of grade 0, unless the group has subgroups; and a query of which any group has P' = 0 scores 0.
+    """
+    return _all_possible(judged, judged.groups.balanced_fulfilled, judged.groups.balanced_possible)
+
+
+@measure(
+    "prefs_avgjg_Rnonrel_ret",
+    reference=REFERENCE,
+    advice="prefs_avgjg_Rnonrel for collections that change.",
+    table="preferences",
+)
+def groups_balanced_retrieved(judged: PreferenceRanks) -> Numbers:
+    """The same as prefs_avgjg_Rnonrel for retrieved documents.
+
+    prefs_avgjg_Rnonrel_ret = 1/|J| · Σ F' / P' over the groups
+
+    R and N are the retrieved ones here, but as in trec_eval, P' = P_ret + (relevant documents) · (R - N).
+    """
+    return _all_possible(judged, judged.groups.balanced_fulfilled_ret, judged.groups.balanced_possible_ret)
+
+
+def _all_possible(judged: PreferenceRanks, fulfilled: Integers, possible: Integers) -> Numbers:
+    # trec_eval divides 0 by 0 for such a group, and a sum that is not a number counts 0.
+    return np.where(judged.sum(possible == 0) > 0, 0.0, judged.mean(ratio(fulfilled, possible)))

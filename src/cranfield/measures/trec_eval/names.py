@@ -1,0 +1,290 @@
+"""The measures that trec_eval knows, in the order in which it prints them, and which of ours each one is.
+
+A measure is asked for by a name, with parameters after the first point: `map`, `P.5,10`, `ndcg.1=3,2=9`. It prints one
+line, or one for each cutoff, whose name shows the parameters: `P_5`, `iprec_at_recall_0.10`, `ndcg_1=3,2=9`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple
+
+from cranfield.errors import MeasureError
+from cranfield.measures.registry import Definition, Measure, find
+
+Takes = Literal["nothing", "cutoffs", "shares", "numbers", "pairs"]
+Judged = Literal["qrels", "qrels_jg", "prefs", "any"]
+
+CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
+RECALLS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+MULTIPLES = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)
+LENGTH = 10  # of relstring
+
+
+class Entry(NamedTuple):
+    """A measure of trec_eval: what parameters it takes, which it has by default, and what judgments it is made for."""
+
+    name: str
+    takes: Takes = "nothing"
+    usual: tuple[float, ...] = ()
+    judged: Judged = "qrels"
+
+
+ENTRIES = {
+    entry.name: entry
+    for entry in (
+        Entry("runid", judged="any"),
+        Entry("num_q", judged="any"),
+        Entry("num_ret"),
+        Entry("num_rel"),
+        Entry("num_rel_ret"),
+        Entry("map"),
+        Entry("gm_map"),
+        Entry("Rprec"),
+        Entry("bpref"),
+        Entry("recip_rank"),
+        Entry("iprec_at_recall", "shares", RECALLS),
+        Entry("P", "cutoffs", CUTOFFS),
+        Entry("relstring", "numbers"),
+        Entry("recall", "cutoffs", CUTOFFS),
+        Entry("infAP"),
+        Entry("gm_bpref"),
+        Entry("Rprec_mult", "shares", MULTIPLES),
+        Entry("utility", "numbers"),
+        Entry("11pt_avg", "numbers"),
+        Entry("binG"),
+        Entry("G", "pairs"),
+        Entry("dcg", "pairs"),
+        Entry("ideal_dcg", "pairs"),
+        Entry("ndcg", "pairs"),
+        Entry("ndcg_rel", "pairs"),
+        Entry("Rndcg", "pairs"),
+        Entry("ndcg_cut", "cutoffs", CUTOFFS),
+        Entry("map_cut", "cutoffs", CUTOFFS),
+        Entry("relative_P", "cutoffs", CUTOFFS),
+        Entry("success", "cutoffs", (1, 5, 10)),
+        Entry("set_P"),
+        Entry("set_relative_P"),
+        Entry("set_recall"),
+        Entry("set_map"),
+        Entry("set_F", "numbers"),
+        Entry("num_nonrel_judged_ret"),
+        Entry("prefs_num_prefs_poss", judged="prefs"),
+        Entry("prefs_num_prefs_ful", judged="prefs"),
+        Entry("prefs_num_prefs_ful_ret", judged="prefs"),
+        Entry("prefs_simp", judged="prefs"),
+        Entry("prefs_pair", judged="prefs"),
+        Entry("prefs_avgjg", judged="prefs"),
+        Entry("prefs_avgjg_Rnonrel", judged="prefs"),
+        Entry("prefs_simp_ret", judged="prefs"),
+        Entry("prefs_pair_ret", judged="prefs"),
+        Entry("prefs_avgjg_ret", judged="prefs"),
+        Entry("prefs_avgjg_Rnonrel_ret", judged="prefs"),
+        Entry("prefs_simp_imp", judged="prefs"),
+        Entry("prefs_pair_imp", judged="prefs"),
+        Entry("prefs_avgjg_imp", judged="prefs"),
+        Entry("map_avgjg", judged="qrels_jg"),
+        Entry("P_avgjg", "cutoffs", CUTOFFS, judged="qrels_jg"),
+        Entry("Rprec_mult_avgjg", "shares", MULTIPLES, judged="qrels_jg"),
+        Entry("yaap"),
+        Entry("rbp", "pairs"),
+        Entry("rbp_resid", "pairs"),
+        Entry("unj", "cutoffs", (5, 10, 20)),
+    )
+}
+
+_ALWAYS = ("runid", "num_q")
+_OFFICIAL = ("map", "gm_map", "Rprec", "bpref", "recip_rank", "iprec_at_recall", "P")
+_COUNTS = ("num_ret", "num_rel", "num_rel_ret")
+_PREFERENCES = tuple(entry.name for entry in ENTRIES.values() if entry.judged == "prefs")
+NICKNAMES: dict[str, tuple[str, ...]] = {
+    "official": (*_ALWAYS, *_COUNTS, *_OFFICIAL),
+    "set": (*_ALWAYS, *_COUNTS, "utility", "set_P", "set_recall", "set_relative_P", "set_map", "set_F"),
+    "all_trec": tuple(
+        entry.name
+        for entry in ENTRIES.values()
+        if entry.judged in ("qrels", "any") and entry.name not in ("yaap", "dcg", "ideal_dcg")
+    ),
+    "all_prefs": (*_ALWAYS, *_PREFERENCES),
+    "prefs": (*_ALWAYS, *_PREFERENCES[:6]),
+    "qrels_jg": (*_ALWAYS, "map_avgjg", "P_avgjg", "Rprec_mult_avgjg"),
+}
+
+
+class Line(NamedTuple):
+    """A line that is printed: its name, and the measures whose mean its value is; there is only one but in 11pt_avg.
+
+    runid and relstring have none, and neither has utility with other than four parameters, which cannot be computed.
+    """
+
+    name: str
+    entry: Entry
+    measures: tuple[Measure, ...] = ()
+    length: int = 0  # of relstring
+    least: float | None = None  # a grade that some document must have for the query to score more than 0
+
+
+def requested(words: Iterable[str]) -> dict[str, str | None]:
+    """The measures that the values of -m ask for, with their parameters as written; the first parameters count.
+
+    >>> requested(["P.5,10", "map", "P.20"])
+    {'map': None, 'P': '5,10'}
+    """
+    names: set[str] = set()
+    parameters: dict[str, str] = {}
+    for word in words:
+        name, point, rest = word.partition(".")
+        if name not in NICKNAMES and name not in ENTRIES:
+            raise MeasureError(f"trec_eval has no measure '{name}'.", hint=_suggestion(name))
+        if point and not rest:
+            raise MeasureError(f"no parameters follow the point of '{word}'.", hint=f"write {name}")
+        names.update(NICKNAMES.get(name, (name,)))
+        if point:
+            parameters.setdefault(name, rest)
+    return {name: parameters.get(name) for name in ENTRIES if name in names}
+
+
+def lines(
+    wanted: Mapping[str, str | None], *, rel: float = 1, documents: int | None = None, rule: str = "trec10"
+) -> list[Line]:
+    """The lines that measures print, in trec_eval's order.
+
+    rel: the lowest grade that is relevant; documents: the size of the collection, for utility;
+    rule: how iprec_at_recall and 11pt_avg round, "trec9" or "trec10".
+    """
+    fixed = {"rel": rel, "documents": documents, "rule": rule}
+    return [line for name, parameters in wanted.items() for line in _lines(ENTRIES[name], parameters, fixed)]
+
+
+def unfit(line: Line, format: str) -> str:
+    """Why a line cannot be computed from judgments in this format; empty if it can."""
+    needed = line.entry.judged
+    if needed not in ("any", format) and not (needed == "prefs" and format == "qrels_prefs"):
+        formats = "prefs or qrels_prefs" if needed == "prefs" else needed
+        return f"{line.entry.name} needs judgments in the format {formats}, not {format}."
+    if line.entry.name == "utility" and not line.measures:
+        return "utility needs four parameters.\nHint: for instance utility.1,-1,0,0"
+    return ""
+
+
+def single(text: str) -> Measure | None:
+    """The measure that a name with numbers or pairs for parameters means, as trec_eval takes and prints it.
+
+    >>> single("set_F.4").name, single("ndcg_1=3,2=9").name
+    ('SetF(beta=2)', 'nDCG(gain={1:3,2:9})')
+    >>> single("P_5") is None
+    True
+    """
+    for name, entry in ENTRIES.items():
+        mark, parameters = text[len(name) : len(name) + 1], text[len(name) + 1 :]
+        if text.startswith(name) and mark in (".", "_") and entry.takes in _LISTS:
+            if not _LISTS[entry.takes].fullmatch(parameters):
+                continue
+            [line] = _lines(entry, parameters, {"rule": "trec10"})
+            if len(line.measures) == 1:
+                return line.measures[0]
+    return None
+
+
+_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)"
+_LISTS = {
+    "numbers": re.compile(rf"{_NUMBER}(?:,{_NUMBER})*"),
+    "pairs": re.compile(rf"(?:p|[+-]?\d+)={_NUMBER}(?:,(?:p|[+-]?\d+)={_NUMBER})*"),
+}
+
+
+def _lines(entry: Entry, parameters: str | None, fixed: Mapping[str, Any]) -> list[Line]:
+    name = entry.name
+    if entry.takes == "cutoffs":
+        cutoffs = entry.usual if parameters is None else _distinct(name, map(whole_part, parameters.split(",")))
+        return [Line(f"{name}_{cutoff:.0f}", entry, (_measure(name, fixed, cutoff),)) for cutoff in cutoffs]
+    if entry.takes == "shares":
+        shares = entry.usual if parameters is None else _distinct(name, map(number, parameters.split(",")))
+        return [Line(f"{name}_{share:3.2f}", entry, (_measure(name, fixed, share),)) for share in shares]
+    printed = name if parameters is None or entry.takes == "nothing" else f"{name}_{parameters}"
+    if name == "runid":
+        return [Line(printed, entry)]
+    if name == "relstring":
+        length = LENGTH if parameters is None else int(number(parameters.partition(",")[0]))
+        return [Line(printed, entry, length=max(length, 0))]
+    if parameters is None or entry.takes == "nothing":
+        return [_plain(printed, entry, fixed)]
+    if entry.takes == "pairs":
+        return [_plain(printed, entry, fixed, **_pairs(name, parameters))]
+    numbers = [number(word) for word in parameters.split(",")]
+    if name == "11pt_avg":
+        return [Line(printed, entry, tuple(_measure("iprec_at_recall", fixed, recall) for recall in numbers))]
+    if name == "set_F":  # whose parameter is the square of beta
+        if numbers[0] <= 0:
+            raise MeasureError(f"set_F cannot have the parameter {numbers[0]:g}.", hint="it is β², a number above 0")
+        return [Line(printed, entry, (_measure(name, fixed, beta=numbers[0] ** 0.5),))]
+    if len(numbers) != 4:
+        return [Line(printed, entry)]
+    return [Line(printed, entry, (_measure(name, fixed, **dict(zip("abcd", numbers))),))]
+
+
+def _plain(printed: str, entry: Entry, fixed: Mapping[str, Any], **parameters: Any) -> Line:
+    # Gains do not heed -l, and Rndcg only in so far as a query without relevant documents scores 0.
+    least = fixed.get("rel") if entry.name == "Rndcg" else None
+    return Line(printed, entry, (_measure(entry.name, fixed, **parameters),), least=least)
+
+
+def _measure(name: str, fixed: Mapping[str, Any], at: float | None = None, **parameters: Any) -> Measure:
+    definition, of_alias = definition_of(name)
+    own = {key: value for key, value in fixed.items() if key in definition.kinds}
+    cutoff = {} if at is None else {definition.at: at}
+    return definition(**{**of_alias, **own, **cutoff, **parameters})
+
+
+def definition_of(name: str) -> tuple[Definition, Mapping[str, Any]]:
+    """Our measure of a name that trec_eval uses, and the parameters it fixes."""
+    found = find(name) or find(name.removesuffix("_cut"))
+    if found is None:
+        raise MeasureError(f"trec_eval's measure {name} does not exist here.")
+    return found
+
+
+def whole_part(text: str) -> int:
+    """A number without its decimals: trec_eval reads 23.4 as 23 where it wants a whole number."""
+    return int(number(text))
+
+
+def number(text: str) -> float:
+    """A decimal number; anything else is an error."""
+    if not re.fullmatch(rf"\s*{_NUMBER}(?:[eE][+-]?\d+)?", text):
+        raise MeasureError(f"'{text}' is not a number.")
+    return float(text)
+
+
+def _distinct(name: str, numbers: Iterable[float]) -> list[float]:
+    found = sorted(numbers)
+    if len(set(found)) < len(found):
+        twice = next(one for one, other in pairwise(found) if one == other)
+        raise MeasureError(f"{name} is given the cutoff {twice:g} twice.")
+    return found
+
+
+def _pairs(name: str, parameters: str) -> dict[str, Any]:
+    """The parameters p and gain that pairs such as p=0.5 or 1=3 stand for."""
+    chosen: dict[str, Any] = {}
+    gain: dict[str, float] = {}
+    for pair in parameters.split(","):
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise MeasureError(f"'{pair}' is not a parameter of {name}.", hint="for instance ndcg.1=3,2=9 or rbp.p=0.5")
+        if key == "p":
+            chosen["p"] = number(value)
+        elif key in gain:
+            raise MeasureError(f"{name} is given two gains for the grade {key}.")
+        else:
+            gain[key] = number(value)
+    return chosen | ({"gain": gain} if gain else {})
+
+
+def _suggestion(name: str) -> str:
+    import difflib
+
+    close = difflib.get_close_matches(name, [*NICKNAMES, *ENTRIES], n=1)
+    return f"did you mean {close[0]}?" if close else f"nicknames are {', '.join(NICKNAMES)}"
