@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from cranfield.version import __version__
 
 if TYPE_CHECKING:
+    from cranfield.agreement import Overlap, RunOverlap, kendall_tau, rbo, run_overlap, spearman_rho, tau_ap
     from cranfield.errors import CranfieldError, InputError, MeasureError, MissingLibrary, PolicyError
     from cranfield.evaluation import evaluate, evaluate_runs, value
     from cranfield.explanation import Explanation, explain
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 # Where each public name lives; it is imported when it is first used, so that the program starts at once.
 _HOMES = {
+    "agreement": ("Overlap", "RunOverlap", "kendall_tau", "rbo", "run_overlap", "spearman_rho", "tau_ap"),
     "errors": ("CranfieldError", "InputError", "MeasureError", "MissingLibrary", "PolicyError"),
     "evaluation": ("evaluate", "evaluate_runs", "value"),
     "explanation": ("Explanation", "explain"),
@@ -42,16 +44,23 @@ __all__ = [
     "Measure",
     "MeasureError",
     "MissingLibrary",
+    "Overlap",
     "Policy",
     "PolicyError",
+    "RunOverlap",
     "__version__",
     "catalogue",
     "evaluate",
     "evaluate_runs",
     "explain",
+    "kendall_tau",
     "measure",
     "parse_measure",
     "parse_measures",
+    "rbo",
+    "run_overlap",
+    "spearman_rho",
+    "tau_ap",
     "value",
 ]
 

@@ -1,8 +1,10 @@
-"""The documents of one ranking, in order: for showing them. Measuring never needs this."""
+"""The documents of rankings, in order: for showing and comparing them. Measuring never needs this."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -41,6 +43,23 @@ def ranking_of(source: Source, query: str, grades: Mapping[str, float], policy: 
     return ordered[: policy.depth]
 
 
+def rankings_of(source: Source) -> dict[str, dict[str, float]]:
+    """Every ranking of a run: its documents and their scores."""
+    match source:
+        case Text():
+            by_query = _all_from_text(source)
+        case Table():
+            by_query = _all_from_table(source)
+        case Rankings():
+            by_query = {
+                id_text(query, source.name, "a query"): _pairs(ranking, f"query '{query}'", source.name)
+                for query, ranking in source.by_query.items()
+            }
+            if len(by_query) < len(source.by_query):
+                raise InputError(source.name, "a query stands twice, as a number and as text.")
+    return {query: _without_duplicates(pairs, query, Policy(), source.name) for query, pairs in by_query.items()}
+
+
 def _without_duplicates(pairs: list[tuple[str, float]], query: str, policy: Policy, source: str) -> dict[str, float]:
     documents = [document for document, _ in pairs]
     if len(set(documents)) == len(documents):
@@ -49,6 +68,28 @@ def _without_duplicates(pairs: list[tuple[str, float]], query: str, policy: Poli
         twice = documents[first_repeat(documents)]
         raise InputError(source, f"document '{twice}' stands twice in the ranking of query '{query}'.", hint=HINT)
     return dict(pairs[at] for at in kept_places(documents, [score for _, score in pairs], policy.duplicates))
+
+
+def _all_from_text(source: Text) -> dict[str, list[tuple[str, float]]]:
+    by_query: defaultdict[bytes, list[tuple[str, float]]] = defaultdict(list)
+    sign = -1 if source.layout.ranks else 1
+    try:
+        for block in blocks(source.stream, source.layout):
+            columns = block.columns()
+            for query, document, value in zip(columns.query, columns.document, columns.value.tolist(), strict=True):
+                by_query[query].append((document.decode(), sign * value))
+    except BadLine as bad:
+        raise bad.located() from None
+    return {query.decode(): pairs for query, pairs in by_query.items()}
+
+
+def _all_from_table(source: Table) -> dict[str, list[tuple[str, float]]]:
+    frame = source.frame
+    by_query: dict[str, list[tuple[str, float]]] = {query: [] for query in frame.queries}
+    rows = list(by_query.values())
+    for query, document, score in zip(frame.query.tolist(), frame.document.tolist(), frame.value.tolist(), strict=True):
+        rows[query].append((document, score))
+    return by_query
 
 
 def _from_text(source: Text, query: str) -> list[tuple[str, float]]:
@@ -79,11 +120,19 @@ def _from_table(source: Table, query: str) -> list[tuple[str, float]]:
 def _from_rankings(source: Rankings, query: str) -> list[tuple[str, float]]:
     for key, ranking in source.by_query.items():
         if id_text(key, source.name, "a query") == query:
-            where = f"query '{query}'"
-            if isinstance(ranking, Pairs):
-                return list(ranking)
-            if isinstance(ranking, Mapping):
-                items = ranking.items()
-                return [(id_text(d, source.name, where), finite(score, source.name, where)) for d, score in items]
-            return [(id_text(d, source.name, where), -float(at)) for at, d in enumerate(ranking)]
+            return _pairs(ranking, f"query '{query}'", source.name)
     return []
+
+
+def _pairs(ranking: Any, where: str, source: str) -> list[tuple[str, float]]:
+    if isinstance(ranking, Pairs):
+        return list(ranking)
+    if isinstance(ranking, Mapping):
+        return [(id_text(d, source, where), finite(score, source, where)) for d, score in ranking.items()]
+    if not isinstance(ranking, Sequence) or isinstance(ranking, str | bytes):
+        raise InputError(
+            source,
+            f"{where}: {ranking!r:.60} is not a ranking.",
+            hint="a ranking is {document: score}, or a list of documents, best first",
+        )
+    return [(id_text(d, source, where), -float(at)) for at, d in enumerate(ranking)]
