@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from cranfield.judge.policy import Policy
     from cranfield.judge.ranks import JudgedRanks
     from cranfield.measures import Measure, catalogue, measure, parse_measure, parse_measures
+    from cranfield.measures.references import bibtex
     from cranfield.result import Evaluation
 
 # Where each public name lives; it is imported when it is first used, so that the program starts at once.
@@ -31,6 +32,7 @@ _HOMES = {
     "judge.judgments": ("Judgments",),
     "judge.policy": ("Policy",),
     "judge.ranks": ("JudgedRanks",),
+    "measures.references": ("bibtex",),
     "measures": ("Measure", "catalogue", "measure", "parse_measure", "parse_measures"),
 }
 
@@ -49,6 +51,7 @@ __all__ = [
     "PolicyError",
     "RunOverlap",
     "__version__",
+    "bibtex",
     "catalogue",
     "evaluate",
     "evaluate_runs",
