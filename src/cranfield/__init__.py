@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from cranfield.version import __version__
 
 if TYPE_CHECKING:
+    from cranfield.advice import Advice, advise
     from cranfield.agreement import Overlap, RunOverlap, kendall_tau, rbo, run_overlap, spearman_rho, tau_ap
     from cranfield.errors import CranfieldError, InputError, MeasureError, MissingLibrary, PolicyError
     from cranfield.evaluation import evaluate, evaluate_runs, value
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 # Where each public name lives; it is imported when it is first used, so that the program starts at once.
 _HOMES = {
+    "advice": ("Advice", "advise"),
     "agreement": ("Overlap", "RunOverlap", "kendall_tau", "rbo", "run_overlap", "spearman_rho", "tau_ap"),
     "errors": ("CranfieldError", "InputError", "MeasureError", "MissingLibrary", "PolicyError"),
     "evaluation": ("evaluate", "evaluate_runs", "value"),
@@ -37,6 +39,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Advice",
     "CranfieldError",
     "Evaluation",
     "Explanation",
@@ -51,6 +54,7 @@ __all__ = [
     "PolicyError",
     "RunOverlap",
     "__version__",
+    "advise",
     "bibtex",
     "catalogue",
     "evaluate",
