@@ -6,19 +6,32 @@ import numpy as np
 import pytest
 
 
-def trec_eval_9(name, qrels, run, *, rel=1, judged_only=False):
-    """trec_eval 9 inside pytrec_eval; `name` as on its command line: "P.5", "map", "set_F.4"."""
+def trec_eval_9_values(names, qrels, run, *, rel=1, judged_only=False):
+    """{query: {printed name: value}} of trec_eval 9 inside pytrec_eval; names as on its command line: "P.5,10"."""
     pytrec_eval = pytest.importorskip("pytrec_eval")
-    evaluator = pytrec_eval.RelevanceEvaluator(qrels, {name}, relevance_level=rel, judged_docs_only_flag=judged_only)
-    return {query: next(iter(values.values())) for query, values in evaluator.evaluate(run).items()}
+    return pytrec_eval.RelevanceEvaluator(
+        qrels, set(names), relevance_level=rel, judged_docs_only_flag=judged_only
+    ).evaluate(run)
 
 
-def ir_measures(name, qrels, run):
+def trec_eval_9(asked, qrels, run):
+    """One measure, perhaps with an option after it: "Rndcg -l 2", "map -J"."""
+    name, _, level = asked.removesuffix(" -J").partition(" -l ")
+    found = trec_eval_9_values([name], qrels, run, rel=int(level or 1), judged_only=asked.endswith(" -J"))
+    return {query: next(iter(values.values())) for query, values in found.items()}
+
+
+def ir_measures_values(names, qrels, run):
+    """{(name, query): value}."""
     library = pytest.importorskip("ir_measures")
     if isinstance(run, list):
         run = [library.ScoredDoc(*row) for row in run]
-    measure = library.parse_measure(name)
-    return {each.query_id: each.value for each in library.iter_calc([measure], qrels, run)}
+    measures = {library.parse_measure(name): name for name in names}
+    return {(measures[each.measure], each.query_id): each.value for each in library.iter_calc(measures, qrels, run)}
+
+
+def ir_measures(name, qrels, run):
+    return {query: value for (_, query), value in ir_measures_values([name], qrels, run).items()}
 
 
 def gdeval(name, qrels, run):
@@ -33,14 +46,18 @@ def ir_measures_aggregate(name, qrels, run):
     return next(iter(library.calc_aggregate([library.parse_measure(name)], qrels, run).values()))
 
 
-def ranx(name, qrels, run):
-    """ranx's own objects. Compiling takes it a minute, so numba is told to let the functions be Python."""
+def ranx_values(names, qrels, run):
+    """{name: {query: value}}. Compiling takes ranx a minute, so numba is told to let its functions be Python."""
     pytest.importorskip("numba").config.DISABLE_JIT = True
     library = pytest.importorskip("ranx")
     judged, ranked = library.Qrels(qrels), library.Run(run)
     with np.errstate(all="ignore"):  # as in its compiled form
-        library.evaluate(judged, ranked, name)
-    return {query: float(value) for query, value in ranked.scores[name].items()}
+        library.evaluate(judged, ranked, list(names))
+    return ranked.scores
+
+
+def ranx(name, qrels, run):
+    return ranx_values([name], qrels, run)[name]
 
 
 def scikit_learn(name, qrels, run, **options):
