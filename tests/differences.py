@@ -13,7 +13,7 @@ from tests import peers
 TE9, TE10, IRM, RANX, SKLEARN = "trec_eval 9", "trec_eval 10", "ir_measures", "ranx", "scikit-learn"
 GDEVAL, IRM_GDEVAL, CWL, BEIR = "gdeval", "gdeval in ir_measures", "cwl-eval", "BEIR"
 
-# Tools that the tests can ask. The values of the others follow from their source, or were printed by them once.
+# Tools that the tests can ask. The values of the others are worked out from their rules.
 ASKED = {
     TE9: peers.trec_eval_9,
     IRM: peers.ir_measures,
@@ -319,12 +319,13 @@ DIFFERENCES = [
 INTRODUCTION = """\
 # Where values differ from other tools
 
-Most values are those of the other tools, to the last digit; the tests compare them on generated data. These are not, on
-purpose: one row for each difference, with the smallest input that shows it. The value is the mean over the queries that
-the tool counts.
+Most values are those of the other tools to nine decimals; the tests compare them on generated data. These are not, on
+purpose: one row for each difference, with a small input that shows it. The value is the mean over the queries that the
+tool counts.
 
 Whenever the tests run they compute our column, and ask trec_eval 9 (through pytrec_eval), ir_measures, ranx and
-scikit-learn for theirs. The values of trec_eval 10, gdeval, cwl-eval and BEIR follow from their source.
+scikit-learn for theirs, and gdeval where ir_measures calls it. The values of trec_eval 10, cwl-eval, BEIR and gdeval by
+itself are worked out from their rules, not asked for.
 """
 
 

@@ -82,7 +82,7 @@ def extrapolated(one, other, p):
     return total + last * p**n
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(orders(), orders(), patience)
 def test_rank_biased_overlap(one, other, p):
     found = rbo(one, other, p)

@@ -34,7 +34,7 @@ def rbo(
     RBO = (1 - p) · Σ p^(d-1) · A_d,  A_d = 2 · |A ∩ B| / (|A| + |B|) of what stands at rank d or above
 
     An order is a list, the best first, in which an inner list, tuple or set is a tie; or {id: score}, in which equal
-    scores are one. Tied items share the first rank of their tie (Webber, Moffat & Zobel 2010, section 5).
+    scores are one. Tied items share the first rank of their tie (Webber, Moffat & Zobel 2010).
 
     Below the end of a list nothing is known. `least` takes it that nothing more agrees, least + residual that all that
     can agree does. `extrapolated` goes on with the agreement at the end of the shorter list for what that list lacks,
