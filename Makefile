@@ -21,6 +21,8 @@ check: .venv/.developing
 	$(BIN)/lint-imports
 	$(BIN)/python -m cranfield.show.catalogue .venv/measures.md
 	diff docs/measures.md .venv/measures.md || (echo "docs/measures.md is stale: make measures"; exit 1)
+	$(BIN)/python -m tests.differences .venv/differences.md
+	diff docs/differences.md .venv/differences.md || (echo "docs/differences.md is stale: make measures"; exit 1)
 
 bench: .venv/.developing
 	$(BIN)/python -m compileall -q src
@@ -28,6 +30,7 @@ bench: .venv/.developing
 
 measures: .venv/.developing
 	$(BIN)/python -m cranfield.show.catalogue docs/measures.md
+	$(BIN)/python -m tests.differences docs/differences.md
 
 format: .venv/.developing
 	$(BIN)/ruff format .

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from cranfield.version import __version__
 
 if TYPE_CHECKING:
+    from cranfield.advice import Advice, advise
+    from cranfield.agreement import Overlap, RunOverlap, kendall_tau, rbo, run_overlap, spearman_rho, tau_ap
     from cranfield.errors import CranfieldError, InputError, MeasureError, MissingLibrary, PolicyError
     from cranfield.evaluation import evaluate, evaluate_runs, value
     from cranfield.explanation import Explanation, explain
@@ -19,10 +21,13 @@ if TYPE_CHECKING:
     from cranfield.judge.policy import Policy
     from cranfield.judge.ranks import JudgedRanks
     from cranfield.measures import Measure, catalogue, measure, parse_measure, parse_measures
+    from cranfield.measures.references import bibtex
     from cranfield.result import Evaluation
 
 # Where each public name lives; it is imported when it is first used, so that the program starts at once.
 _HOMES = {
+    "advice": ("Advice", "advise"),
+    "agreement": ("Overlap", "RunOverlap", "kendall_tau", "rbo", "run_overlap", "spearman_rho", "tau_ap"),
     "errors": ("CranfieldError", "InputError", "MeasureError", "MissingLibrary", "PolicyError"),
     "evaluation": ("evaluate", "evaluate_runs", "value"),
     "explanation": ("Explanation", "explain"),
@@ -31,10 +36,12 @@ _HOMES = {
     "judge.judgments": ("Judgments",),
     "judge.policy": ("Policy",),
     "judge.ranks": ("JudgedRanks",),
+    "measures.references": ("bibtex",),
     "measures": ("Measure", "catalogue", "measure", "parse_measure", "parse_measures"),
 }
 
 __all__ = [
+    "Advice",
     "CranfieldError",
     "Evaluation",
     "Explanation",
@@ -45,16 +52,25 @@ __all__ = [
     "Measure",
     "MeasureError",
     "MissingLibrary",
+    "Overlap",
     "Policy",
     "PolicyError",
+    "RunOverlap",
     "__version__",
+    "advise",
+    "bibtex",
     "catalogue",
     "evaluate",
     "evaluate_runs",
     "explain",
+    "kendall_tau",
     "measure",
     "parse_measure",
     "parse_measures",
+    "rbo",
+    "run_overlap",
+    "spearman_rho",
+    "tau_ap",
     "value",
 ]
 

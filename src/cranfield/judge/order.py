@@ -1,8 +1,8 @@
-"""The documents of rankings, in order: for showing them, and for what depends on all of them, such as lengths."""
+"""The documents of rankings, in order: for showing and comparing them, and for what depends on all of them."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,19 +18,26 @@ from cranfield.read.pairs import read_numbers
 from cranfield.read.source import Rankings, Source, Table, Text
 from cranfield.read.text import BadLine, blocks
 
+ScoredPairs = list[tuple[str, float]]
+
+
+def scores_of(source: Source, policy: Policy, queries: Container[str] | None = None) -> dict[str, dict[str, float]]:
+    """The scores of a run's documents by query, of all queries or of some."""
+    match source:
+        case Text():
+            found = _from_text(source, queries)
+        case Table():
+            found = _from_table(source, queries)
+        case Rankings():
+            found = _from_rankings(source, queries)
+    return {query: _without_duplicates(pairs, query, policy, source.name) for query, pairs in found.items()}
+
 
 def rankings_of(source: Source, grades: Mapping[str, Mapping[str, float]], policy: Policy) -> dict[str, list[str]]:
     """The documents of the queries of `grades`, best first, by the same rules as the scan."""
-    match source:
-        case Text():
-            found = _from_text(source, grades)
-        case Table():
-            found = _from_table(source, grades)
-        case Rankings():
-            found = _from_rankings(source, grades)
     return {
-        query: _ordered(pairs, query, grades[query], policy, source.name)[: policy.depth]
-        for query, pairs in found.items()
+        query: _ordered(scores, query, grades[query], policy)[: policy.depth]
+        for query, scores in scores_of(source, policy, grades).items()
     }
 
 
@@ -50,12 +57,8 @@ def with_lengths(
     return replace(judged, lengths=columns)
 
 
-def _ordered(
-    pairs: list[tuple[str, float]], query: str, grades: Mapping[str, float], policy: Policy, name: str
-) -> list[str]:
-    if policy.same_id == "drop":
-        pairs = [pair for pair in pairs if pair[0] != query]
-    kept = _without_duplicates(pairs, query, policy, name)
+def _ordered(scores: dict[str, float], query: str, grades: Mapping[str, float], policy: Policy) -> list[str]:
+    kept = [document for document in scores if policy.same_id == "keep" or document != query]
     place = {document: at for at, document in enumerate(kept)}
 
     def tie(document: str) -> tuple[object, ...]:
@@ -69,10 +72,10 @@ def _ordered(
         worth = (1, 0.0) if grade is None else (2, grade) if grade > 0 else (0, 0.0)
         return (worth if policy.ties == "best" else (-worth[0], -worth[1]), document)
 
-    return sorted(sorted(kept), key=lambda document: (kept[document], tie(document)), reverse=True)
+    return sorted(sorted(kept), key=lambda document: (scores[document], tie(document)), reverse=True)
 
 
-def _without_duplicates(pairs: list[tuple[str, float]], query: str, policy: Policy, source: str) -> dict[str, float]:
+def _without_duplicates(pairs: ScoredPairs, query: str, policy: Policy, source: str) -> dict[str, float]:
     documents = [document for document, _ in pairs]
     if len(set(documents)) == len(documents):
         return dict(pairs)
@@ -82,23 +85,24 @@ def _without_duplicates(pairs: list[tuple[str, float]], query: str, policy: Poli
     return dict(pairs[at] for at in kept_places(documents, [score for _, score in pairs], policy.duplicates))
 
 
-def _from_text(source: Text, queries: Container[str]) -> dict[str, list[tuple[str, float]]]:
-    found: dict[str, list[tuple[str, float]]] = {}
+def _from_text(source: Text, queries: Container[str] | None) -> dict[str, ScoredPairs]:
+    found: dict[str, ScoredPairs] = {}
+    sign = -1 if source.layout.ranks else 1
     try:
         for block in blocks(source.stream, source.layout):
             columns = block.columns()
-            for query, document, value in zip(columns.query, columns.document, columns.value.tolist(), strict=True):
-                if (its_query := query.decode()) in queries:
-                    score = -value if source.layout.ranks else value
-                    found.setdefault(its_query, []).append((document.decode(), score))
+            for its_query, document, value in zip(columns.query, columns.document, columns.value.tolist(), strict=True):
+                query = its_query.decode()
+                if queries is None or query in queries:
+                    found.setdefault(query, []).append((document.decode(), sign * value))
     except BadLine as bad:
         raise bad.located() from None
     return found
 
 
-def _from_table(source: Table, queries: Container[str]) -> dict[str, list[tuple[str, float]]]:
+def _from_table(source: Table, queries: Container[str] | None) -> dict[str, ScoredPairs]:
     frame = source.frame
-    found: dict[str, list[tuple[str, float]]] = {query: [] for query in frame.queries if query in queries}
+    found: dict[str, ScoredPairs] = {query: [] for query in frame.queries if queries is None or query in queries}
     rows = [found.get(query) for query in frame.queries]
     for query, document, value in zip(frame.query.tolist(), frame.document.tolist(), frame.value.tolist(), strict=True):
         its_rows = rows[query]
@@ -107,20 +111,26 @@ def _from_table(source: Table, queries: Container[str]) -> dict[str, list[tuple[
     return found
 
 
-def _from_rankings(source: Rankings, queries: Container[str]) -> dict[str, list[tuple[str, float]]]:
-    found: dict[str, list[tuple[str, float]]] = {}
+def _from_rankings(source: Rankings, queries: Container[str] | None) -> dict[str, ScoredPairs]:
+    found: dict[str, ScoredPairs] = {}
     for key, ranking in source.by_query.items():
         query = id_text(key, source.name, "a query")
-        where = f"query '{query}'"
-        if query not in queries:
-            continue
-        if isinstance(ranking, Pairs):
-            found[query] = list(ranking)
-        elif isinstance(ranking, Mapping):
-            found[query] = [
-                (id_text(document, source.name, where), finite(score, source.name, where))
-                for document, score in ranking.items()
-            ]
-        else:
-            found[query] = [(id_text(document, source.name, where), -float(at)) for at, document in enumerate(ranking)]
+        if query in found:
+            raise InputError(source.name, f"the query '{query}' stands twice, as a number and as text.")
+        if queries is None or query in queries:
+            found[query] = _pairs(ranking, f"query '{query}'", source.name)
     return found
+
+
+def _pairs(ranking: Any, where: str, source: str) -> ScoredPairs:
+    if isinstance(ranking, Pairs):
+        return list(ranking)
+    if isinstance(ranking, Mapping):
+        return [(id_text(d, source, where), finite(score, source, where)) for d, score in ranking.items()]
+    if not isinstance(ranking, Sequence) or isinstance(ranking, str | bytes):
+        raise InputError(
+            source,
+            f"{where}: {ranking!r:.60} is not a ranking.",
+            hint="a ranking is {document: score}, or a list of documents, best first",
+        )
+    return [(id_text(d, source, where), -float(at)) for at, d in enumerate(ranking)]

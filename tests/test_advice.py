@@ -1,0 +1,208 @@
+"""Which measures suit which collection: each rule where it speaks, and where it is silent."""
+
+import pytest
+
+import cranfield
+from cranfield import InputError, advise
+from cranfield.advice import cautions, recommendations
+
+GOOD_GRADES = (3, 2, 1, 0, 0)
+
+
+def collection(grades=GOOD_GRADES, queries=60, unjudged=0, depth=None, tied=False, lacks=0):
+    """(qrels, runs): all queries alike; the run has the judged documents, then or instead unjudged ones."""
+    qrels, run = {}, {}
+    for number in range(queries):
+        documents = [f"d{place}" for place in range(len(grades))]
+        qrels[str(number)] = dict(zip(documents, grades, strict=True))
+        ranking = [*(f"u{place}" for place in range(unjudged)), *documents]
+        ranking += [f"v{place}" for place in range((depth or 0) - len(ranking))]
+        if number >= lacks:
+            run[str(number)] = {d: 1.0 if tied else -float(place) for place, d in enumerate(ranking)}
+    return qrels, {"mine": run}
+
+
+# rule: (measure that speaks, on a collection), (on which it is silent)
+RECOMMENDED = {
+    "graded_gain": ("nDCG@5", {}, {"grades": (1, 1, 0)}),
+    "first_answer": ("RR@3", {"grades": (1, 0, 0)}, {"grades": (1, 1, 0)}),
+    "whole_ranking": ("AP", {"grades": (1, 1, 1, 0)}, {"grades": (1, 1, 1, 0), "unjudged": 10}),
+    "first_page_precision": ("P@10", {"grades": (1,) * 12}, {"grades": (1,) * 8 + (0,) * 4}),
+    "preference": ("Bpref", {"unjudged": 10}, {"grades": (1, 1, 1), "unjudged": 10}),
+    "sampled": ("infAP", {"grades": (1, 1, -1)}, {"grades": (1, 1, 0)}),
+    "bounds": ("RBPResidual", {"unjudged": 5}, {}),
+    "coverage": ("R@100", {"depth": 100}, {"depth": 99}),
+    "judged_beside": ("Judged@10", {"depth": 20}, None),
+}
+
+
+@pytest.mark.parametrize("rule", recommendations.RECOMMENDATIONS, ids=lambda rule: rule.__name__)
+def test_a_recommendation_and_its_absence(rule):
+    measure, speaks, silent = RECOMMENDED[rule.__name__]
+    [found] = rule(advise(*collection(**speaks)).facts)
+    assert found.measure == measure
+    assert found.why.endswith((".", "?"))
+    facts = advise(*collection(**silent)).facts if silent is not None else advise(collection()[0]).facts
+    assert list(rule(facts)) == []
+
+
+def test_which_variant_is_recommended():
+    def named(**kinds):
+        return [each.measure for each in advise(*collection(**kinds)).recommended]
+
+    assert "Bpref10" in named(grades=(1, 1, 0), unjudged=10)
+    assert "R@1000" in named(depth=1000)
+    assert "nDCG@10" in named(depth=15)
+    assert named(grades=(1,), depth=10, queries=200) == ["RR@10", "RBPResidual", "Judged@10"]
+    assert named(grades=(1, 1, 1, 0)) == ["AP", "Judged@4"]
+
+
+DATA = {
+    "few_queries": ("there are 49 queries", {"queries": 49}, {"queries": 50}),
+    "nothing_to_find": ("100% of the queries have no relevant document", {"grades": (0, 0)}, {}),
+    "holes": ("mine: 5.0 of the first 10 documents are not judged", {"unjudged": 5}, {"unjudged": 1}),
+    "missing_queries": ("mine: 7 of 60 judged queries are not in it", {"lacks": 7}, {}),
+    "tied_scores": ("mine: 100% of the retrieved judged documents share", {"tied": True}, {}),
+}
+
+
+@pytest.mark.parametrize("rule", cautions.DATA_CAUTIONS, ids=lambda rule: rule.__name__)
+def test_a_caution_about_the_data(rule):
+    text, speaks, silent = DATA[rule.__name__]
+    advice = advise(*collection(**speaks))
+    [found] = rule(advice.facts)
+    assert found.startswith(text)
+    assert found in advice.warnings
+    assert list(rule(advise(*collection(**silent)).facts)) == []
+
+
+MANY, ONE, SPARSE = {"grades": (1,) * 12}, {"grades": (1, 0)}, {"grades": (1, 1, 1, 0), "unjudged": 10}
+# rule: (measure, collection, part of what it says), then (measure, collection) on which it is silent
+MEASURES = {
+    "misleading": [("Accuracy(documents=9)", {}, "always misleads"), ("F@5", {})],
+    "same_as_reciprocal_rank": [
+        ("AP", ONE, "AP is the same as RR"),
+        ("Rprec", ONE, "RR says all"),
+        ("AP", {}),
+        ("P@1", ONE),
+    ],
+    "needs_complete_judgments": [
+        ("AP", SPARSE, "Bpref leaves them out"),
+        ("AP", {"grades": (1, 1, 1), "unjudged": 10}, "read RBPResidual"),
+        ("AP", {}),
+        ("Bpref", SPARSE),
+        ("AP", {"grades": (1, 0), "unjudged": 10}),
+    ],
+    "no_grades": [("nDCG@10", ONE, "the judgments are binary"), ("nDCG@10", {}), ("AP", ONE)],
+    "steep_gain": [
+        ("nDCG(gain=exponential)@10", {"grades": (10, 2, 0)}, "grade 10 gains 1,023"),
+        ("nDCG(gain=exponential)@10", {}),
+        ("nDCG@10", {"grades": (10, 2, 0)}),
+    ],
+    "sees_only_the_first": [("RR", {}, "the first of 3 relevant"), ("Success@5", MANY, "the first of 12"), ("RR", ONE)],
+    "cannot_be_filled": [
+        ("P@10", {}, "a perfect ranking scores 0.30. Rprec and RelP@10"),
+        ("P(rel=2)@3", {}, "fewer than 3"),
+        ("P@3", {}),
+        ("P@10", MANY),
+        ("RelP@10", {}),
+    ],
+    "nothing_to_prefer": [
+        ("Bpref", MANY, "it is recall"),
+        ("Bpref10", MANY, "it is recall"),
+        ("Bpref", {}),
+        ("AP", MANY),
+    ],
+    "nothing_to_infer": [("infAP", {}, "no document has a negative"), ("infAP", {"grades": (1, 0, -1)})],
+    "grades_above_the_top": [
+        ("ERR(max_grade=2)@5", {}, "grades go up to 3, and those above max_grade=2"),
+        ("INST", {}, "max_grade=1"),
+        ("ERR(max_grade=3)@5", {}),
+        ("ERR(max_grade=query)@5", {}),
+        ("RBP", {}),
+    ],
+    "grades_far_below_the_top": [
+        ("ERR@5", ONE, "satisfies only 6% of users"),
+        ("ERR(max_grade=3)@5", {}),
+        ("SDCG(max_grade=5)@5", {}),
+    ],
+    "beyond_the_end": [
+        ("R@100", {}, "no ranking of mine has more than 5"),
+        ("R@5", {}),
+        ("AP", {}),
+        ("R@100", {"depth": 100}),
+    ],
+    "nothing_relevant_enough": [
+        ("AP(rel=4)", {}, "as high as rel=4; the highest is 3"),
+        ("AP(rel=3)", {}),
+        ("nDCG", {}),
+    ],
+}
+
+
+@pytest.mark.parametrize("rule", cautions.MEASURE_CAUTIONS, ids=lambda rule: rule.__name__)
+def test_a_caution_about_a_measure(rule):
+    cases = MEASURES[rule.__name__]
+    assert {len(case) for case in cases} == {2, 3}
+    for measure, kinds, *text in cases:
+        advice = advise(*collection(**kinds), measure)
+        found = list(rule(advice.facts, cranfield.parse_measure(measure)))
+        assert len(found) == len(text), measure
+        for part, sentence in zip(text, found, strict=True):
+            assert part in sentence
+            assert f"{cranfield.parse_measure(measure).name}: {sentence}" in advice.warnings
+
+
+@pytest.mark.parametrize(
+    "kinds",
+    [{}, ONE, MANY, SPARSE, {"depth": 100}, {"grades": (1, -1, 0)}, {"grades": (2, 1, 1, 0, 0), "unjudged": 12}],
+    ids=str,
+)
+def test_what_is_recommended_is_not_warned_of(kinds):
+    first = advise(*collection(**kinds))
+    again = advise(*collection(**kinds), [each.measure for each in first.recommended])
+    assert again.warnings == first.warnings
+    assert again.recommended == first.recommended
+
+
+def test_the_facts():
+    qrels = {"1": {"a": 2, "b": 0}, "2": {"c": 1}, "3": {"d": 0, "e": -1}, "4": {"f": 1, "g": 1, "h": 0.5}}
+    run = {"1": {"a": 1.0, "x": 1.0, "y": 0.5, "z": 0.1}, "2": ["c"], "4": ["x"], "9": ["a"]}
+    facts = advise(qrels, {"r": run}).facts
+    assert (facts.queries, facts.judged, facts.relevant) == (4, 1.5, 1.0)
+    assert (facts.one_relevant, facts.none_relevant) == (0.5, 0.25)
+    assert (facts.nonrelevant, facts.pooled, facts.grades) == (3, 1, (0.5, 1.0, 2.0))
+    assert (facts.graded, facts.highest, facts.one_answer, facts.incomplete) == (True, 2.0, False, True)
+    [only] = facts.runs
+    assert (only.run, only.missing, only.deepest, only.tied) == ("r", 1, 4, 0.5)
+    assert only.judged_at_10 == pytest.approx((1 / 4 + 1 + 0) / 3)
+    assert only.unjudged_at_10 == pytest.approx((3 + 0 + 1) / 3)
+
+
+def test_it_reads_well(tmp_path):
+    qrels, runs = collection(unjudged=10, queries=1, grades=(1, 0, -1))
+    text = str(advise(qrels, runs, "Accuracy(documents=100) P@10"))
+    assert max(map(len, text.splitlines())) <= 80
+    assert [line for line in text.splitlines() if line and not line.startswith(" ")] == [
+        "The data",
+        "Measures that suit them",
+        "Beware",
+    ]
+    assert "there is 1 query." in text
+    assert "1 document pooled but not judged" in text
+
+
+def test_without_runs_and_from_files(tmp_path):
+    qrels, _ = collection()
+    advice = advise(qrels)
+    assert advice.facts.runs == ()
+    assert [each.measure for each in advice.recommended] == ["nDCG@10", "AP"]
+    assert "Beware" not in str(advice)
+    path = tmp_path / "qrels.txt"
+    path.write_text("1 0 a 1\n", encoding="utf-8")
+    run = tmp_path / "mine.run"
+    run.write_text("1 Q0 a 1 0.5 tag\n", encoding="utf-8")
+    assert [each.run for each in advise(path, run).facts.runs] == ["mine"]
+    assert [each.run for each in advise(path, [run, run]).facts.runs] == ["mine", "mine (2)"]
+    with pytest.raises(InputError):
+        advise(path, tmp_path / "no such file")

@@ -1,0 +1,67 @@
+"""Every deliberate difference from another tool is what the table says it is."""
+
+import math
+from pathlib import Path
+
+import pytest
+
+import cranfield
+from tests import peers
+from tests.differences import ASKED, DIFFERENCES, GDEVAL, IRM, page
+
+rows = pytest.mark.parametrize("row", DIFFERENCES, ids=lambda row: f"{row.peer}: {row.what}")
+
+
+def our_value(row):
+    run = row.run
+    if isinstance(run, bytes):
+        import io
+
+        run = io.BytesIO(run)
+    return cranfield.evaluate(row.qrels, run, row.measure)[row.measure]
+
+
+@rows
+def test_our_value(row):
+    if isinstance(row.ours, str):
+        with pytest.raises(getattr(cranfield, row.ours)):
+            our_value(row)
+    else:
+        assert our_value(row) == pytest.approx(row.ours, abs=5e-7)
+
+
+@rows
+def test_their_value(row):
+    if row.peer not in ASKED:
+        pytest.skip(f"{row.peer} cannot be asked here")
+    if isinstance(row.theirs, str):
+        with pytest.raises(Exception) as caught:
+            ASKED[row.peer](row.asked, row.qrels, row.run)
+        assert caught.type.__name__ == row.theirs
+        return
+    values = ASKED[row.peer](row.asked, row.qrels, row.run)
+    mean = math.fsum(values.values()) / len(values)
+    if row.peer == IRM and not isinstance(row.run, list):
+        mean = peers.ir_measures_aggregate(row.asked, row.qrels, row.run)
+    assert mean == pytest.approx(row.theirs, abs=5e-7, nan_ok=True)
+
+
+@rows
+def test_it_is_a_difference(row):
+    assert row.why.endswith(".")
+    assert row.theirs != row.ours
+
+
+def test_no_difference_is_listed_twice():
+    names = [(row.peer, row.what) for row in DIFFERENCES]
+    assert len(set(names)) == len(names)
+    assert {row.peer for row in DIFFERENCES} == {*ASKED, "trec_eval 10", GDEVAL, "cwl-eval", "BEIR"}
+
+
+def test_the_page_is_current():
+    written = Path(__file__).parents[1] / "docs" / "differences.md"
+    assert written.read_text(encoding="utf-8") == page()
+    lines = page().splitlines()
+    table = [line for line in lines if line.startswith("|")]
+    assert len(table) == len(DIFFERENCES) + 2
+    assert {line.count("|") for line in table} == {8}
