@@ -119,7 +119,7 @@ def nerr_ia(judged: SubtopicRanks, *, cutoff: int | None = None, alpha: float = 
 
 @measure(
     "NRBP",
-    reference="Clarke et al. 2009",
+    reference="Clarke, Kolla & Vechtomova 2009",
     advice="RBP for queries that mean several things: users go on to the next document with probability p.",
     table="subtopics",
 )
@@ -134,7 +134,7 @@ def novelty_rbp(judged: SubtopicRanks, *, alpha: float = 0.5, p: float = 0.5, re
 
 @measure(
     "nNRBP",
-    reference="Clarke et al. 2009",
+    reference="Clarke, Kolla & Vechtomova 2009",
     advice="NRBP for queries whose best rankings differ.",
     table="subtopics",
 )
@@ -181,7 +181,7 @@ def average_precision_ia(judged: SubtopicRanks, *, cutoff: int | None = None, re
 @measure(
     "StRecall",
     aliases=("strec", "S_recall", "subtopic_recall"),
-    reference="Zhai et al. 2003",
+    reference="Zhai, Cohen & Lafferty 2003",
     advice="For how many of the subtopics a user gets to see at all.",
     table="subtopics",
 )

@@ -212,7 +212,7 @@ def success(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> Numbers:
 
 @measure(
     "PairAccuracy",
-    reference="Macdonald, MacAvaney & Tonellotto 2022",
+    reference="MacAvaney, Macdonald & Ounis 2022",
     advice="For a ranker that only reorders: the share of its pairs in the right order, as ROC's area has it.",
 )
 def pair_accuracy(judged: JudgedRanks, *, cutoff: int | None = None, rel: float = 1) -> Numbers:

@@ -21,7 +21,7 @@ from cranfield.measures.registry import measure
 if TYPE_CHECKING:
     from cranfield.judge.preferences import PreferenceRanks
 
-REFERENCE = "Buckley 2008, trec_eval 9"
+REFERENCE = "Buckley, trec_eval"
 
 
 def _fulfilled(judged: PreferenceRanks) -> Integers:

@@ -30,6 +30,7 @@ def _paper(key: str, author: str, title: str, booktitle: str, year: int, **more:
 TOIS = "ACM Transactions on Information Systems"
 SIGIR = "Proceedings of the {} International ACM SIGIR Conference on Research and Development in Information Retrieval"
 CIKM = "Proceedings of the {} ACM International Conference on Information and Knowledge Management"
+WSDM = "Proceedings of the {} ACM International Conference on Web Search and Data Mining"
 ICTIR = "Proceedings of the {} ACM SIGIR International Conference on Theory of Information Retrieval"
 
 # By the short form that the registry uses. In titles, braces keep capitals.
@@ -227,6 +228,79 @@ REFERENCES: dict[str, Entry] = {
         2017,
         pages="425–434",
         doi="10.1145/3077136.3080841",
+    ),
+    "Agrawal et al. 2009": _paper(
+        "agrawal2009diversifying",
+        "Agrawal, Rakesh and Gollapudi, Sreenivas and Halverson, Alan and Ieong, Samuel",
+        "Diversifying search results",
+        WSDM.format("Second"),
+        2009,
+        pages="5–14",
+    ),
+    "Chapelle et al. 2011": _article(
+        "chapelle2011intent",
+        "Chapelle, Olivier and Ji, Shihao and Liao, Ciya and Velipasaoglu, Emre and Lai, Larry and Wu, Su-Lin",
+        "Intent-based diversification of web search results: Metrics and algorithms",
+        "Information Retrieval",
+        2011,
+        volume="14",
+        pages="572–592",
+    ),
+    "Clarke et al. 2008": _paper(
+        "clarke2008novelty",
+        "Clarke, Charles L. A. and Kolla, Maheedhar and Cormack, Gordon V. and Vechtomova, Olga and Ashkan, Azin and "
+        "Büttcher, Stefan and MacKinnon, Ian",
+        "Novelty and diversity in information retrieval evaluation",
+        SIGIR.format("31st Annual"),
+        2008,
+        pages="659–666",
+    ),
+    "Clarke, Kolla & Vechtomova 2009": _paper(
+        "clarke2009effectiveness",
+        "Clarke, Charles L. A. and Kolla, Maheedhar and Vechtomova, Olga",
+        "An effectiveness measure for ambiguous and underspecified queries",
+        "Advances in Information Retrieval Theory (ICTIR 2009)",
+        2009,
+        pages="188–199",
+    ),
+    "Clarke et al. 2011": _paper(
+        "clarke2011comparative",
+        "Clarke, Charles L. A. and Craswell, Nick and Soboroff, Ian and Ashkan, Azin",
+        "A comparative analysis of cascade measures for novelty and diversity",
+        WSDM.format("Fourth"),
+        2011,
+        pages="75–84",
+    ),
+    "MacAvaney, Macdonald & Ounis 2022": _paper(
+        "macavaney2022streamlining",
+        "MacAvaney, Sean and Macdonald, Craig and Ounis, Iadh",
+        "Streamlining evaluation with ir-measures",
+        "Advances in Information Retrieval (ECIR 2022)",
+        2022,
+    ),
+    "Sakai & Dou 2013": _paper(
+        "sakai2013summaries",
+        "Sakai, Tetsuya and Dou, Zhicheng",
+        "Summaries, ranked retrieval and sessions: A unified framework for information access evaluation",
+        SIGIR.format("36th"),
+        2013,
+        pages="473–482",
+    ),
+    "Smucker & Clarke 2012": _paper(
+        "smucker2012time",
+        "Smucker, Mark D. and Clarke, Charles L. A.",
+        "Time-based calibration of effectiveness measures",
+        SIGIR.format("35th"),
+        2012,
+        pages="95–104",
+    ),
+    "Zhai, Cohen & Lafferty 2003": _paper(
+        "zhai2003beyond",
+        "Zhai, ChengXiang and Cohen, William W. and Lafferty, John",
+        "Beyond independent relevance: Methods and evaluation metrics for subtopic retrieval",
+        SIGIR.format("26th Annual"),
+        2003,
+        pages="10–17",
     ),
 }
 
