@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+from importlib import import_module
 
 from cranfield.cli import process
 
@@ -14,6 +15,33 @@ from cranfield.errors import CranfieldError
 from cranfield.version import __version__
 
 
+# Every command has a module of its own, imported when the command is called, and a line for `cranfield --help`.
+COMMANDS = {
+    "evaluate": "Measure one or more runs against judgments.",
+    "trec_eval": "Evaluate a run as trec_eval does, with its options and its output.",
+    "demo": "See it work on built-in data.",
+}
+
+
+class Commands(click.Group):
+    """The commands by name, as `cranfield.cli.NAME:command`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        # The program of this name stands alone and knows nothing of commands.
+        module = import_module(f"cranfield.cli.{'as_trec_eval' if cmd_name == 'trec_eval' else cmd_name}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
 def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
         from cranfield.judge.native import native
@@ -22,7 +50,7 @@ def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> N
         context.exit()
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.option(
     "--version",
     is_flag=True,
@@ -33,90 +61,7 @@ def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> N
 )
 @click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
 def program() -> None:
-    """Find out how good search results are."""
-
-
-@program.command()
-@click.argument("qrels")
-@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
-@click.option("-m", "--measure", "measures", multiple=True, help="A measure such as nDCG@10; may be repeated.")
-@click.option("-q", "--per-query", is_flag=True, help="Also print the values of every query.")
-@click.option("--worst", type=int, default=0, metavar="N", help="List the N queries that perform worst.")
-@click.option("--ties", help="Order of equal scores: doc_id, smaller_doc_id, file, best, worst.")
-@click.option("--missing", help="A judged query that the run lacks: zero, skip, error.")
-@click.option("--duplicates", help="A document twice in a ranking: error, first, last, best.")
-@click.option("--depth", type=int, help="The deepest rank read.")
-@click.option("--run-format", help="trec, msmarco, csv, tsv, json, jsonl or parquet, if it cannot be told.")
-@click.option("--qrels-format", help="The same for the judgments, or prefs.")
-def evaluate(
-    qrels: str,
-    runs: tuple[str, ...],
-    measures: tuple[str, ...],
-    per_query: bool,
-    worst: int,
-    run_format: str | None,
-    qrels_format: str | None,
-    **policy: str | int | None,
-) -> None:
-    """Evaluate one or more RUNs against the judgments in QRELS.
-
-    \b
-    Example:
-      cranfield evaluate qrels.txt bm25.run -m nDCG@10 -m AP
-    """
-    from cranfield.read.streams import Stream
-
-    opened = [Stream(run) for run in runs]
-    opened[0].hash_ahead()  # while the libraries are imported
-
-    from cranfield.evaluation import DEFAULT_MEASURES, evaluate_runs
-    from cranfield.judge.policy import Policy
-    from cranfield.show.text import evaluations_table, per_query_lines, worst_table
-
-    chosen = Policy(**{name: value for name, value in policy.items() if value is not None})  # type: ignore[arg-type]
-    results = evaluate_runs(
-        qrels, opened, measures or DEFAULT_MEASURES, policy=chosen, format=run_format, qrels_format=qrels_format
-    )
-    found = list(results.values())
-    if per_query:
-        for line in per_query_lines(found):
-            click.echo(line)
-        click.echo()
-    click.echo(evaluations_table(found))
-    if worst:
-        for result in found:
-            click.echo()
-            click.echo(worst_table(result, worst))
-
-
-@program.command(
-    "trec_eval",
-    add_help_option=False,
-    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
-)
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[OPTIONS] QRELS RUN")
-def trec_eval(arguments: tuple[str, ...]) -> int:
-    """Evaluate a RUN as trec_eval does, with its options and its output; -h lists them."""
-    from cranfield.cli.trec_eval import run
-
-    return run(arguments)
-
-
-@program.command()
-def demo() -> None:
-    """Evaluate two small built-in runs."""
-    from importlib.resources import files
-
-    from cranfield.evaluation import evaluate_runs
-    from cranfield.show.text import evaluations_table, worst_table
-
-    data = files("cranfield") / "data"
-    runs = {name: str(data / f"{name}.run") for name in ("keywords", "meaning")}
-    results = list(evaluate_runs(str(data / "qrels.txt"), runs).values())
-    click.echo("Two systems answer ten questions about search evaluation.\n")
-    click.echo(evaluations_table(results))
-    click.echo()
-    click.echo(worst_table(results[0], 3))
+    """Find out how good search results are, whether a change made them better, and which queries went wrong."""
 
 
 def main() -> None:

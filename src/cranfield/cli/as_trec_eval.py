@@ -1,0 +1,18 @@
+"""`cranfield trec_eval`: hands its arguments to the program that needs no click."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command(
+    "trec_eval",
+    add_help_option=False,
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[OPTIONS] QRELS RUN")
+def command(arguments: tuple[str, ...]) -> int:
+    """Evaluate a RUN as trec_eval does, with its options and its output; -h lists them."""
+    from cranfield.cli.trec_eval import run
+
+    return run(arguments)
