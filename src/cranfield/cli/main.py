@@ -14,7 +14,6 @@ import click
 from cranfield.errors import CranfieldError
 from cranfield.version import __version__
 
-
 # Every command has a module of its own, imported when the command is called, and a line for `cranfield --help`.
 COMMANDS = {
     "evaluate": "Measure one or more runs against judgments.",
@@ -27,9 +26,11 @@ class Commands(click.Group):
     """The commands by name, as `cranfield.cli.NAME:command`."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
+        """In the order in which people need them."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command."""
         if cmd_name not in COMMANDS:
             return None
         # The program of this name stands alone and knows nothing of commands.
@@ -38,6 +39,7 @@ class Commands(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 

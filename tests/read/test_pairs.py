@@ -1,0 +1,73 @@
+"""Two columns: weights, segments, lengths."""
+
+import json
+
+import pytest
+
+from cranfield import InputError, evaluate
+from cranfield.read.pairs import read_numbers, read_words
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.txt", "1 short\n2 rather long\n"),
+        ("a.tsv", "query_id\tsegment\n1\tshort\n2\trather long\n"),
+        ("a.csv", '# note\nqid,segment\n1,short\n\n2,"rather long"\n'),
+        ("a.json", json.dumps({"1": "short", "2": "rather long"})),
+    ],
+)
+def test_words(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    assert read_words(tmp_path / name, "segment") == {"1": "short", "2": "rather long"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1 2\n1 3\n", ":2: '1' stands twice."),
+        ("1\n", ":1: 1 column where an id and its weight are needed."),
+        ("1 x\n", "weight 'x' of '1' is not a number from 0."),
+        ("1 -2\n", "weight '-2' of '1' is not a number from 0."),
+        ("1 nan\n", "weight 'nan' of '1' is not a number from 0."),
+        ("# nothing\n", "there is not one weight in it."),
+        ("{", ":1: is not JSON"),
+        ('{"1": [2]}', "has more than one weight for an id."),
+    ],
+)
+def test_bad_numbers(tmp_path, text, message):
+    path = tmp_path / "weights"
+    path.write_text(text)
+    with pytest.raises(InputError) as error:
+        read_numbers(path, "weight")
+    assert message in str(error.value)
+
+
+QRELS = {"1": {"a": 1, "b": 0, "c": 1}}
+RUN = {"1": ["b", "a", "x", "c"]}
+LENGTHS = {"a": 10, "b": 100, "c": 20, "x": 50}
+
+
+def test_lengths_make_what_stands_below_a_long_document_count_less():
+    result = evaluate(QRELS, RUN, "TBG(h=50) U(L=200)", lengths=LENGTHS)
+    spent = [0, 100, 110, 160]
+    # A rank below the end is as long as the longest document.
+    spent += [180 + 100 * place for place in range(996)]
+    for measure, weight in (("TBG(h=50)", lambda at: 2 ** (-at / 50)), ("U(L=200)", lambda at: max(0, 1 - at / 200))):
+        weights = [weight(at) for at in spent]
+        assert result[measure] == pytest.approx((weights[1] + weights[3]) / sum(weights))
+
+
+def test_lengths_follow_the_ranking(tmp_path):
+    path = tmp_path / "lengths"
+    path.write_text("".join(f"{document} {length}\n" for document, length in LENGTHS.items()))
+    scores = {"1": {"a": 3, "b": 4, "c": 1, "x": 2}}
+    ours = evaluate(QRELS, scores, "TBG TBG(judged_only=True)", lengths=path)
+    assert ours["TBG"] == evaluate(QRELS, RUN, "TBG", lengths=LENGTHS)["TBG"]
+    condensed = evaluate(QRELS, {"1": ["b", "a", "c"]}, "TBG", lengths=LENGTHS)
+    assert ours["TBG(judged_only=True)"] == pytest.approx(condensed["TBG"])
+
+
+def test_a_document_without_a_length():
+    with pytest.raises(InputError, match="document 'x' has no length"):
+        evaluate(QRELS, RUN, "TBG", lengths={"a": 1, "b": 1, "c": 1})
