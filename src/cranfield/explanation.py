@@ -90,7 +90,7 @@ def explain(
        5  5             1     1     2.5850     0.3869  6.1487  0.9724
     ideal order: 1 (3), 3 (3), 2 (2), 5 (1), 4 (0)
     """
-    wanted = _without_cutoff(measures)
+    wanted = without_cutoff(measures)
     for measure in wanted:
         measure.check_ranks()
     if run is None:
@@ -106,8 +106,8 @@ def explain(
     return _explanation(query_id, documents, known, wanted, k)
 
 
-def _without_cutoff(measures: str | Measure | Sequence[str | Measure]) -> list[Measure]:
-    # "nDCG" and "P" name a family of cutoffs here, so one that needs a cutoff may come without.
+def without_cutoff(measures: str | Measure | Sequence[str | Measure]) -> list[Measure]:
+    """The measures of names that may lack a cutoff: "nDCG" and "P" name a family of cutoffs here."""
     words = measures.split() if isinstance(measures, str) else measures
     found: list[Measure] = []
     for word in [words] if isinstance(words, Measure) else words:

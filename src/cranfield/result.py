@@ -14,7 +14,7 @@ from cranfield.judge.policy import Policy
 from cranfield.judge.ranks import JudgedRanks
 from cranfield.measures import Measure, parse_measure
 from cranfield.measures.completion import bounds
-from cranfield.measures.registry import Aggregate
+from cranfield.measures.registry import Aggregate, Definition
 from cranfield.version import __version__
 
 
@@ -48,17 +48,21 @@ class PoorQuery(NamedTuple):
     found: int
     first: int | None  # the rank of the first relevant document
     retrieved: int
+    unjudged: int  # of the first ten documents
 
     @property
     def reason(self) -> str:
         """What went wrong, in words."""
         if not self.relevant:
-            return "no relevant document is judged"
-        if not self.retrieved:
+            what = "no relevant document is judged"
+        elif not self.retrieved:
             return f"nothing retrieved, {self.relevant} relevant"
-        if not self.found:
-            return f"none of {self.relevant} relevant among {self.retrieved} retrieved"
-        return f"{self.found} of {self.relevant} relevant retrieved, the first at rank {self.first}"
+        elif not self.found:
+            what = f"none of {self.relevant} relevant among {self.retrieved} retrieved"
+        else:
+            what = f"{self.found} of {self.relevant} relevant retrieved, the first at rank {self.first}"
+        top = min(self.retrieved, 10)
+        return f"{what}; {self.unjudged} of the first {top} unjudged" if self.unjudged else what
 
 
 class Bounds(NamedTuple):
@@ -125,7 +129,9 @@ class Evaluation(Mapping[str, float]):
         self._values = {measure: measure(every[measure.definition.table])[kept] for measure in self.measures}
         hit = judged.relevant(1)
         first = judged.sum(np.where(hit & (judged.running(hit) == 1), judged.rank, 0))
-        self._found = np.stack([judged.n_relevant(1), judged.sum(hit), first, judged.retrieved])[:, kept].astype(int)
+        unjudged = np.minimum(judged.retrieved, 10) - judged.sum(judged.judged & judged.within(10))
+        facts = [judged.n_relevant(1), judged.sum(hit), first, judged.retrieved, unjudged]
+        self._found = np.stack(facts)[:, kept].astype(int)
 
     def __getitem__(self, measure: str | Measure) -> float:
         wanted = self._find(measure)
@@ -149,6 +155,10 @@ class Evaluation(Mapping[str, float]):
     def column(self, measure: str | Measure) -> Numbers:
         """The values of a measure, in the order of `query_ids`."""
         return self._values[self._find(measure)].copy()
+
+    def definition(self, measure: str | Measure) -> Definition:
+        """What the registry says of a measure."""
+        return self._find(measure).definition
 
     def by_query(self, measure: str | Measure) -> dict[str, float]:
         """The values of a measure by query."""
@@ -224,21 +234,25 @@ class Evaluation(Mapping[str, float]):
         ]
 
     def worst(self, measure: str | Measure | None = None, n: int = 10) -> list[PoorQuery]:
-        """The n queries with the lowest values, the lowest first.
+        """The n queries that perform worst, the worst first.
 
         >>> from cranfield import evaluate
         >>> qrels = {"q1": {"a": 1}, "q2": {"b": 1}}
         >>> [poor] = evaluate(qrels, {"q1": ["x", "a"], "q2": ["b"]}, "RR").worst("RR", 1)
         >>> poor.query_id, poor.value, poor.reason
-        ('q1', 0.5, '1 of 1 relevant retrieved, the first at rank 2')
+        ('q1', 0.5, '1 of 1 relevant retrieved, the first at rank 2; 1 of the first 2 unjudged')
         """
         values = self.column(self.measures[0] if measure is None else measure)
-        order = np.argsort(values, kind="stable")[: max(n, 0)].tolist()
+        lower_is_better = self.definition(self.measures[0] if measure is None else measure).lower_is_better
+        order = np.argsort(-values if lower_is_better else values, kind="stable")[: max(n, 0)].tolist()
         facts = self._found.T.tolist()
-        return [
-            PoorQuery(self.query_ids[q], float(values[q]), facts[q][0], facts[q][1], facts[q][2] or None, facts[q][3])
-            for q in order
-        ]
+        found = []
+        for q in order:
+            relevant, hits, first, retrieved, unjudged = facts[q]
+            found.append(
+                PoorQuery(self.query_ids[q], float(values[q]), relevant, hits, first or None, retrieved, unjudged)
+            )
+        return found
 
     @property
     def signature(self) -> str:

@@ -10,13 +10,13 @@ def command() -> None:
     """Evaluate two small built-in runs."""
     from importlib.resources import files
 
+    from cranfield.cli import output
     from cranfield.evaluation import evaluate_runs
-    from cranfield.show.text import evaluations_table, worst_table
+    from cranfield.show.text import table
+    from cranfield.show.view import View
 
     data = files("cranfield") / "data"
     runs = {name: str(data / f"{name}.run") for name in ("keywords", "meaning")}
     results = list(evaluate_runs(str(data / "qrels.txt"), runs).values())
     click.echo("Two systems answer ten questions about search evaluation.\n")
-    click.echo(evaluations_table(results))
-    click.echo()
-    click.echo(worst_table(results[0], 3))
+    click.echo(table(View(results, worst=3), output.width(), output.head_style(None)))

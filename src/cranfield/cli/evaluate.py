@@ -2,57 +2,107 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import click
+
+from cranfield.cli import options, output
+
+FORMATS = ("table", "tsv", "csv", "json", "jsonl", "markdown", "latex")
 
 
 @click.command("evaluate")
 @click.argument("qrels")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
-@click.option("-m", "--measure", "measures", multiple=True, help="A measure such as nDCG@10; may be repeated.")
-@click.option("-q", "--per-query", is_flag=True, help="Also print the values of every query.")
-@click.option("--worst", type=int, default=0, metavar="N", help="List the N queries that perform worst.")
-@click.option("--ties", help="Order of equal scores: doc_id, smaller_doc_id, file, best, worst.")
-@click.option("--missing", help="A judged query that the run lacks: zero, skip, error.")
-@click.option("--duplicates", help="A document twice in a ranking: error, first, last, best.")
-@click.option("--depth", type=int, help="The deepest rank read.")
-@click.option("--run-format", help="trec, msmarco, csv, tsv, json, jsonl or parquet, if it cannot be told.")
-@click.option("--qrels-format", help="The same for the judgments, or prefs.")
+@options.measures
+@click.option("-q", "--per-query", is_flag=True, help="Also the value of every query.")
+@click.option(
+    "--worst", type=click.IntRange(0), default=0, metavar="N", help="The N queries that perform worst, and why."
+)
+@click.option("--bounds", is_flag=True, help="How low and high each value could be, given what is unjudged.")
+@click.option("--by", metavar="FILE", help="Also the means of segments: a file of query and segment.")
+@click.option("--weights", metavar="FILE", help="How much each query counts: a file of query and weight.")
+@click.option("--lengths", metavar="FILE", help="Lengths of documents, for TBG and U: a file of document and length.")
+@options.policy
+@click.option("--format", "form", type=click.Choice(FORMATS), default="table", help="What to print [table].")
+@click.option("-o", "--output", "file", metavar="FILE", help="Write to a file.")
+@click.option("--names", type=click.Choice(("file", "tag")), default="file", help="What runs are called by [file].")
+@options.formats
 def command(
     qrels: str,
     runs: tuple[str, ...],
-    measures: tuple[str, ...],
     per_query: bool,
     worst: int,
+    bounds: bool,
+    by: str | None,
+    weights: str | None,
+    lengths: str | None,
+    form: str,
+    file: str | None,
+    names: str,
     run_format: str | None,
     qrels_format: str | None,
+    measures: tuple[str, ...],
+    rel: float | None,
+    judged_only: bool,
+    imports: tuple[str, ...],
     **policy: str | int | None,
 ) -> None:
-    """Evaluate one or more RUNs against the judgments in QRELS.
+    """Measure one or more RUNs against the judgments in QRELS.
+
+    A RUN is a file, a pattern such as 'runs/*.gz', a folder, or - for standard input; plain or compressed; TREC,
+    MS MARCO, CSV, TSV, JSON, JSON lines or Parquet.
 
     \b
     Example:
-      cranfield evaluate qrels.txt bm25.run -m nDCG@10 -m AP
+      cranfield evaluate qrels.txt keywords.run meaning.run -m nDCG@10 -m AP --worst 3
     """
     from cranfield.read.streams import Stream
 
-    opened = [Stream(run) for run in runs]
+    opened = [Stream(run) for run in options.expanded(runs)]
     opened[0].hash_ahead()  # while the libraries are imported
 
     from cranfield.evaluation import DEFAULT_MEASURES, evaluate_runs
-    from cranfield.judge.policy import Policy
-    from cranfield.show.text import evaluations_table, per_query_lines, worst_table
+    from cranfield.read.pairs import read_numbers, read_words
+    from cranfield.show.progress import reading
+    from cranfield.show.view import View
 
-    chosen = Policy(**{name: value for name, value in policy.items() if value is not None})  # type: ignore[arg-type]
-    results = evaluate_runs(
-        qrels, opened, measures or DEFAULT_MEASURES, policy=chosen, format=run_format, qrels_format=qrels_format
+    chosen = options.chosen_measures(
+        measures, rel=rel, judged_only=judged_only, imports=imports, default=DEFAULT_MEASURES
     )
-    found = list(results.values())
-    if per_query:
-        for line in per_query_lines(found):
-            click.echo(line)
-        click.echo()
-    click.echo(evaluations_table(found))
-    if worst:
-        for result in found:
-            click.echo()
-            click.echo(worst_table(result, worst))
+    with reading(opened):
+        results = evaluate_runs(
+            qrels,
+            options.named(opened, names),
+            chosen,
+            policy=options.chosen_policy(**policy),
+            format=run_format,
+            qrels_format=qrels_format,
+            lengths=lengths,
+        )
+    view = View(
+        list(results.values()),
+        per_query=per_query,
+        worst=worst,
+        bounds=bounds,
+        weights=read_numbers(weights, "weight") if weights else None,
+        segments=read_words(by, "segment") if by else None,
+    )
+    output.write(_lines(view, form, file), file)
+
+
+def _lines(view: Any, form: str, file: str | None) -> Iterable[str]:
+    if form == "table":
+        from cranfield.show.text import table
+
+        return [table(view, output.width(), output.head_style(file))]
+    if form in ("markdown", "latex"):
+        from cranfield.show import markup
+
+        return [getattr(markup, form)(view)]
+    from cranfield.show import data
+
+    if form == "json":
+        return [data.as_json(view)]
+    return data.json_lines(view) if form == "jsonl" else data.separated(view, "," if form == "csv" else "\t")

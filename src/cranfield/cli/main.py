@@ -17,8 +17,11 @@ from cranfield.version import __version__
 # Every command has a module of its own, imported when the command is called, and a line for `cranfield --help`.
 COMMANDS = {
     "evaluate": "Measure one or more runs against judgments.",
+    "explain": "Show rank by rank where the values of a query come from.",
+    "measures": "List the measures, or tell everything about one.",
     "trec_eval": "Evaluate a run as trec_eval does, with its options and its output.",
     "demo": "See it work on built-in data.",
+    "completion": "Print what makes a shell complete commands and options.",
 }
 
 

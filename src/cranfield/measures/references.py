@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from cranfield.measures.registry import Measure, catalogue
-from cranfield.measures.syntax import parse_measures
+from cranfield.measures.syntax import find_definition
 
 
 class Entry(NamedTuple):
@@ -325,7 +326,11 @@ def bibtex(measures: str | Measure | Iterable[str | Measure] | None = None) -> s
     if measures is None:
         definitions = list(catalogue().values())
     else:
-        definitions = [measure.definition for measure in parse_measures(measures)]
+        named = re.split(r"[\s,]+", measures.strip()) if isinstance(measures, str) else measures
+        definitions = [
+            each.definition if isinstance(each, Measure) else find_definition(each)
+            for each in ([named] if isinstance(named, Measure) else named)
+        ]
     cited = sorted({definition.reference for definition in definitions if definition.reference})
     entries = [REFERENCES[reference] for reference in cited if reference in REFERENCES]
     unknown = [f"% no entry: {reference}" for reference in cited if reference not in REFERENCES]

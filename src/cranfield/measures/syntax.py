@@ -112,6 +112,16 @@ def parse_measure(text: str) -> Measure:
     return measure(**given)
 
 
+def find_definition(name: str) -> Definition:
+    """The measure of a name, with or without parameters and cutoff.
+
+    >>> find_definition("ndcg_cut_10").name, find_definition("P").name
+    ('nDCG', 'P')
+    """
+    known = find(re.split(r"[(@]", name)[0])
+    return known[0] if known else parse_measure(name).definition
+
+
 def _with_level(measure: Measure, level: str) -> Measure:
     if "rel" not in measure.definition.kinds:
         raise MeasureError(f"{measure.name} has no threshold, so '-l{level}' means nothing to it.")

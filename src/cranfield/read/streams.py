@@ -32,6 +32,7 @@ class Stream:
         self._spool: Any = None
         self._ahead: _Ahead | None = None
         self.sha256 = ""
+        self.on_read: Callable[[int], None] | None = None  # told how many bytes of content have been read
         if isinstance(source, str | os.PathLike):
             self._path = os.fspath(source)
             self.name = "standard input" if self._path == "-" else self._path
@@ -98,8 +99,18 @@ class Stream:
             for offset, piece in read(file, first, size, cut):
                 if offset + len(piece) > hashed:
                     digest.update(piece[max(hashed - offset, 0) :])
+                if self.on_read:
+                    self.on_read(len(piece))
                 yield offset, piece
         self.sha256 = digest.hexdigest()
+
+    @property
+    def size(self) -> int | None:
+        """The bytes of an uncompressed file; None where that is not known before it is read."""
+        if self._path is None or self._file is not None or not os.path.isfile(self._path):
+            return None
+        with self._open() as file:
+            return None if _compression(file.read(10)) else os.path.getsize(self._path)
 
     def hash_ahead(self) -> None:
         """Start to hash the content while there is other work to do, such as importing what will read it."""

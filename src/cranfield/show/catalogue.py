@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from types import ModuleType
 
 from cranfield.measures import FAMILIES, Definition, catalogue
@@ -27,6 +28,44 @@ def measures_page() -> str:
         by_family.setdefault(definition.function.__module__, []).append(definition)
     parts = [INTRODUCTION, *(_family(family, by_family[family.__name__]) for family in FAMILIES)]
     return "\n".join(parts)
+
+
+def measures_text(width: int) -> str:
+    """All measures, a line for each, by family."""
+    known = catalogue()
+    names = max(map(len, known))
+    homes = [family.__name__ for family in FAMILIES]
+    titles = {family.__name__: (family.__doc__ or "").strip().partition("\n")[0] for family in FAMILIES}
+    lines: list[str] = []
+    for home in dict.fromkeys([*homes, *(each.function.__module__ for each in known.values())]):
+        lines += ["", *textwrap.wrap(titles.get(home, "Of your own."), width)]
+        for definition in known.values():
+            if definition.function.__module__ == home:
+                first, *rest = textwrap.wrap(definition.summary, max(width - names - 4, 20))
+                lines += [f"  {definition.name:<{names}}  {first}", *(" " * (names + 4) + line for line in rest)]
+    return "\n".join(lines[1:])
+
+
+def measure_text(definition: Definition, width: int) -> str:
+    """All that is known of one measure."""
+    paragraphs = [_unwrapped(part) for part in (definition.function.__doc__ or "").strip().split("\n\n")]
+    summary, formula, notes = paragraphs[0], definition.formula, paragraphs[2:]
+    lines = [definition.name, "", *textwrap.wrap(summary, width), ""]
+    lines += textwrap.wrap(_unwrapped(formula), width - 4, initial_indent="    ", subsequent_indent="        ")
+    for note in notes:
+        lines += ["", *textwrap.wrap(note, width)]
+    low, high = definition.range
+    facts = {
+        "Parameters": _parameters(definition).replace("`", ""),
+        "Also called": ", ".join(definition.aliases),
+        "When": definition.advice,
+        "Values": f"{low:g} to {high:g}{', lower is better' if definition.lower_is_better else ''}",
+        "Reference": definition.reference,
+    }
+    for name, fact in facts.items():
+        if fact:
+            lines += ["", *textwrap.wrap(f"{name}: {fact}", width, subsequent_indent="  ")]
+    return "\n".join(lines)
 
 
 def _family(family: ModuleType, definitions: list[Definition]) -> str:

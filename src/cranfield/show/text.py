@@ -1,45 +1,107 @@
-"""Evaluations as plain text."""
+"""Evaluations as people read them in a terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import textwrap
 
 from cranfield.result import Evaluation
+from cranfield.show.layout import Style, aligned, fitted, folded, shortened
+from cranfield.show.view import View
+
+BEST = "*"
 
 
-def evaluations_table(evaluations: Sequence[Evaluation]) -> str:
-    """One row for each run, one column for each measure; below it the counts and the signature of each run."""
-    measures = list(evaluations[0])
-    head = ["run", *measures]
-    rows = [[result.run, *(result.shown(name) for name in measures)] for result in evaluations]
-    lines = _aligned([head, *rows])
-    for result in evaluations:
-        name = f"{result.run}: " if len(evaluations) > 1 else ""
-        lines += ["", f"{name}{result.describe_counts()}", result.signature]
-    return "\n".join(lines)
+def table(view: View, width: int = 80, style: Style | None = None) -> str:
+    """One row for each run; below it what else was asked for, then the counts and the signature."""
+    lines: list[str] = []
+    if view.per_query:
+        for result in view.evaluations:
+            lines += [*_queries(view, result, width, style), ""]
+    lines += _means(view, width, style)
+    if view.bounds:
+        lines += ["", *_bounds(view, width, style)]
+    if view.segment_names:
+        lines += ["", *_segments(view, width, style)]
+    if view.worst:
+        for result in view.evaluations:
+            lines += ["", *worst(view, result, width, style)]
+    return "\n".join([*lines, "", *_provenance(view, width)])
 
 
-def per_query_lines(evaluations: Sequence[Evaluation]) -> Iterator[str]:
-    """Tab-separated rows: run, query, measure, value."""
-    for result in evaluations:
-        for run, query, measure, value in result.per_query:
-            yield f"{run}\t{query}\t{measure}\t{value:.4f}"
+def _means(view: View, width: int, style: Style | None) -> list[str]:
+    best = {measure: view.best(measure) for measure in view.measures}
+    marked = any(best.values())
+
+    def cell(result: Evaluation, measure: str) -> str:
+        mark = (BEST if result.run in best[measure] else " ") if marked else ""
+        return view.shown(view.mean(result, measure), measure) + mark
+
+    head = ["run", *(measure + " " * marked for measure in view.measures)]
+    rows = [[result.run, *(cell(result, measure) for measure in view.measures)] for result in view.evaluations]
+    lines = fitted([head, *rows], width, style)
+    return [*lines, f"{BEST} the best of the runs"] if marked else lines
 
 
-def worst_table(result: Evaluation, n: int) -> str:
-    """The n worst queries of the first measure, and why."""
-    measure = next(iter(result))
-    rows = [[poor.query_id, f"{poor.value:.4f}", poor.reason] for poor in result.worst(measure, n)]
-    title = f"{result.run}: the {len(rows)} worst queries by {measure}"
-    return "\n".join([title, *_aligned([["query", measure, "what happened"], *rows], right=1)])
+def _bounds(view: View, width: int, style: Style | None) -> list[str]:
+    rows = [["run", *view.measures]]
+    exact = True
+    for result in view.evaluations:
+        cells = []
+        for measure in view.measures:
+            low, high, its_exact, _ = view.mean_bounds(result, measure)
+            exact = exact and its_exact
+            cells.append(f"{view.shown(low, measure)}–{view.shown(high, measure)}{'' if its_exact else '~'}")
+        rows.append([result.run, *cells])
+    title = "Lowest and highest value, whatever the unjudged documents turn out to be:"
+    note = [] if exact else ["~ the true bounds may be narrower"]
+    return [*textwrap.wrap(title, width), *fitted(rows, width, style), *note]
 
 
-def _aligned(rows: Sequence[Sequence[str]], right: int | None = None) -> list[str]:
-    """Columns of one width. All but the first, or only the column `right`, are numbers and end at the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+def _segments(view: View, width: int, style: Style | None) -> list[str]:
+    rows = [["segment: run", *view.measures]]
+    for segment in view.segment_names:
+        for result in view.evaluations:
+            cells = (view.shown(view.mean(result, measure, segment), measure) for measure in view.measures)
+            rows.append([f"{segment}: {result.run}" if len(view.evaluations) > 1 else segment, *cells])
+    if len(view.evaluations) == 1:
+        rows[0][0] = "segment"
+    return fitted(rows, width, style)
 
-    def cell(at: int, text: str) -> str:
-        to_right = at == right if right is not None else at > 0
-        return text.rjust(widths[at]) if to_right else text.ljust(widths[at])
 
-    return ["  ".join(cell(at, text) for at, text in enumerate(row)).rstrip() for row in rows]
+def _queries(view: View, result: Evaluation, width: int, style: Style | None) -> list[str]:
+    columns = [result.column(measure).tolist() for measure in result]
+    rows = [
+        [query, *(view.shown(value, measure) for measure, value in zip(result, values, strict=True))]
+        for query, *values in zip(result.query_ids, *columns, strict=True)
+    ]
+    title = f"{result.run}, query by query"
+    return [title, *fitted([["query", *result], *rows], width, style)]
+
+
+def worst(view: View, result: Evaluation, width: int = 80, style: Style | None = None) -> list[str]:
+    """The queries of a run that perform poorly by the first measure, and what happened."""
+    measure = view.measures[0]
+    poor = view.poor(result)
+    title = f"{result.run}: the {len(poor)} worst queries by {measure}"
+    names = [shortened(each.query_id, width * 2 // 5) for each in poor]
+    room = max(width - max([5, *map(len, names)]) - max(len(measure), 6) - 4, 20)
+    rows = [["query", measure, "what happened"]]
+    for name, each in zip(names, poor, strict=True):
+        first, *rest = textwrap.wrap(each.reason, room) or [""]
+        rows.append([name, f"{each.value:.4f}", first])
+        rows += [["", "", line] for line in rest]
+    return [*textwrap.wrap(title, width), *aligned(rows, left=(0, 2), style=style)]
+
+
+def _provenance(view: View, width: int) -> list[str]:
+    lines: list[str] = []
+    for result in view.evaluations:
+        name = f"{result.run}: " if len(view.evaluations) > 1 else ""
+        lines += textwrap.wrap(f"{name}{result.describe_counts()}", width, subsequent_indent="  ")
+    lines += folded(view.signature(), "|", width)
+    if len(view.evaluations) > 1:
+        for result in view.evaluations:
+            own = folded(view.own_signature(result), "|", width - 2)
+            lines += textwrap.wrap(f"{result.run}: {own[0]}", width, subsequent_indent="  ", break_on_hyphens=False)
+            lines += [f"  {line}" for line in own[1:]]
+    return lines

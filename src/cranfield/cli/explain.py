@@ -1,0 +1,50 @@
+"""`cranfield explain`: one query, rank by rank."""
+
+from __future__ import annotations
+
+import click
+
+from cranfield.cli import options, output
+
+
+@click.command("explain")
+@click.argument("qrels")
+@click.argument("run")
+@click.argument("query")
+@options.measures
+@click.option("-k", type=click.IntRange(1), default=10, help="How many ranks to show [10].")
+@options.policy
+@click.option("--format", "form", type=click.Choice(("table", "json")), default="table", help="What to print [table].")
+@click.option("-o", "--output", "file", metavar="FILE", help="Write to a file.")
+def command(
+    qrels: str,
+    run: str,
+    query: str,
+    k: int,
+    form: str,
+    file: str | None,
+    measures: tuple[str, ...],
+    rel: float | None,
+    judged_only: bool,
+    imports: tuple[str, ...],
+    **policy: str | int | None,
+) -> None:
+    """Show rank by rank where the values of a QUERY of a RUN come from.
+
+    A measure is shown at every cutoff down to k: its document, grade, gain and discount, and the value so far.
+
+    \b
+    Example:
+      cranfield explain qrels.txt meaning.run graded-relevance -m P -m nDCG -k 5
+    """
+    from cranfield.explanation import Explanation, explain, without_cutoff
+    from cranfield.show.explanation import as_json, text
+
+    for path in imports:
+        options.run_file(path)
+    chosen = [
+        options.with_all(measure, rel=rel, judged_only=judged_only)
+        for measure in without_cutoff(measures or "P R nDCG")
+    ]
+    shown: Explanation = explain(qrels, run, query, chosen, k, policy=options.chosen_policy(**policy))
+    output.write([as_json(shown) if form == "json" else text(shown, output.width())], file)

@@ -1,0 +1,35 @@
+"""`cranfield measures`: the catalogue."""
+
+from __future__ import annotations
+
+import click
+
+from cranfield.cli import options, output
+
+
+@click.command("measures")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--bibtex", is_flag=True, help="Print the papers behind the measures as BibTeX.")
+@click.option(
+    "--import", "imports", multiple=True, metavar="FILE", help="A Python file that registers measures of your own."
+)
+def command(names: tuple[str, ...], bibtex: bool, imports: tuple[str, ...]) -> None:
+    """List all measures, or tell everything about those named.
+
+    \b
+    Example:
+      cranfield measures nDCG
+    """
+    from cranfield.measures.references import bibtex as entries
+    from cranfield.measures.syntax import find_definition
+    from cranfield.show.catalogue import measure_text, measures_text
+
+    for path in imports:
+        options.run_file(path)
+    definitions = [find_definition(name) for name in names]
+    if bibtex:
+        output.write([entries([each.name for each in definitions] or None).rstrip("\n")], None)
+    elif definitions:
+        output.write(["\n\n\n".join(measure_text(each, output.width()) for each in definitions)], None)
+    else:
+        output.write([measures_text(output.width())], None)

@@ -1,0 +1,141 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import click
+
+from cranfield.errors import InputError
+
+FORMATS = "trec, msmarco, csv, tsv, json, jsonl or parquet"
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def _all(*options: Decorator) -> Decorator:
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+measures = _all(
+    click.option("-m", "--measure", "measures", multiple=True, help="A measure such as nDCG@10; may be repeated."),
+    click.option("--rel", type=float, metavar="N", help="The lowest grade that is relevant, for all measures [1]."),
+    click.option("--judged-only", is_flag=True, help="Leave unjudged documents out of the rankings."),
+    click.option(
+        "--import", "imports", multiple=True, metavar="FILE", help="A Python file that registers measures of your own."
+    ),
+)
+
+policy = _all(
+    click.option("--ties", help="Order of equal scores: doc_id, smaller_doc_id, file, best, worst."),
+    click.option("--missing", help="A judged query that the run lacks: zero, skip, error."),
+    click.option("--duplicates", help="A document twice in a ranking: error, first, last, best."),
+    click.option("--depth", type=int, metavar="N", help="The deepest rank read."),
+    click.option("--same-id", help="A document with the query's own id: keep, drop."),
+)
+
+formats = _all(
+    click.option("--run-format", metavar="FORMAT", help=f"{FORMATS}, if it cannot be told."),
+    click.option("--qrels-format", metavar="FORMAT", help="The same for the judgments, or prefs."),
+)
+
+
+def chosen_policy(**settings: Any) -> Any:
+    """The policy that options make."""
+    from cranfield.judge.policy import Policy
+
+    return Policy(**{name: value for name, value in settings.items() if value is not None})
+
+
+def chosen_measures(
+    names: Sequence[str], *, rel: float | None, judged_only: bool, imports: Sequence[str], default: Sequence[str]
+) -> tuple[Any, ...]:
+    """The measures that options name, with what is set for all of them."""
+    from cranfield.measures import parse_measures
+
+    for path in imports:
+        run_file(path)
+    return tuple(with_all(each, rel=rel, judged_only=judged_only) for each in parse_measures(list(names or default)))
+
+
+def with_all(measure: Any, *, rel: float | None, judged_only: bool) -> Any:
+    """A measure with what is set for all measures, where it can have that and does not say otherwise."""
+    wanted = {"rel": rel, "judged_only": judged_only or None}
+    own = dict(measure.parameters)
+    return measure.replace(
+        **{
+            name: value
+            for name, value in wanted.items()
+            if value is not None and name in measure.definition.kinds and name not in own
+        }
+    )
+
+
+def run_file(path: str) -> None:
+    """Run a user's Python file, for the measures that it registers."""
+    import runpy
+
+    if not os.path.isfile(path):
+        raise InputError(path, "there is no such file.", hint="--import takes the path of a Python file")
+    try:
+        runpy.run_path(path)
+    except Exception as error:
+        where = error.__traceback__
+        while where and where.tb_next:
+            where = where.tb_next
+        line = where.tb_lineno if where else None
+        raise InputError(path, f"{type(error).__name__}: {error}.", line=line) from error
+
+
+def expanded(runs: Sequence[str]) -> list[str]:
+    """Files for names, patterns and folders, each in the order of the names."""
+    import glob
+
+    found: list[str] = []
+    for run in runs:
+        if os.path.isdir(run):
+            inside = sorted(entry.path for entry in os.scandir(run) if entry.is_file() and entry.name[0] != ".")
+            if not inside:
+                raise InputError(run, "there is no file in this folder.")
+            found += inside
+        elif any(sign in run for sign in "*?[") and not os.path.exists(run):
+            matching = sorted(glob.glob(run, recursive=True))
+            if not matching:
+                raise InputError(run, "no file matches this pattern.")
+            found += [path for path in matching if os.path.isfile(path)]
+        else:
+            found.append(run)
+    return found
+
+
+def named(runs: Sequence[Any], by: str = "file") -> dict[str, Any]:
+    """Streams by name: that of the file, or the tag inside; with its folder, or a number, where two are the same."""
+    from cranfield.evaluation import run_name
+
+    names = [_tag(run) if by == "tag" else run_name(run.name) for run in runs]
+    if len(set(names)) < len(names):
+        folders = [os.path.basename(os.path.dirname(os.path.abspath(run.name))) for run in runs]
+        names = [
+            f"{folder}/{name}" if names.count(name) > 1 else name for folder, name in zip(folders, names, strict=True)
+        ]
+    found: dict[str, Any] = {}
+    for name, run in zip(names, runs, strict=True):
+        count = sum(other == name or other.startswith(f"{name} (") for other in found)
+        found[f"{name} ({count + 1})" if count else name] = run
+    return found
+
+
+def _tag(run: Any) -> str:
+    from cranfield.read.text import TREC_RUN, last_fields
+
+    fields = last_fields(run, TREC_RUN)
+    if len(fields) < 6:
+        raise InputError(run.name, "its lines have no tag.", hint="only TREC runs have one; use --names file")
+    return fields[5].decode(errors="replace")

@@ -1,0 +1,75 @@
+"""Evaluations as a table of Markdown or LaTeX, the best value of each measure in bold."""
+
+from __future__ import annotations
+
+from cranfield.result import Evaluation
+from cranfield.show.view import View
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+}
+_MARKDOWN = "\\`*_{}[]<>|#"
+
+
+def markdown(view: View) -> str:
+    """A table of Markdown."""
+    head = ["run", *view.measures]
+    lines = [_row([_plain(name) for name in head]), _row([":--", *["--:"] * len(view.measures)])]
+    for label, cells in _rows(view, "**{}**"):
+        lines.append(_row([_plain(label), *cells]))
+    return "\n".join(lines)
+
+
+def latex(view: View) -> str:
+    """A table of LaTeX, for the package booktabs."""
+    lines = [
+        f"\\begin{{tabular}}{{l{'r' * len(view.measures)}}}",
+        "\\toprule",
+        " & ".join(["run", *map(escaped, view.measures)]) + r" \\",
+        "\\midrule",
+        *(" & ".join([escaped(label), *cells]) + r" \\" for label, cells in _rows(view, "\\textbf{{{}}}")),
+        "\\bottomrule",
+        "\\end{tabular}",
+    ]
+    return "\n".join(lines)
+
+
+def _rows(view: View, bold: str) -> list[tuple[str, list[str]]]:
+    best = {measure: view.best(measure) for measure in view.measures}
+
+    def cell(result: Evaluation, measure: str) -> str:
+        text = view.shown(view.mean(result, measure), measure)
+        if view.bounds:
+            low, high, _, _ = view.mean_bounds(result, measure)
+            text += f" [{view.shown(low, measure)}, {view.shown(high, measure)}]"
+        return bold.format(text) if result.run in best[measure] else text
+
+    rows = [(result.run, [cell(result, measure) for measure in view.measures]) for result in view.evaluations]
+    for segment in view.segment_names:
+        for result in view.evaluations:
+            means = [view.shown(view.mean(result, name, segment), name) for name in view.measures]
+            rows.append((f"{result.run}, {segment}", means))
+    if view.per_query:
+        for result in view.evaluations:
+            columns = [result.column(measure).tolist() for measure in result]
+            for query, *values in zip(result.query_ids, *columns, strict=True):
+                shown = [view.shown(value, name) for name, value in zip(result, values, strict=True)]
+                rows.append((f"{result.run}, {query}", shown))
+    return rows
+
+
+def _row(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _plain(text: str) -> str:
+    """A text that Markdown shows as it is."""
+    return "".join(f"\\{sign}" if sign in _MARKDOWN else sign for sign in text)
+
+
+def escaped(text: str) -> str:
+    """A text that LaTeX prints as it is."""
+    return "".join(_LATEX.get(sign, sign) for sign in text)
