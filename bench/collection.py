@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -60,6 +61,29 @@ def _copy(source: tuple[Path, Path], target: tuple[Path, Path], copies: int) -> 
                 file.write(data.replace(b"\n", b"\n" + letter)[copy == 0 :])
             file.write(b"\n")
         unfinished.rename(new)
+
+
+def judged_ranks(queries: int, judged: int) -> Any:
+    """A table of judged ranks: so many judged documents for each query, among a thousand, with grades from 0 to 3."""
+    from cranfield import JudgedRanks
+    from cranfield.judge.judgments import ends
+
+    chance = np.random.default_rng(queries)
+    rank = np.sort(np.argsort(chance.random((queries, DEPTH), dtype=np.float32), axis=1)[:, :judged], axis=1) + 1
+    grade = chance.choice([0, 0, 0, 0, 1, 1, 2, 3], size=(queries, judged)).astype(np.float64)
+    return JudgedRanks(
+        query_ids=tuple(map(str, range(queries))),
+        query=np.repeat(np.arange(queries), judged),
+        rank=rank.reshape(-1),
+        grade=grade.reshape(-1),
+        tied=np.zeros(queries * judged, dtype=np.bool_),
+        row=np.arange(queries * judged),
+        retrieved=np.full(queries, DEPTH),
+        missing=np.zeros(queries, dtype=np.bool_),
+        judged_grades=-np.sort(-grade, axis=1).reshape(-1),
+        judged_first=ends([judged] * queries),
+        judged_row=np.arange(queries * judged),
+    )
 
 
 if __name__ == "__main__":

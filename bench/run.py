@@ -10,10 +10,11 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from collection import collection
+from collection import collection, judged_ranks
 
 PYTHON = sys.executable
 CRANFIELD = str(Path(PYTHON).with_name("cranfield"))
@@ -98,8 +99,14 @@ def case_small() -> None:
         ("import numpy", *whole([PYTHON, "-c", "import numpy"], 20)),
         ("cranfield", *whole([CRANFIELD, "evaluate", qrels, run, *MEASURES], 20)),
         ("cranfield, pure Python scan", *whole([CRANFIELD, "evaluate", qrels, run, *MEASURES], 5, **PURE)),
+        ("cranfield --help", *whole([CRANFIELD, "--help"], 20)),
     ]
-    show("43 queries × 1,000 documents, whole process", rows, "import numpy", "cranfield at 2 or less")
+    show(
+        "43 queries × 1,000 documents, whole process",
+        rows,
+        "import numpy",
+        "cranfield at 2 or less, its --help at 1 or less",
+    )
 
 
 def case_growth() -> None:
@@ -113,15 +120,10 @@ def case_growth() -> None:
 
 
 def case_measures() -> None:
-    from cranfield import JudgedRanks, Judgments, Measure, Policy, catalogue
-    from cranfield.measures.registry import REQUIRED
+    from cranfield import JudgedRanks, Judgments, Policy
     from cranfield.read.source import open_source
 
-    examples = {"cutoff": 10, "recall": 0.5, "documents": 8_841_823}
-    chosen: list[Measure] = []
-    for definition in catalogue().values():
-        needed = [name for name, default in definition.defaults.items() if default is REQUIRED]
-        chosen.append(definition(**{name: examples[name] for name in needed}))
+    chosen = _all_measures()
     qrels, run = collection(6980)
     judgments = Judgments.read(qrels)
     start = time.perf_counter()
@@ -131,6 +133,44 @@ def case_measures() -> None:
         measure(ranks)
     rows = [("the scan", scanned - start, None), (f"{len(chosen)} measures", time.perf_counter() - scanned, None)]
     show("All measures of the catalogue on 6,980 queries", rows, "the scan", "no longer than the scan")
+
+
+def case_families() -> None:
+    from cranfield import Measure
+    from cranfield.measures import parse_measure
+
+    table = judged_ranks(50_000, 50)
+
+    def seconds(measure: Measure) -> float:
+        def once() -> float:
+            start = time.perf_counter()
+            measure(table)
+            return time.perf_counter() - start
+
+        return min(once() for _ in range(3))
+
+    rows: list[tuple[str, float, float | None]] = [("AP", seconds(parse_measure("AP")), None)]
+    families: dict[str, list[float]] = {}
+    for measure in _all_measures():
+        families.setdefault(measure.definition.function.__module__.rpartition(".")[2], []).append(seconds(measure))
+    for family, times in families.items():
+        rows.append((f"{family}: all {len(times)}", sum(times), None))
+        rows.append((f"{family}: the slowest", max(times), None))
+    show("Measures on 50,000 queries × 50 judged documents", rows, "AP", "no measure at more than 10")
+
+
+def _all_measures() -> list[Any]:
+    """Every measure that reads judged ranks, at its default parameters."""
+    from cranfield import catalogue
+    from cranfield.measures.registry import REQUIRED
+
+    examples = {"cutoff": 10, "recall": 0.5, "documents": 8_841_823}
+    chosen = []
+    for definition in catalogue().values():
+        if definition.table == "ranks":
+            needed = [name for name, default in definition.defaults.items() if default is REQUIRED]
+            chosen.append(definition(**{name: examples[name] for name in needed}))
+    return chosen
 
 
 CASES = {name.removeprefix("case_"): case for name, case in globals().items() if name.startswith("case_")}

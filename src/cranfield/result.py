@@ -61,8 +61,7 @@ class PoorQuery(NamedTuple):
             what = f"none of {self.relevant} relevant among {self.retrieved} retrieved"
         else:
             what = f"{self.found} of {self.relevant} relevant retrieved, the first at rank {self.first}"
-        top = min(self.retrieved, 10)
-        return f"{what}; {self.unjudged} of the first {top} unjudged" if self.unjudged else what
+        return f"{what}; {self.unjudged} unjudged in the top 10" if self.unjudged else what
 
 
 class Bounds(NamedTuple):
@@ -196,14 +195,17 @@ class Evaluation(Mapping[str, float]):
         (0.5, 1.0, 0.75)
         """
         wanted = self._find(measure)
-        low, high, exact = bounds(wanted, self._judged, max_grade)
-        low, high = low[self._kept], high[self._kept]
+        if wanted.definition.table == "ranks":
+            low, high, exact = (column[self._kept] for column in bounds(wanted, self._judged, max_grade))
+        else:  # an unjudged document may belong to any subtopic, and so on: no more is known than what values there are
+            exact = (self._judged.retrieved == self._judged.sum(self._judged.judged))[self._kept]
+            low, high = (np.where(exact, self._values[wanted], end) for end in wanted.definition.range)
         how = wanted.definition.aggregate
         pairs = zip(low.tolist(), high.tolist(), strict=True)
         return Bounds(
             low=aggregate(low, how),
             high=aggregate(high, how),
-            exact=bool(exact[self._kept].all()),
+            exact=bool(exact.all()),
             by_query=dict(zip(self.query_ids, pairs, strict=True)),
         )
 
@@ -240,7 +242,7 @@ class Evaluation(Mapping[str, float]):
         >>> qrels = {"q1": {"a": 1}, "q2": {"b": 1}}
         >>> [poor] = evaluate(qrels, {"q1": ["x", "a"], "q2": ["b"]}, "RR").worst("RR", 1)
         >>> poor.query_id, poor.value, poor.reason
-        ('q1', 0.5, '1 of 1 relevant retrieved, the first at rank 2; 1 of the first 2 unjudged')
+        ('q1', 0.5, '1 of 1 relevant retrieved, the first at rank 2; 1 unjudged in the top 10')
         """
         values = self.column(self.measures[0] if measure is None else measure)
         lower_is_better = self.definition(self.measures[0] if measure is None else measure).lower_is_better

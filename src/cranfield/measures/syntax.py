@@ -135,6 +135,8 @@ def _parameter(pair: str, measure: Definition) -> dict[str, Any]:
     value = re.sub(r"[\s'\"]", "", value)
     if name == "dcg" and "gain" in measure.kinds:
         return {"gain": {"log2": "linear", "exp-log2": "exponential"}.get(value, value)}
+    if name == "beta" and "beta" not in measure.kinds and "p" in measure.kinds:
+        return {"p": value}  # of NRBP
     return {_OTHER_NAMES.get(name, name): value}
 
 

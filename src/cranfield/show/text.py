@@ -95,9 +95,10 @@ def worst(view: View, result: Evaluation, width: int = 80, style: Style | None =
 
 def _provenance(view: View, width: int) -> list[str]:
     lines: list[str] = []
-    for result in view.evaluations:
-        name = f"{result.run}: " if len(view.evaluations) > 1 else ""
-        lines += textwrap.wrap(f"{name}{result.describe_counts()}", width, subsequent_indent="  ")
+    counts = {result.run: result.describe_counts() for result in view.evaluations}
+    shared = len(set(counts.values())) == 1
+    for run, words in list(counts.items())[: 1 if shared else None]:
+        lines += textwrap.wrap(words if shared else f"{run}: {words}", width, subsequent_indent="  ")
     lines += folded(view.signature(), "|", width)
     if len(view.evaluations) > 1:
         for result in view.evaluations:
