@@ -196,7 +196,8 @@ class Evaluation(Mapping[str, float]):
         """
         wanted = self._find(measure)
         if wanted.definition.table == "ranks":
-            low, high, exact = (column[self._kept] for column in bounds(wanted, self._judged, max_grade))
+            found = bounds(wanted, self._judged, max_grade)
+            low, high, exact = found.low[self._kept], found.high[self._kept], found.exact[self._kept]
         else:  # an unjudged document may belong to any subtopic, and so on: no more is known than what values there are
             exact = (self._judged.retrieved == self._judged.sum(self._judged.judged))[self._kept]
             low, high = (np.where(exact, self._values[wanted], end) for end in wanted.definition.range)

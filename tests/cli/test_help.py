@@ -1,0 +1,49 @@
+"""Every command explains itself, and its example works as typed, in the folder of the built-in data."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import cranfield
+from cranfield.cli.main import COMMANDS
+from tests.cli.test_program import PROGRAM, run
+
+DATA = Path(cranfield.__file__).with_name("data")
+
+
+def examples(command):
+    """The lines of a command's help that can be typed."""
+    text = run(command, "--help").stdout
+    return re.findall(r"^ +((?:eval \"\$\()?cranfield .*)$", text.partition("Example")[2], flags=re.MULTILINE)
+
+
+def test_the_program_lists_its_commands():
+    shown = run("--help").stdout
+    for command in COMMANDS:
+        assert re.search(rf"^  {command} ", shown, flags=re.MULTILINE), command
+    assert run().stdout == shown or run().returncode == 2
+
+
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name not in ("demo", "trec_eval")])
+def test_examples_work_as_typed(command, tmp_path):
+    shutil.copytree(DATA, tmp_path / "data")
+    lines = examples(command)
+    assert lines
+    for line in lines:
+        typed = re.sub(r"\bcranfield\b(?= )", f"'{PROGRAM}'", line, count=1)
+        done = subprocess.run(["bash", "-c", typed], cwd=tmp_path / "data", capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout or "eval" in line or "-o" in line
+        assert done.stderr == ""
+
+
+def test_trec_eval_explains_itself():
+    assert "QRELS RUN" in run("trec_eval", "-h").stdout
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion(shell):
+    assert "_CRANFIELD_COMPLETE" in run("completion", shell).stdout
