@@ -6,7 +6,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/native/*)
 
-.PHONY: demo test check bench measures format clean
+.PHONY: demo test check bench pages format clean
 
 demo: .venv/.installed
 	$(BIN)/cranfield demo
@@ -19,18 +19,20 @@ check: .venv/.developing
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m cranfield.show.catalogue .venv/measures.md
-	diff docs/measures.md .venv/measures.md || (echo "docs/measures.md is stale: make measures"; exit 1)
-	$(BIN)/python -m tests.differences .venv/differences.md
-	diff docs/differences.md .venv/differences.md || (echo "docs/differences.md is stale: make measures"; exit 1)
+	$(MAKE) --silent pages PAGES=.venv/pages
+	for page in .venv/pages/*.md; do diff docs/$$(basename $$page) $$page || exit 1; done || (echo "a page in docs is stale: make pages"; exit 1)
 
 bench: .venv/.developing
 	$(BIN)/python -m compileall -q src
 	$(BIN)/python bench/run.py
 
-measures: .venv/.developing
-	$(BIN)/python -m cranfield.show.catalogue docs/measures.md
-	$(BIN)/python -m tests.differences docs/differences.md
+# The pages that are written from the code: measures, differences from other tools, trec_eval.
+PAGES ?= docs
+pages: .venv/.developing
+	mkdir -p $(PAGES)
+	$(BIN)/python -m cranfield.show.catalogue $(PAGES)/measures.md
+	$(BIN)/python -m tests.differences $(PAGES)/differences.md
+	$(BIN)/python -m cranfield.show.trec_eval_page $(PAGES)/trec_eval.md
 
 format: .venv/.developing
 	$(BIN)/ruff format .

@@ -1,12 +1,18 @@
 """What the README shows is what happens."""
 
 import doctest
+import gzip
+import os
 import re
+import shutil
 import subprocess
-import sys
 from pathlib import Path
 
-README = (Path(__file__).parents[1] / "README.md").read_text()
+import cranfield
+from tests.cli.test_program import PROGRAM
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text()
 
 
 def test_python_examples():
@@ -20,6 +26,24 @@ def test_python_examples():
 
 def test_the_demo_prints_what_is_shown():
     [shown] = re.findall(r"\$ cranfield demo\n(.*?)```", README, re.S)
-    code = "from cranfield.cli.main import main; main()"
-    done = subprocess.run([sys.executable, "-c", code, "demo"], capture_output=True, text=True, check=True)
+    environment = {**os.environ, "COLUMNS": "80"}
+    done = subprocess.run([PROGRAM, "demo"], capture_output=True, text=True, check=True, env=environment)
     assert done.stdout == shown
+
+
+def test_commands_work_as_typed(tmp_path):
+    shutil.copytree(Path(cranfield.__file__).with_name("data"), tmp_path / "data")
+    (tmp_path / "data" / "meaning.run.gz").write_bytes(gzip.compress((tmp_path / "data" / "meaning.run").read_bytes()))
+    lines = "".join(re.findall(r"```sh\n(.*?)```", README, re.S)).splitlines()
+    commands = [line for line in lines if "cranfield " in line and not line.startswith(("make", "pip"))]
+    assert len(commands) > 5
+    for command in commands:
+        typed = re.sub(r"\bcranfield (?=[a-z])", f"'{PROGRAM}' ", command)
+        done = subprocess.run(["bash", "-c", typed], cwd=tmp_path / "data", capture_output=True, text=True)
+        assert done.returncode == 0, (command, done.stderr)
+        assert done.stdout or "-o " in command
+
+
+def test_pages_that_are_linked_exist():
+    for page in re.findall(r"\]\((?!http)([^)#]+)", README):
+        assert (ROOT / page).exists(), page
