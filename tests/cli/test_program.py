@@ -37,11 +37,10 @@ def test_version_says_which_scan():
 def test_evaluate(files):
     done = run("evaluate", "qrels", "good.run", "bad.run", "-m", "RR", "-m", "P@1", cwd=files)
     assert done.returncode == 0
-    assert done.stdout.splitlines()[:3] == ["run       RR     P@1", "good  1.0000  1.0000", "bad   0.2500  0.0000"]
+    assert done.stdout.splitlines()[:3] == ["run       RR      P@1", "good  1.0000*  1.0000*", "bad   0.2500   0.0000"]
     assert "bad: 2 queries; 1 judged but not in the run (count 0)" in done.stdout
-    assert done.stdout.count("|version:") == 2
     done = run("evaluate", "qrels", "-", "-q", "-m", "RR", "--worst", "1", cwd=files, input="1 Q0 b 1 1 t\n")
-    assert "standard input\t1\tRR\t0.0000" in done.stdout
+    assert "standard input, query by query\nquery      RR\n1      0.0000\n2      0.0000\n" in done.stdout
     assert "none of 1 relevant among 1 retrieved" in done.stdout
     skipping = run("evaluate", "qrels", "bad.run", "-m", "RR", "--missing", "skip", cwd=files)
     assert "0.5000" in skipping.stdout
@@ -68,16 +67,6 @@ def test_errors_are_messages(files, arguments, message):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs a shell with head")
-def test_a_closed_pipe_is_quiet(files):
-    (files / "many.run").write_text("".join(f"{q} Q0 a 1 1 t\n" for q in range(30000)))
-    (files / "many").write_text("".join(f"{q} 0 a 1\n" for q in range(30000)))
-    done = subprocess.run(
-        f"'{PROGRAM}' evaluate many many.run -q | head -1", shell=True, capture_output=True, text=True, cwd=files
-    )
-    assert done.stdout.startswith("many\t0\tnDCG@10")
-    assert done.stderr == ""
-
-
 def test_demo():
     done = run("demo")
     assert done.returncode == 0
