@@ -24,11 +24,16 @@ def test_python_examples():
     assert runner.failures == 0
 
 
-def test_the_demo_prints_what_is_shown():
-    [shown] = re.findall(r"\$ cranfield demo\n(.*?)```", README, re.S)
+def test_sessions_print_what_is_shown():
+    sessions = re.findall(r"```console\n\$ cranfield (.*?)\n(.*?)```", README, re.S)
+    assert len(sessions) > 1
+    data = Path(cranfield.__file__).with_name("data")
     environment = {**os.environ, "COLUMNS": "80"}
-    done = subprocess.run([PROGRAM, "demo"], capture_output=True, text=True, check=True, env=environment)
-    assert done.stdout == shown
+    for typed, shown in sessions:
+        done = subprocess.run(
+            [PROGRAM, *typed.split()], cwd=data, capture_output=True, text=True, check=True, env=environment
+        )
+        assert done.stdout == shown, typed
 
 
 def test_commands_work_as_typed(tmp_path):
