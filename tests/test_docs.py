@@ -1,9 +1,11 @@
 """The page about measures is what the registry says."""
 
+import re
 from pathlib import Path
 
 from cranfield import catalogue
 from cranfield.show.catalogue import measures_page
+from cranfield.show.formulas import latex
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -17,3 +19,12 @@ def test_every_measure_is_on_it():
     for name, definition in catalogue().items():
         assert f"### {name}\n" in page
         assert definition.advice in page
+
+
+def test_formulas_are_latex_that_can_be_rendered():
+    for name, definition in catalogue().items():
+        formula = latex(definition.formula)
+        assert formula.isascii(), name
+        assert formula.count("{") == formula.count("}"), name
+        outside = re.sub(r"\\(text|mathrm)\{[^{}]*\}|\\[a-z]+", " ", formula)
+        assert not re.search(r"[a-zA-Z]{3,}", outside), (name, outside)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import textwrap
 from types import ModuleType
 
 from cranfield.measures import FAMILIES, Definition, catalogue
 from cranfield.measures.registry import REQUIRED
+from cranfield.show.formulas import latex
 
 INTRODUCTION = """\
 # Measures
@@ -26,8 +28,17 @@ def measures_page() -> str:
     by_family: dict[str, list[Definition]] = {}
     for definition in catalogue().values():
         by_family.setdefault(definition.function.__module__, []).append(definition)
-    parts = [INTRODUCTION, *(_family(family, by_family[family.__name__]) for family in FAMILIES)]
+    parts = [INTRODUCTION, _overview(by_family), *(_family(family, by_family[family.__name__]) for family in FAMILIES)]
     return "\n".join(parts)
+
+
+def _overview(by_family: dict[str, list[Definition]]) -> str:
+    lines = ["| family | measures |", "| --- | --- |"]
+    for family in FAMILIES:
+        title = (family.__doc__ or "").strip().partition("\n")[0].rstrip(".")
+        names = (f"[{each.name}](#{each.name.lower()})" for each in by_family[family.__name__])
+        lines.append(f"| {title} | {', '.join(names)} |")
+    return "\n".join([*lines, ""])
 
 
 def measures_text(width: int) -> str:
@@ -54,12 +65,11 @@ def measure_text(definition: Definition, width: int) -> str:
     lines += textwrap.wrap(_unwrapped(formula), width - 4, initial_indent="    ", subsequent_indent="        ")
     for note in notes:
         lines += ["", *textwrap.wrap(note, width)]
-    low, high = definition.range
     facts = {
         "Parameters": _parameters(definition).replace("`", ""),
         "Also called": ", ".join(definition.aliases),
         "When": definition.advice,
-        "Values": f"{low:g} to {high:g}{', lower is better' if definition.lower_is_better else ''}",
+        "Values": _values(definition),
         "Reference": definition.reference,
     }
     for name, fact in facts.items():
@@ -82,11 +92,27 @@ def _entry(definition: Definition) -> str:
         facts.append(f"- Also: {', '.join(f'`{alias}`' for alias in definition.aliases)}")
     if definition.advice:
         facts.append(f"- When: {definition.advice}")
+    facts.append(f"- Values: {_values(definition)}")
     if definition.reference:
         facts.append(f"- Reference: {definition.reference}")
     return "\n".join(
-        [f"### {definition.name}\n", summary, f"\n    {formula}\n", *(f"{note}\n" for note in notes), *facts, ""]
+        [
+            f"### {definition.name}\n",
+            summary,
+            f"\n```math\n{latex(formula)}\n```\n",
+            *(f"{note}\n" for note in notes),
+            *facts,
+            "",
+        ]
     )
+
+
+def _values(definition: Definition) -> str:
+    low, high = definition.range
+    if low == -math.inf:
+        return "any number"
+    upper = "" if high == math.inf else f" to {high:g}"
+    return f"from {low:g}{upper}{', lower is better' if definition.lower_is_better else ''}"
 
 
 def _parameters(definition: Definition) -> str:
