@@ -113,6 +113,7 @@ def _header(line: str, separators: Sequence[str], role: Role) -> Layout | None:
                 ranks=found.ranks,
                 header=True,
                 groups=found.groups,
+                names=tuple(names),
             )
     return None
 
