@@ -18,6 +18,8 @@ from cranfield.version import __version__
 # Every command has a module of its own, imported when the command is called, and a line for `cranfield --help`.
 COMMANDS = {
     "evaluate": "Measure one or more runs against judgments.",
+    "check": "Find everything that is wrong with judgments and runs.",
+    "convert": "Write judgments or a run in another format.",
     "trec_eval": "Evaluate a run as trec_eval does, with its options and its output.",
     "demo": "See it work on built-in data.",
 }

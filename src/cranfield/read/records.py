@@ -144,9 +144,7 @@ class RecordFile:
             else:
                 documents.append(pair[0])
                 values.append(pair[1])
-        return Records(
-            (), [query] * len(documents), documents, np.array(values, dtype=np.float64), self._texts(values)
-        )
+        return Records((), [query] * len(documents), documents, np.array(values, dtype=np.float64), self._texts(values))
 
     def _from_frame(self, frame: Any) -> Records:
         queries = [frame.queries[number] for number in frame.query.tolist()]
@@ -161,7 +159,9 @@ def open_records(source: Any, role: Role, format: str | None = None) -> RecordFi
     name = stream.name
     if isinstance(kind, Layout):
         if kind == PREFERENCES:
-            raise InputError(name, "its lines have 5 columns, like preferences, of which only measures know what to do.")
+            raise InputError(
+                name, "its lines have 5 columns, like preferences, of which only measures know what to do."
+            )
         return RecordFile(name, stream, role, kind, kind.ranks, _unused(kind.names, role))
     if kind == "jsonl":
         lines = next(numbered_lines(stream), [])
