@@ -73,7 +73,9 @@ class RunCheck:
         self._note_names(records)
         self._find_duplicates(query, records)
         if self.file.layout is not None and self.file.layout.counted:
-            self._check_counting(records)
+            error = records.miscount(self.file.name)
+            if error is not None:
+                self.problems.add_error(error)
         if records.rank is not None:
             self._check_ranks(query, records, falling)
         if not falling:
@@ -115,17 +117,6 @@ class RunCheck:
                 what = f"both times {one}" if records.value[before] == records.value[at] else f"{one} and {other}"
                 fact = f"document '{document}' stands twice in the ranking of query '{query}'{where} ({what})."
                 self.problems.add("duplicate", fact, line=records.place(at), hint=HINT)
-
-    def _check_counting(self, records: Records) -> None:
-        wrong = np.flatnonzero(-records.value != np.arange(1, len(records.value) + 1))
-        if len(wrong):
-            at = int(wrong[0])
-            self.problems.add(
-                "malformed",
-                f"the third column says {records.text[at]} where rank {at + 1} is expected, so it may not be a rank.",
-                line=records.place(at),
-                hint="name the format: msmarco for query, document, rank; tsv for query, document, score",
-            )
 
     def _check_ranks(self, query: str, records: Records, falling: bool) -> None:
         assert records.rank is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 HINT = "write ids the same way in both files; as they are, they never match"
+FEW = 50
 
 
 def bare(ids: Iterable[str]) -> list[str]:
@@ -17,9 +18,17 @@ def bare(ids: Iterable[str]) -> list[str]:
 
 
 def similar(found: Sequence[str], wanted: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """Places in `found` of ids that are like one of `wanted`, and that one."""
+    """Places in `found` of ids that are like one of `wanted`, and that one.
+
+    >>> list(similar(["a", "007"], ["7", "b"]))
+    [(1, '7')]
+    """
     names = list(wanted)
     like = dict(zip(bare(names), names, strict=True))
+    if len(like) < FEW:  # then it is faster to see first whether they occur at all
+        text = "\n".join(found).casefold()
+        if not any(name in text for name in like):
+            return
     for at, name in enumerate(bare(found)):
         if name in like:
             yield at, like[name]

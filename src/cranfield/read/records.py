@@ -17,10 +17,11 @@ import numpy.typing as npt
 from cranfield.errors import InputError
 from cranfield.read.formats import detect
 from cranfield.read.mappings import finite, id_text, json_row, numbered_lines, read_json, read_rows
-from cranfield.read.names import Role, find_columns
+from cranfield.read.names import Role, find_columns, wanted
 from cranfield.read.streams import Stream
 from cranfield.read.text import PREFERENCES, BadLine, Block, Layout, Line, blocks, decoded, header_lines
 
+ROLES: tuple[Role, ...] = ("qrels", "run")
 Bad = Callable[[InputError], None]  # what to do with a bad row
 
 
@@ -33,7 +34,7 @@ class Records(NamedTuple):
     value: npt.NDArray[np.float64]  # scores or grades; where the file has ranks, minus the rank
     text: list[str]  # the value as it stands there
     rank: list[str] | None = None  # a column of ranks beside the scores
-    name: list[str] | None = None  # the name of the run
+    name: list[str] | None = None  # the name of the run, with all that follows it
     group: list[str] | None = None  # of judgments
 
     def place(self, at: int) -> int | None:
@@ -46,6 +47,19 @@ class Records(NamedTuple):
             return Records(*(column if column is None else column[rows] for column in self))  # type: ignore[arg-type]
         columns = [column if column is None or len(column) == 0 else [column[at] for at in rows] for column in self]
         return Records(*columns)._replace(value=self.value[rows])  # type: ignore[arg-type]
+
+    def miscount(self, name: str) -> InputError | None:
+        """The error where ranks do not count 1, 2, 3 in the rows of a query, though they were taken for ranks."""
+        wrong = np.flatnonzero(-self.value != np.arange(1, len(self.value) + 1))
+        if not len(wrong):
+            return None
+        at = int(wrong[0])
+        return InputError(
+            name,
+            f"the third column says {self.text[at]} where rank {at + 1} is expected, so it may not be a rank.",
+            line=self.place(at),
+            hint="give the format: 'msmarco' for query, document, rank; 'tsv' for query, document, score",
+        )
 
     def by_query(self) -> Iterator[Records]:
         """The rows of each query, in order of appearance."""
@@ -83,6 +97,11 @@ class RecordFile:
     ranks: bool  # it has ranks and no scores
     left_out: tuple[str, ...]  # columns that are not read
     _content: Any = None
+
+    @property
+    def empty_queries(self) -> int:
+        """Queries that the file names without a document; only JSON can do that."""
+        return sum(not ranking for ranking in self._content.values()) if isinstance(self._content, Mapping) else 0
 
     def batches(self, bad: Bad) -> Iterator[Records]:
         """All rows, some at a time; bad ones go to `bad`."""
@@ -152,6 +171,39 @@ class RecordFile:
         return Records(range(1, len(queries) + 1), queries, frame.document.tolist(), frame.value, texts)
 
 
+def fitting_roles(stream: Stream, format: str | None = None) -> dict[Role, InputError | None]:
+    """For judgments and for a run: why a file cannot be that, or None where it can."""
+    found: dict[Role, InputError | None] = {}
+    for role in ROLES:
+        try:
+            _open_as(stream, role, format)
+        except InputError as error:
+            found[role] = error
+        else:
+            found[role] = None
+    return found
+
+
+def _open_as(stream: Stream, role: Role, format: str | None) -> None:
+    # A format of lines that is named is taken at its word; how many columns there are still tells the roles apart.
+    kind = detect(stream, role, None if format in ("trec", "msmarco") else format)
+    if kind == "jsonl":
+        names = list(_first_row(stream))
+    elif kind == "parquet":
+        from cranfield.read import frames
+
+        names = frames.parquet_names(stream)
+    else:
+        return
+    if find_columns(names, role) is None:
+        raise InputError(stream.name, f"its columns are {', '.join(names)}.", hint=wanted(role))
+
+
+def _first_row(stream: Stream) -> dict[str, Any]:
+    lines = next(numbered_lines(stream), [])
+    return next(_parsed(lines[:1], stream.name, lambda error: None), (0, {}))[1]
+
+
 def open_records(source: Any, role: Role, format: str | None = None) -> RecordFile:
     """Recognise a file: a path, "-" or an open one."""
     stream = source if isinstance(source, Stream) else Stream(source)
@@ -164,8 +216,7 @@ def open_records(source: Any, role: Role, format: str | None = None) -> RecordFi
             )
         return RecordFile(name, stream, role, kind, kind.ranks, _unused(kind.names, role))
     if kind == "jsonl":
-        lines = next(numbered_lines(stream), [])
-        first = next(_parsed(lines[:1], name, lambda error: None), (0, {}))[1]
+        first = _first_row(stream)
         return RecordFile(name, stream, role, None, _has_ranks(list(first), role), _unused(list(first), role))
     if kind == "parquet":
         from cranfield.read import frames
@@ -207,6 +258,8 @@ def block_records(block: Block, line: int, bad: Bad) -> Records:
                 lines.append(each)
 
         def column(place: int) -> list[str] | None:
+            if place == layout.name >= 0:
+                return [b" ".join(each.fields[place:]).decode() for each in lines]
             return [each.fields[place].decode() for each in lines] if place >= 0 else None
 
         values = np.array([each.value for each in lines], dtype=np.float64)

@@ -102,7 +102,7 @@ def _run(facts: RunFacts) -> Iterator[str]:
     if facts.tied:
         query, one, other = facts.tie_examples[0]
         yield _wrapped(
-            f"{facts.tied:.1%} of the documents share their score with another, in "
+            f"{max(facts.tied, 0.001):.1%} of the documents share their score with another, in "
             f"{_count(facts.tied_queries, 'query', 'queries')}; such as '{one}' and '{other}' (query {query})"
         )
     else:
