@@ -80,7 +80,7 @@ class JudgmentCheck:
             first = seen.setdefault((document, group), at)
             if first != at:
                 before = records.place(first)
-                where = f", on line {before} and here" if before else ""
+                where = f", on {self.file.unit} {before} and here" if before else ""
                 fact = twice(query, document, grades[first], grade, where)
                 self.problems.add("duplicate", fact, line=records.place(at), hint=HINT)
                 continue

@@ -71,13 +71,13 @@ class RunCheck:
         self._sizes.append(len(scores))
         falling = bool((scores[1:] < scores[:-1]).all())
         self._note_names(records)
-        self._find_duplicates(query, records)
         if self.file.layout is not None and self.file.layout.counted:
             error = records.miscount(self.file.name)
             if error is not None:
                 self.problems.add_error(error)
         if records.rank is not None:
             self._check_ranks(query, records, falling)
+        records = self._without_duplicates(query, records)
         if not falling:
             self._find_ties(query, records)
         if query not in self._judged:
@@ -104,19 +104,20 @@ class RunCheck:
                 )
             self._names[name] += 1
 
-    def _find_duplicates(self, query: str, records: Records) -> None:
+    def _without_duplicates(self, query: str, records: Records) -> Records:
         if len(set(records.document)) == len(records.document):
-            return
+            return records
         first: dict[str, int] = {}
         for at, document in enumerate(records.document):
             before = first.setdefault(document, at)
             if before != at:
                 line = records.place(before)
-                where = f", on line {line} and here" if line else ""
+                where = f", on {self.file.unit} {line} and here" if line else ""
                 one, other = records.text[before], records.text[at]
                 what = f"both times {one}" if records.value[before] == records.value[at] else f"{one} and {other}"
                 fact = f"document '{document}' stands twice in the ranking of query '{query}'{where} ({what})."
                 self.problems.add("duplicate", fact, line=records.place(at), hint=HINT)
+        return records.take(list(first.values()))
 
     def _check_ranks(self, query: str, records: Records, falling: bool) -> None:
         assert records.rank is not None

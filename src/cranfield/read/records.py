@@ -99,6 +99,11 @@ class RecordFile:
     _content: Any = None
 
     @property
+    def unit(self) -> str:
+        """What `Records.line` counts."""
+        return "line" if self.layout is not None or self._content is None else "row"
+
+    @property
     def empty_queries(self) -> int:
         """Queries that the file names without a document; only JSON can do that."""
         return sum(not ranking for ranking in self._content.values()) if isinstance(self._content, Mapping) else 0

@@ -51,16 +51,18 @@ def check_json(report: CheckReport) -> str:
 
 
 def _problems(problems: tuple[Problem, ...], more: tuple[More, ...]) -> str:
+    """A line for each, and below those that share it the hint."""
     hidden = {(each.file, each.kind): each.count for each in more}
     lines = []
-    for (file, kind, hint), alike in groupby(problems, lambda problem: (problem.file, problem.kind, problem.hint)):
+    for kind, alike in groupby(problems, lambda problem: (problem.file, problem.kind)):
+        hint = ""
         for problem in alike:
+            if hint and problem.hint != hint:
+                lines.append(_wrapped(hint, "    Hint: "))
             lines.append(_wrapped(str(problem), f"{problem.severity}: ", indent=4))
-        last = problem  # of those with this hint; what is not listed comes after the last of its kind
-        if (file, kind) in hidden and not any(
-            other.kind == kind and other.file == file for other in problems[problems.index(last) + 1 :]
-        ):
-            lines.append(f"    … and {hidden[file, kind]:,} more")
+            hint = problem.hint
+        if kind in hidden:
+            lines.append(f"    … and {hidden[kind]:,} more")
         if hint:
             lines.append(_wrapped(hint, "    Hint: "))
     return "\n".join(lines)
