@@ -13,7 +13,9 @@ from cranfield.version import __version__
 if TYPE_CHECKING:
     from cranfield.advice import Advice, advise
     from cranfield.agreement import Overlap, RunOverlap, kendall_tau, rbo, run_overlap, spearman_rho, tau_ap
-    from cranfield.errors import CranfieldError, InputError, MeasureError, MissingLibrary, PolicyError
+    from cranfield.checking import CheckReport, Problem, check_files
+    from cranfield.conversion import Conversion, convert_file
+    from cranfield.errors import CranfieldError, InputError, MeasureError, MissingLibrary, OutputError, PolicyError
     from cranfield.evaluation import evaluate, evaluate_runs, value
     from cranfield.explanation import Explanation, explain
     from cranfield.judge.grouped import GroupedJudgments
@@ -28,7 +30,9 @@ if TYPE_CHECKING:
 _HOMES = {
     "advice": ("Advice", "advise"),
     "agreement": ("Overlap", "RunOverlap", "kendall_tau", "rbo", "run_overlap", "spearman_rho", "tau_ap"),
-    "errors": ("CranfieldError", "InputError", "MeasureError", "MissingLibrary", "PolicyError"),
+    "checking": ("CheckReport", "Problem", "check_files"),
+    "conversion": ("Conversion", "convert_file"),
+    "errors": ("CranfieldError", "InputError", "MeasureError", "MissingLibrary", "OutputError", "PolicyError"),
     "evaluation": ("evaluate", "evaluate_runs", "value"),
     "explanation": ("Explanation", "explain"),
     "result": ("Evaluation",),
@@ -42,6 +46,8 @@ _HOMES = {
 
 __all__ = [
     "Advice",
+    "CheckReport",
+    "Conversion",
     "CranfieldError",
     "Evaluation",
     "Explanation",
@@ -52,14 +58,18 @@ __all__ = [
     "Measure",
     "MeasureError",
     "MissingLibrary",
+    "OutputError",
     "Overlap",
     "Policy",
     "PolicyError",
+    "Problem",
     "RunOverlap",
     "__version__",
     "advise",
     "bibtex",
     "catalogue",
+    "check_files",
+    "convert_file",
     "evaluate",
     "evaluate_runs",
     "explain",

@@ -3,6 +3,7 @@
     CranfieldError
     ├── InputError        a source that cannot be read as what it should be; also a ValueError
     │   └── DuplicateError  a document that stands twice for one query
+    ├── OutputError       a file that cannot be written
     ├── MeasureError      a measure or a parameter of one that does not exist; also a ValueError
     ├── PolicyError       a policy setting that does not exist; also a ValueError
     └── MissingLibrary    an optional library that is not installed; also an ImportError
@@ -44,6 +45,14 @@ class InputError(CranfieldError, ValueError):
 
 class DuplicateError(InputError):
     """A document that stands twice in a ranking or in the judgments of a query."""
+
+
+class OutputError(CranfieldError):
+    """A file that cannot be written, or not as it is asked for."""
+
+    def __init__(self, target: str, fact: str, *, hint: str = "") -> None:
+        self.target = target
+        super().__init__(f"{target}: {fact}", hint=hint)
 
 
 class MeasureError(CranfieldError, ValueError):

@@ -19,6 +19,8 @@ COMMANDS = {
     "evaluate": "Measure one or more runs against judgments.",
     "explain": "Show rank by rank where the values of a query come from.",
     "measures": "List the measures, or tell everything about one.",
+    "check": "Find everything that is wrong with judgments and runs.",
+    "convert": "Write judgments or a run in another format.",
     "trec_eval": "Evaluate a run as trec_eval does, with its options and its output.",
     "demo": "See it work on built-in data.",
     "completion": "Print what makes a shell complete commands and options.",

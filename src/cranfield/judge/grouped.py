@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from cranfield.errors import DuplicateError, InputError
-from cranfield.judge.judgments import Integers, Judgments, Numbers, decoded, graded, twice
+from cranfield.judge.judgments import Integers, Judgments, Numbers, graded, twice
 from cranfield.read.grouped import Rows, open_grouped
 from cranfield.read.mappings import id_text
 from cranfield.read.source import Rankings, Text
-from cranfield.read.text import BadLine, blocks
+from cranfield.read.text import BadLine, blocks, decoded
 
 # {query: {(group, subgroup): {document: grade}}}
 ByGroup = Mapping[str, Mapping[tuple[str, str], Mapping[str, float]]]

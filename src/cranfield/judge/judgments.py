@@ -15,7 +15,7 @@ from cranfield.errors import DuplicateError, InputError
 from cranfield.judge.native import native
 from cranfield.read.mappings import Pairs, finite, id_text
 from cranfield.read.source import Rankings, Table, Text, open_source
-from cranfield.read.text import PREFERENCES, TREC_QRELS, BadLine, blocks
+from cranfield.read.text import PREFERENCES, TREC_QRELS, BadLine, blocks, decoded
 
 Integers = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.float64]
@@ -201,11 +201,6 @@ def _from_text(source: Text) -> dict[str, dict[str, float]]:
                 raise block.error(line, fact, hint=hint, kind=DuplicateError)
             judged[document] = grade
     return by_query
-
-
-def decoded(ids: Sequence[bytes]) -> list[str]:
-    """Ids as text; no id holds a newline, so that all of them can be decoded at once."""
-    return b"\n".join(ids).decode().split("\n") if ids else []
 
 
 def _from_table(source: Table) -> dict[str, dict[str, float]]:

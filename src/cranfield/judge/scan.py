@@ -41,7 +41,7 @@ def scan_text(source: Text, judgments: Judgments, policy: Policy) -> Scanned:
             pieces = blocks(source.stream, source.layout, BLOCK)
             scanned = _scan_blocks(pieces, source.layout, judgments, policy)
         except _Scattered:
-            pieces = _regrouped(source)
+            pieces = regrouped(source)
             scanned = _scan_blocks(pieces, source.layout.with_line_numbers(), judgments, policy)
     except BadLine as bad:
         raise bad.located() from None
@@ -107,7 +107,7 @@ def _native_layout(layout: Layout) -> Any:
     )
 
 
-def _regrouped(source: Text) -> Iterator[Block]:
+def regrouped(source: Text) -> Iterator[Block]:
     """The lines of a scattered file, brought together by query in temporary files."""
     import tempfile
     from contextlib import ExitStack

@@ -36,7 +36,7 @@ def detect(stream: Stream, role: Role, format: str | None) -> str | Layout:
         raise InputError(
             stream.name, "this is UTF-16 text.", hint="save it as UTF-8, for instance with: iconv -f UTF-16 -t UTF-8"
         )
-    kind = format or _by_extension(stream.name) or _by_content(head, role)
+    kind = format or by_extension(stream.name) or _by_content(head, role)
     if kind in ("json", "jsonl", "parquet"):
         if not head:
             raise InputError(stream.name, "this file is empty.")
@@ -61,7 +61,8 @@ def detect(stream: Stream, role: Role, format: str | None) -> str | Layout:
     return _by_width(stream, fields.split(), role)
 
 
-def _by_extension(name: str) -> str | None:
+def by_extension(name: str) -> str | None:
+    """The format that a file's name says, whether it is compressed or not."""
     stem, extension = os.path.splitext(name.lower())
     if extension in _COMPRESSED:
         extension = os.path.splitext(stem)[1]
@@ -113,6 +114,7 @@ def _header(line: str, separators: Sequence[str], role: Role) -> Layout | None:
                 ranks=found.ranks,
                 header=True,
                 groups=found.groups,
+                names=tuple(names),
             )
     return None
 

@@ -81,12 +81,15 @@ def from_parquet(stream: Stream, role: Role) -> Frame:
     return _frame({name: table.column(name) for name in table.column_names}, role, stream.name)
 
 
+def parquet_names(stream: Stream) -> list[str]:
+    """The columns of a Parquet file."""
+    return list(_parquet_file(stream).schema_arrow.names)
+
+
 def parquet_table(stream: Stream, role: Role, *, grouped: bool = False) -> Any:
     """The columns of a Parquet file that are needed: query, document, value, and with `grouped` those of groups."""
-    arrow = need("pyarrow", extra="frames", purpose="reading Parquet")
-    parquet = need("pyarrow.parquet", extra="frames", purpose="reading Parquet")
     try:
-        file = parquet.ParquetFile(arrow.BufferReader(b"".join(stream.chunks())))
+        file = _parquet_file(stream)
         names = file.schema_arrow.names
         found = find_columns(names, role)
         if found is None:
@@ -95,6 +98,16 @@ def parquet_table(stream: Stream, role: Role, *, grouped: bool = False) -> Any:
         return file.read(columns=[names[place] for place in places])
     except CranfieldError:
         raise
+    except Exception as error:  # ArrowInvalid, OSError, and others for damaged files
+        raise InputError(stream.name, f"this Parquet file cannot be read ({error}).") from error
+
+
+def _parquet_file(stream: Stream) -> Any:
+    arrow = need("pyarrow", extra="frames", purpose="reading Parquet")
+    parquet = need("pyarrow.parquet", extra="frames", purpose="reading Parquet")
+    data = b"".join(stream.chunks())
+    try:
+        return parquet.ParquetFile(arrow.BufferReader(data))
     except Exception as error:  # ArrowInvalid, OSError, and others for damaged files
         raise InputError(stream.name, f"this Parquet file cannot be read ({error}).") from error
 

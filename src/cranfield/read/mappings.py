@@ -152,23 +152,33 @@ def read_json(stream: Stream) -> dict[Any, Any] | list[Any]:
 
 def json_lines(stream: Stream) -> Iterator[tuple[int, dict[str, Any]]]:
     """The objects of a file with one on every line, each with its line's number."""
+    for lines in numbered_lines(stream):
+        for number, line in lines:
+            yield number, json_row(line, number, stream.name)
+
+
+def numbered_lines(stream: Stream) -> Iterator[list[tuple[int, bytes]]]:
+    """The lines that are not blank, each with its number, in pieces of about a chunk."""
     rest = b""
     number = 0
     for chunk in stream.chunks():
         *lines, rest = (rest + chunk).split(b"\n")
-        for line in lines:
-            number += 1
-            yield from _row(line, number, stream.name)
-    yield from _row(rest, number + 1, stream.name)
+        if number == 0 and lines:
+            lines[0] = lines[0].removeprefix(BYTE_ORDER_MARK)
+        yield [(at, line) for at, line in enumerate(lines, number + 1) if line.strip()]
+        number += len(lines)
+    if number == 0:
+        rest = rest.removeprefix(BYTE_ORDER_MARK)
+    if rest.strip():
+        yield [(number + 1, rest)]
 
 
-def _row(line: bytes, number: int, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    line = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
-    if line.strip():
-        row = _parse(line, name, number)
-        if not isinstance(row, dict):
-            raise InputError(name, "this line is not a JSON object.", line=number)
-        yield number, row
+def json_row(line: bytes, number: int, name: str) -> dict[str, Any]:
+    """The object on a line."""
+    row = _parse(line, name, number)
+    if not isinstance(row, dict):
+        raise InputError(name, "this line is not a JSON object.", line=number)
+    return row
 
 
 _JSON_HINT = 'judgments are {"query": {"document": grade}}; a run is {"query": {"document": score}}'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -36,6 +36,8 @@ class Layout(NamedTuple):
     numbered: bool = False  # every line starts with the number it had in its file
     single: bool = False  # the value is kept in 32 bits, as trec_eval 9 does
     groups: tuple[int, ...] = ()  # columns of judgments that name a group, and a subgroup of it
+    name: int = -1  # a column with the name of the run
+    names: tuple[str, ...] = ()  # of all columns, where there is a header
 
     def with_line_numbers(self) -> Layout:
         """The layout of the same lines with their number in a column before the first."""
@@ -49,6 +51,7 @@ class Layout(NamedTuple):
             header=False,
             numbered=True,
             groups=tuple(column + 1 for column in self.groups),
+            name=self.name + 1 if self.name >= 0 else -1,
         )
 
     def split(self, line: bytes) -> list[bytes]:
@@ -71,7 +74,7 @@ class Layout(NamedTuple):
             return None
 
 
-TREC_RUN = Layout("query Q0 document rank score name", 0, 2, 4, 6, rank=3)
+TREC_RUN = Layout("query Q0 document rank score name", 0, 2, 4, 6, rank=3, name=5)
 TREC_QRELS = Layout("query iteration document grade", 0, 2, 3, 4, 4, value_name="grade", groups=(1,))
 PREFERENCES = Layout("query group subgroup document grade", 0, 3, 4, 5, 5, value_name="grade", groups=(1, 2))
 MSMARCO_RUN = Layout("query document rank", 0, 1, 2, 3, 3, value_name="rank", ranks=True)
@@ -93,12 +96,20 @@ class BadLine(Exception):
     def __init__(self, block: Block, line: int, fact: str, hint: str, kind: type[InputError]) -> None:
         self._block, self._line, self._fact, self._hint, self._kind = block, line, fact, hint, kind
 
-    def located(self) -> InputError:
-        """The error for the user, with the line's number in the file."""
+    def located(self, first: int | None = None) -> InputError:
+        """The error for the user, with the line's number in the file; `first`: the number of the block's first line."""
         line = self._line
         if not self._block.layout.numbered:
-            line += 1 + lines_before(self._block.stream, self._block.offset)
+            line += 1 + lines_before(self._block.stream, self._block.offset) if first is None else first
         return self._kind(self._block.stream.name, self._fact, line=line, hint=self._hint)
+
+
+class Line(NamedTuple):
+    """A line that is as it should be. `number` is that of `Columns.line`."""
+
+    number: int
+    fields: list[bytes]
+    value: float
 
 
 class Block(NamedTuple):
@@ -121,9 +132,12 @@ class Block(NamedTuple):
         with np.errstate(over="ignore"):  # what is too large for 32 bits is infinite there
             return columns._replace(value=columns.value.astype(np.float32).astype(np.float64))
 
-    def _columns_at_once(self) -> Columns | None:
-        # The usual block: every line has exactly the least number of columns. One split of the whole, with a mark
-        # in place of each line's end, shows that; it is twice as fast as a split of each line.
+    def fields_at_once(self) -> tuple[list[bytes], npt.NDArray[np.float64]] | None:
+        """The columns of all lines one after the other, and the values; None where a line is not plain.
+
+        The usual block: every line has exactly the least number of columns. One split of the whole, with a mark in
+        place of each line's end, shows that; it is twice as fast as a split of each line. The mark stays in the list.
+        """
         layout, data = self.layout, bytes(self.data)
         if layout.separator or b"#" in data or b"\0" in data or b"\r" in data or not _is_utf8(data):
             return None
@@ -132,8 +146,14 @@ class Block(NamedTuple):
         if fields[layout.least :: step] != [b"\0"] * (len(fields) // step) or len(fields) % step:
             return None
         values = parse_numbers(fields[layout.value :: step])
-        if values is None:
+        return None if values is None else (fields, values)
+
+    def _columns_at_once(self) -> Columns | None:
+        layout, found = self.layout, self.fields_at_once()
+        if found is None:
             return None
+        fields, values = found
+        step = layout.least + 1
         lines = list(map(int, fields[::step])) if layout.numbered else None
         groups = [fields[column::step] for column in layout.groups]
         return Columns(fields[layout.query :: step], fields[layout.document :: step], values, lines, groups)
@@ -142,47 +162,65 @@ class Block(NamedTuple):
         layout = self.layout
         queries, documents, values, lines = [], [], [], []
         groups: list[list[bytes]] = [[] for _ in layout.groups]
-        for number, line in enumerate(bytes(self.data).split(b"\n")):
-            try:
-                _ = _is_utf8(line) or line.decode()
-                fields = layout.split(line)
-            except UnicodeDecodeError as error:
-                bad = line[error.start : error.start + 1].hex()
-                raise self.error(
-                    number,
-                    f"byte 0x{bad} at column {error.start + 1} is not UTF-8.",
-                    hint="save the file as UTF-8, for instance with: iconv -f LATIN1 -t UTF-8",
-                ) from None
-            except csv.Error as error:
-                raise self.error(number, f"the quoting is broken ({error}).") from None
-            if not fields:
-                continue
-            place = int(fields[0]) if layout.numbered else number
-            if b"\r" in line.rstrip(b"\r"):
-                raise self.error(
-                    place,
-                    "a carriage return stands in the middle of the line.",
-                    hint="lines end with a newline; convert the file, for instance with: tr '\\r' '\\n'",
-                )
-            if len(fields) < layout.least or (layout.most and len(fields) > layout.most):
-                raise self._wrong_width(place, len(fields))
-            if len(fields) > layout.least and layout.rank >= 0 and not _is_whole(fields[layout.rank]):
-                shown = fields[layout.rank].decode()
-                raise self.error(
-                    place,
-                    f"{len(fields) - layout.numbered} columns, and '{shown}' is not a rank: an id may hold a blank.",
-                    hint=f"a line is: {layout.shape}",
-                )
-            for what, column in (("query", layout.query), ("document", layout.document)):
-                if not fields[column]:
-                    raise self.error(place, f"the {what} id is empty.", hint=f"a line is: {layout.shape}")
-            queries.append(fields[layout.query])
-            documents.append(fields[layout.document])
-            values.append(self._number(fields[layout.value], place))
-            lines.append(place)
+        for line in self.lines():
+            if isinstance(line, BadLine):
+                raise line
+            queries.append(line.fields[layout.query])
+            documents.append(line.fields[layout.document])
+            values.append(line.value)
+            lines.append(line.number)
             for group, column in zip(groups, layout.groups, strict=True):
-                group.append(fields[column])
+                group.append(line.fields[column])
         return Columns(queries, documents, np.array(values, dtype=np.float64), lines, groups)
+
+    def lines(self) -> Iterator[Line | BadLine]:
+        """The lines that hold data, one by one, or what is wrong with them."""
+        for number, text in enumerate(bytes(self.data).split(b"\n")):
+            try:
+                line = self._line(number, text)
+            except BadLine as bad:
+                yield bad
+            else:
+                if line is not None:
+                    yield line
+
+    def _line(self, number: int, line: bytes) -> Line | None:
+        layout = self.layout
+        if layout.numbered and line:
+            number = int(line.partition((layout.separator or " ").encode())[0])
+        try:
+            _ = _is_utf8(line) or line.decode()
+            fields = layout.split(line)
+        except UnicodeDecodeError as error:
+            bad = line[error.start : error.start + 1].hex()
+            raise self.error(
+                number,
+                f"byte 0x{bad} at column {error.start + 1} is not UTF-8.",
+                hint="save the file as UTF-8, for instance with: iconv -f LATIN1 -t UTF-8",
+            ) from None
+        except csv.Error as error:
+            raise self.error(number, f"the quoting is broken ({error}).") from None
+        if not fields:
+            return None
+        if b"\r" in line.rstrip(b"\r"):
+            raise self.error(
+                number,
+                "a carriage return stands in the middle of the line.",
+                hint="lines end with a newline; convert the file, for instance with: tr '\\r' '\\n'",
+            )
+        if len(fields) < layout.least or (layout.most and len(fields) > layout.most):
+            raise self._wrong_width(number, len(fields))
+        if len(fields) > layout.least and layout.rank >= 0 and not _is_whole(fields[layout.rank]):
+            shown = fields[layout.rank].decode()
+            raise self.error(
+                number,
+                f"{len(fields) - layout.numbered} columns, and '{shown}' is not a rank: an id may hold a blank.",
+                hint=f"a line is: {layout.shape}",
+            )
+        for what, column in (("query", layout.query), ("document", layout.document)):
+            if not fields[column]:
+                raise self.error(number, f"the {what} id is empty.", hint=f"a line is: {layout.shape}")
+        return Line(number, fields, self._number(fields[layout.value], number))
 
     def _wrong_width(self, line: int, width: int) -> BadLine:
         layout, extra = self.layout, int(self.layout.numbered)
@@ -203,6 +241,11 @@ class Block(NamedTuple):
         raise self.error(
             line, f"{self.layout.value_name} '{shown}' is not a {finite}number.", hint=f"a line is: {self.layout.shape}"
         )
+
+
+def decoded(ids: Sequence[bytes]) -> list[str]:
+    """Ids as text; no id holds a newline, so that all of them can be decoded at once."""
+    return b"\n".join(ids).decode().split("\n") if ids else []
 
 
 def _is_whole(text: bytes) -> bool:

@@ -1,0 +1,120 @@
+"""check_files(qrels, runs) → CheckReport: everything that is wrong with files, and what they hold.
+
+An evaluation stops at the first error; a check goes on to the end. It reads every file once, a query at a time: what
+it keeps is the judgments, the ids of the queries, and the first problems of each kind.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from cranfield.advice import Advice, advise
+from cranfield.checking.judged import JudgmentCheck, JudgmentFacts, Spread
+from cranfield.checking.problems import KINDS, More, Problem, Problems, Severity
+from cranfield.checking.retrieved import RunCheck, RunFacts
+from cranfield.errors import InputError
+from cranfield.judge.judgments import Judgments
+from cranfield.judge.together import Scattered
+from cranfield.read.records import open_records
+from cranfield.read.streams import Stream
+
+__all__ = ["KINDS", "CheckReport", "JudgmentFacts", "More", "Problem", "RunFacts", "Spread", "check_files"]
+
+MOST = 10
+_Check = TypeVar("_Check", JudgmentCheck, RunCheck)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """What is wrong with judgments and runs, and what they hold."""
+
+    problems: tuple[Problem, ...]
+    more: tuple[More, ...]  # problems that are not listed
+    judgments: JudgmentFacts
+    runs: tuple[RunFacts, ...]  # without those that cannot be read
+    advice: Advice | None  # None where there are errors, or documents with several grades
+
+    def count(self, severity: Severity) -> int:
+        """How many errors or warnings there are, listed or not."""
+        listed = sum(problem.severity == severity for problem in self.problems)
+        return listed + sum(more.count for more in self.more if more.severity == severity)
+
+    @property
+    def unreadable(self) -> bool:
+        """Whether a file could not be read at all."""
+        return any(problem.kind == "unreadable" for problem in self.problems)
+
+    def passes(self, *, strict: bool = False) -> bool:
+        """Whether there is no error and, if strict, no warning."""
+        return not self.count("error") and not (strict and self.count("warning"))
+
+
+def check_files(
+    qrels: str | os.PathLike[str] | Any,
+    runs: Iterable[str | os.PathLike[str] | Any],
+    *,
+    qrels_format: str | None = None,
+    run_format: str | None = None,
+    most: int = MOST,
+) -> CheckReport:
+    """Find all problems of a file of judgments and of runs; of each kind and file the first `most` are listed.
+
+    Files are paths, "-" for standard input, or open binary files. Judgments that cannot be read at all raise an
+    InputError; such a run is a problem of the kind "unreadable", and the other runs are still checked.
+
+    >>> import io
+    >>> report = check_files(io.BytesIO(b"1 0 a 1\\n"), [io.BytesIO(b"1 Q0 a 1 0.5 x\\n1 Q0 a 2 0.4 x\\n")])
+    >>> print(report.problems[0])
+    an open file:2: document 'a' stands twice in the ranking of query '1', on line 1 and here (0.5 and 0.4).
+    """
+    file = open_records(qrels, "qrels", qrels_format)
+    judged = _whether_scattered(lambda scattered: JudgmentCheck(file, Problems(file.name, most), scattered=scattered))
+    found = [judged.problems]
+    never = {
+        query: {document for document, grade in grades.items() if grade >= 0}
+        for query, grades in judged.by_query.items()
+    }
+    streams, checks = [], []
+    for run in runs:
+        stream = run if isinstance(run, Stream) else Stream(run)
+        try:
+            check = _check_run(stream, run_format, judged, never, most)
+        except InputError as error:
+            problems = Problems(stream.name, most)
+            problems.add_error(error, "unreadable")
+            found.append(problems)
+            continue
+        streams.append(stream)
+        checks.append(check)
+        found.append(check.problems)
+    listed = tuple(problem for problems in found for problem in problems.listed())
+    advice = None
+    if not any(problem.severity == "error" for problem in listed) and not judged.grouped:
+        advice = advise(Judgments(judged.by_query, name=file.name), streams, format=run_format)
+    return CheckReport(
+        problems=listed,
+        more=tuple(more for problems in found for more in problems.more()),
+        judgments=judged.facts(never if checks else {}),
+        runs=tuple(check.facts() for check in checks),
+        advice=advice,
+    )
+
+
+def _check_run(
+    stream: Stream, format: str | None, judged: JudgmentCheck, never: dict[str, set[str]], most: int
+) -> RunCheck:
+    file = open_records(stream, "run", format)
+    return _whether_scattered(
+        lambda scattered: RunCheck(file, judged.by_query, never, Problems(file.name, most), scattered=scattered)
+    )
+
+
+def _whether_scattered(check: Callable[[bool], _Check]) -> _Check:
+    """Check a file as if the rows of every query stood together, and again where they do not."""
+    try:
+        return check(False)
+    except Scattered:
+        return check(True)

@@ -1,0 +1,32 @@
+"""`cranfield check`: find everything that is wrong with files."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command("check")
+@click.argument("qrels")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@click.option("--strict", is_flag=True, help="Warnings fail the check, too.")
+@click.option("--format", "output", type=click.Choice(["text", "json"]), default="text", help="How to print it.")
+@click.option("--run-format", help="trec, msmarco, csv, tsv, json, jsonl or parquet, if it cannot be told.")
+@click.option("--qrels-format", help="The same for the judgments.")
+def command(
+    qrels: str, runs: tuple[str, ...], strict: bool, output: str, run_format: str | None, qrels_format: str | None
+) -> int:
+    """Find everything that is wrong with the judgments in QRELS and with RUNs.
+
+    Lists the problems with file and line, then what the files hold, and which measures suit them. The exit code is 0
+    if nothing is wrong, 1 if there are errors (with --strict, or warnings), and 2 if a file cannot be read.
+
+    \b
+    Example:
+      cranfield check qrels.txt keywords.run meaning.run
+    """
+    from cranfield.checking import check_files
+    from cranfield.show.checking import check_json, check_text
+
+    report = check_files(qrels, runs, qrels_format=qrels_format, run_format=run_format)
+    click.echo(check_json(report) if output == "json" else check_text(report))
+    return 2 if report.unreadable else 0 if report.passes(strict=strict) else 1

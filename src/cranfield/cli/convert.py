@@ -1,0 +1,43 @@
+"""`cranfield convert`: write judgments or a run in another format."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import click
+
+FORMATS = click.Choice(["trec", "msmarco", "csv", "tsv", "beir", "json", "jsonl", "parquet"])
+
+
+@click.command("convert")
+@click.argument("source", metavar="IN")
+@click.argument("target", metavar="OUT")
+@click.option("--from", "format", type=FORMATS, help="The format of IN, if it cannot be told.")
+@click.option("--to", "target_format", type=FORMATS, help="The format of OUT; else its extension says it.")
+@click.option("--as", "role", type=click.Choice(["qrels", "run"]), help="What IN holds, if it cannot be told.")
+@click.option("--tag", "name", metavar="NAME", help="The name of the run, for trec.")
+@click.option("--force", is_flag=True, help="Replace OUT if it exists.")
+def command(
+    source: str,
+    target: str,
+    format: str | None,
+    target_format: str | None,
+    role: Literal["qrels", "run"] | None,
+    name: str | None,
+    force: bool,
+) -> None:
+    """Write the judgments or the run in IN to OUT, in another format.
+
+    Either may be - for standard input or output. OUT is compressed if its name ends in .gz, .bz2, .xz or .zst. What the
+    new format cannot hold is said on standard error.
+
+    \b
+    Examples:
+      cranfield convert keywords.run keywords.jsonl.gz
+      cranfield convert qrels.txt - --to beir
+    """
+    from cranfield.conversion import convert_file
+
+    done = convert_file(source, target, format=format, target_format=target_format, role=role, name=name, force=force)
+    for note in done.notes:
+        click.echo(f"cranfield: {done.source}: {note}", err=True)

@@ -1,0 +1,1 @@
+"""Rows to files: the formats that `cranfield.read` reads, and files that are never half written."""

@@ -1,0 +1,412 @@
+"""Every kind of problem, with its place and its words; and nothing where nothing is wrong."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+import cranfield
+from cranfield import InputError, check_files
+from cranfield.checking.problems import KINDS
+from cranfield.show.checking import check_json, check_text
+
+from .generated import collections, layouts, trec_qrels, trec_run
+
+QRELS = b"1 0 a 1\n1 0 b 0\n2 0 c 2\n"
+RUN = b"1 Q0 a 1 2 t\n1 Q0 b 2 1 t\n2 Q0 c 1 1 t\n"
+DATA = Path(cranfield.__file__).parent / "data"
+GOLDEN = sorted(Path(__file__).with_name("golden").iterdir())
+
+LINE = "a line is: query Q0 document rank score name"
+QRELS_LINE = "a line is: query iteration document grade"
+KEEP = "keep one of them; or evaluate with --duplicates first, last or best"
+KEEP_LINE = "keep one line for each query and document"
+SAME_WAY = "write ids the same way in both files; as they are, they never match"
+MISSING = "run the system on it too; --missing skip leaves such queries out"
+BY_SCORE = "documents are ordered by score and the rank column is ignored; make sure that the scores are right"
+OTHER_QUERIES = "the judgments belong to other queries, or the ids are written in another way"
+OTHER_COLLECTION = "the judgments belong to another collection, or the ids are written in another way"
+
+
+@pytest.fixture
+def check(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def check(qrels=QRELS, run=RUN, name="run", **options):
+        Path("qrels").write_bytes(qrels)
+        Path(name).write_bytes(run)
+        return check_files("qrels", [name], **options)
+
+    return check
+
+
+def found(report):
+    return [(problem.kind, str(problem), problem.hint) for problem in report.problems]
+
+
+# kind of the problem: judgments, run, what is said, the hint
+CASES = {
+    "malformed": [
+        (QRELS, RUN + b"2 Q0 x 2 abc t\n", "run:4: score 'abc' is not a number.", LINE),
+        (QRELS, RUN + b"2 Q0 x 2 inf t\n", "run:4: score 'inf' is not a finite number.", LINE),
+        (QRELS, RUN + b"\n# comment\n2 Q0 x\n", "run:6: 3 columns where at least 6 are needed.", LINE),
+        (QRELS, RUN + b"2 Q0 an id 2 0 t\n", "run:4: 7 columns, and 'id' is not a rank: an id may hold a blank.", LINE),
+        (QRELS + b"2 0 x\n", RUN, "qrels:4: 3 columns where 4 are needed.", QRELS_LINE),
+        (QRELS + b"2 0 x high\n", RUN, "qrels:4: grade 'high' is not a number.", QRELS_LINE),
+        (
+            QRELS + b"2 0 \xff 1\n",
+            RUN,
+            "qrels:4: byte 0xff at column 5 is not UTF-8.",
+            "save the file as UTF-8, for instance with: iconv -f LATIN1 -t UTF-8",
+        ),
+        (
+            QRELS,
+            b"1\ta\t1\n1\tb\t2\n2\tc\t1\n2\td\t3\n",
+            "run:4: the third column says 3 where rank 2 is expected, so it may not be a rank.",
+            "give the format: 'msmarco' for query, document, rank; 'tsv' for query, document, score",
+        ),
+    ],
+    "duplicate": [
+        (
+            QRELS + b"1 0 a 1\n",
+            RUN,
+            "qrels:4: document 'a' is judged twice for query '1', on line 1 and here (both times 1).",
+            KEEP_LINE,
+        ),
+        (
+            QRELS + b"2 0 c 0\n",
+            RUN,
+            "qrels:4: document 'c' is judged twice for query '2', on line 3 and here (2 and 0).",
+            KEEP_LINE,
+        ),
+        (
+            QRELS,
+            RUN + b"2 Q0 c 1 1.0 t\n",
+            "run:4: document 'c' stands twice in the ranking of query '2', on line 3 and here (both times 1).",
+            KEEP,
+        ),
+        (
+            QRELS,
+            RUN + b"2 Q0 c 2 0.5 t\n",
+            "run:4: document 'c' stands twice in the ranking of query '2', on line 3 and here (1 and 0.5).",
+            KEEP,
+        ),
+        (
+            QRELS,
+            RUN + b"1 Q0 a 3 0.5 t\n",  # far from the other
+            "run:4: document 'a' stands twice in the ranking of query '1', on line 1 and here (2 and 0.5).",
+            KEEP,
+        ),
+    ],
+    "no-common-query": [
+        (
+            QRELS,
+            b"q1 Q0 a 1 2 t\nq2 Q0 c 1 1 t\n",
+            "run: none of its 2 queries is judged: it has 'q1', the judgments have '1'.",
+            OTHER_QUERIES,
+        ),
+    ],
+    "no-common-document": [
+        (
+            QRELS,
+            b"1 Q0 x 1 2 t\n2 Q0 y 1 1 t\n",
+            "run: none of its documents is judged for its query, so that everything is 0.",
+            OTHER_COLLECTION,
+        ),
+    ],
+    "missing-query": [
+        (QRELS, b"1 Q0 a 1 2 t\n", "run: query '2' is judged, but not in the run; it counts 0.", MISSING),
+    ],
+    "no-relevant": [
+        (
+            QRELS + b"1 1 x 0\n3 0 a 0\n",
+            RUN + b"3 Q0 a 1 1 t\n",
+            "qrels:5: query '3' has no relevant document among 1 judged.",
+            "it scores 0 in most measures whatever the run does; leave it out, or judge more",
+        ),
+    ],
+    "similar-id": [
+        (
+            QRELS + b"2 0 D7 1\n",
+            RUN + b"2 Q0 d7 2 0 t\n",
+            "run:4: document 'd7' is not judged for query '2', but 'D7' is; they differ only in capitals.",
+            SAME_WAY,
+        ),
+        (
+            QRELS + b"2 0 7 1\n",
+            RUN + b"2 Q0 007 2 0 t\n",
+            "run:4: document '007' is not judged for query '2', but '7' is; they differ only in leading zeros.",
+            SAME_WAY,
+        ),
+    ],
+    "rank-order": [
+        (
+            QRELS,
+            b"1 Q0 a 1 1 t\n1 Q0 b 2 2 t\n1 Q0 x 3 1 t\n2 Q0 c 1 1 t\n",
+            "run:2: query '1': rank 2 has the score 2, and rank 1 above it only 1.",
+            BY_SCORE,
+        ),
+    ],
+    "rank-number": [
+        (
+            QRELS,
+            RUN + b"2 Q0 x first 0 t\n",
+            "run:4: rank 'first' is not a whole number.",
+            "the column is ignored, but it may mean that the columns are in another order",
+        ),
+    ],
+    "equal-scores": [
+        (
+            QRELS,
+            RUN + b"2 Q0 x 2 1 t\n2 Q0 y 3 1.0 t\n",
+            "run:3: query '2': all 3 documents have the score 1.",
+            "their order is that of their ids, whatever order the system gave them",
+        ),
+    ],
+    "mixed-names": [
+        (
+            QRELS,
+            RUN + b"2 Q0 x 2 0 other\n2 Q0 y 3 -1 other\n",
+            "run:4: the run is called 'other' here and 't' before.",
+            "lines of several runs in one file? a run is one system",
+        ),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "qrels", "run", "message", "hint"), [(kind, *case) for kind, cases in CASES.items() for case in cases]
+)
+def test_one_problem(check, kind, qrels, run, message, hint):
+    report = check(qrels, run)
+    assert found(report) == [(kind, message, hint)]
+    assert report.problems[0].severity == KINDS[kind]
+    assert report.passes() == (KINDS[kind] == "warning")
+    assert not report.passes(strict=True)
+    assert (report.advice is None) == (KINDS[kind] == "error")
+
+
+def test_two_problems_that_come_together(check):
+    report = check(b"01 0 a 1\n2 0 c 1\n", b"1 Q0 a 1 2 t\n2 Q0 c 1 1 t\n")
+    assert found(report) == [
+        ("similar-id", "run:1: query '1' is not judged, but '01' is; they differ only in leading zeros.", SAME_WAY),
+        ("missing-query", "run: query '01' is judged, but not in the run; it counts 0.", MISSING),
+    ]
+    report = check(QRELS, b"1 Q0 a 1 1 t\n1 Q0 b 2 2 t\n2 Q0 c 1 1 t\n2 Q0 x 2 3 t\n")
+    assert [problem.kind for problem in report.problems] == ["rank-order", "rank-order", "reversed-scores"]
+    assert str(report.problems[2]) == "run: in every ranking the scores grow with the rank."
+    assert report.problems[2].hint == "higher scores are better; if these are distances, negate them"
+
+
+def test_every_kind_is_tested():
+    elsewhere = {"unreadable", "empty", "reversed-scores"}
+    assert set(CASES) | elsewhere == set(KINDS)
+
+
+def test_all_problems_are_listed_up_to_a_cap(check):
+    bad = b"".join(b"3 Q0 d%d 1 x t\n" % number for number in range(133))
+    report = check(QRELS, RUN + bad + b"2 Q0 c 1 5 t\n")
+    assert [problem.line for problem in report.problems] == [*range(4, 14), 137]
+    assert [(more.kind, more.count) for more in report.more] == [("malformed", 123)]
+    assert (report.count("error"), report.count("warning")) == (134, 0)
+    text = check_text(report).splitlines()
+    assert text[9] == "error: run:13: score 'x' is not a number."
+    assert text[10:12] == ["    … and 123 more", f"    Hint: {LINE}"]
+    assert text[-1] == "134 errors, 0 warnings."
+    assert len(check(QRELS, RUN + bad, most=200).problems) == 133
+
+
+def test_problems_of_scattered_lines_keep_their_numbers(check):
+    lines = [f"{query} Q0 d{document} {document} {-document} t\n" for document in range(2000) for query in range(30)]
+    lines[40000] = "broken\n"
+    lines[50000] = "caf\xe9\n"
+    lines.append("7 Q0 d3 1 5 t\n")
+    report = check(b"".join(b"%d 0 d1 1\n" % query for query in range(30)), "".join(lines).encode("latin1"))
+    where = [(problem.kind, problem.line) for problem in report.problems if problem.severity == "error"]
+    assert where == [("malformed", 40001), ("malformed", 50001), ("duplicate", 60001)]
+    assert "on line 98 and here" in next(problem.message for problem in report.problems if problem.kind == "duplicate")
+    assert report.runs[0].rows == 59999
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("run.csv", b"qid,docno,score\n1,a,2\n2,c,high\n", "run.csv:3: score 'high' is not a number."),
+        ("run.csv", b'qid,docno,score\n1,a,2\n2,"c,1\n', "run.csv:3: the quoting is broken (unexpected end of data)."),
+        ("run.tsv", b"qid\tdocno\tscore\n1\ta\t2\n2\t\t1\n2\tc\t1\n", "run.tsv:3: the document id is empty."),
+        (
+            "run.jsonl",
+            b'{"qid": 1, "docno": "a", "score": 1}\n{"qid": 2, "docno": "c", "score": "x"}\n',
+            "run.jsonl:2: 'x' is not a number.",
+        ),
+        ("run.jsonl", b'{"qid": 1, "docno": "a", "score": 1}\n[]\n', "run.jsonl:2: this line is not a JSON object."),
+        (
+            "run.json",
+            b'{"1": {"a": 1, "b": null}, "2": {"c": 1}}',
+            "run.json: query '1', document 'b': None is not a number.",
+        ),
+        ("run.json", b'{"1": {"a": 1}, "2": "c"}', "run.json: query '2': 'c' is not a ranking of a query."),
+        (
+            "run.json",
+            b'[{"qid": "1", "docno": "a", "score": 1}, {"qid": "2", "docno": "c", "score": true}]',
+            "run.json:2: True is not a number.",
+        ),
+    ],
+)
+def test_other_formats(check, name, content, message):
+    report = check(QRELS, content, name)
+    assert str(report.problems[0]) == message
+    assert report.problems[0].kind == "malformed"
+
+
+def test_blanks_around_ids(check):
+    report = check(QRELS, b'{"1": {"a ": 2, "b": 1}, "2": {"c": 1}}', "run.json")
+    assert found(report) == [
+        (
+            "similar-id",
+            "run.json: document 'a ' is not judged for query '1', but 'a' is; they differ only in blanks around it.",
+            SAME_WAY,
+        )
+    ]
+
+
+def test_parquet(check, tmp_path):
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    table = {"query_id": ["1", "2", "2"], "doc_id": ["a", "c", "c"], "score": [1.0, 2.0, 2.0]}
+    parquet.write_table(arrow.table(table), tmp_path / "file.parquet")
+    report = check(QRELS, (tmp_path / "file.parquet").read_bytes(), "run.parquet")
+    assert [str(problem) for problem in report.problems] == [
+        "run.parquet:3: document 'c' stands twice in the ranking of query '2', on row 2 and here (both times 2)."
+    ]
+
+
+def test_what_cannot_be_read(check):
+    report = check(QRELS, gzip.compress(RUN * 100)[:-10])
+    assert [problem.kind for problem in report.problems] == ["unreadable"]
+    assert report.problems[0].message == "the gzip data stops before its end."
+    assert report.unreadable
+    assert check_files("qrels", ["none"]).problems[0].message == "cannot be read: no such file or directory."
+    with pytest.raises(InputError, match="none: cannot be read"):
+        check_files("none", ["run"])
+    report = check(QRELS, b"", "empty")
+    assert (report.problems[0].kind, report.problems[0].message) == ("unreadable", "this file is empty.")
+    report = check(QRELS, b"qid,docno,score\n", "run.csv")
+    assert found(report) == [("empty", "run.csv: there is not one document in it.", "")]
+
+
+def test_facts(check):
+    qrels = b"1 0 a 1\n1 0 b 0\n1 0 z 2\n2 0 c 2\n3 0 c -1\n3 0 e 0.5\n"
+    run = b"1 Q0 a 1 2 t\n1 Q0 b 2 2 t\n1 Q0 x 3 1 t\n2 Q0 c 1 1 t\n4 Q0 c 1 1 t\n"
+    report = check(qrels, run)
+    facts, its = report.judgments, report.runs[0]
+    assert (facts.queries, facts.judgments, facts.no_relevant, facts.grouped) == (3, 6, 1, False)
+    assert facts.grades == {"-1": 1, "0": 1, "0.5": 1, "1": 1, "2": 2}
+    assert (facts.documents.least, facts.documents.median, facts.documents.most) == (1, 2.0, 3)
+    assert (facts.relevant.least, facts.relevant.median, facts.relevant.most) == (0, 1.0, 2)
+    assert (facts.never_retrieved, facts.relevant_never_retrieved) == (2, 1)
+    assert facts.examples == (("1", "z"), ("3", "e"))
+    assert (its.queries, its.missing, its.extra, its.rows, its.names) == (3, 1, 1, 5, ("t",))
+    assert (its.documents.least, its.documents.median, its.documents.most) == (1, 1.0, 3)
+    assert (its.tied, its.tied_queries, its.tie_examples) == (2 / 5, 1, (("1", "a", "b"),))
+    assert its.judged_at_10 == (2 / 3 + 1) / 2
+
+
+def test_several_runs_share_the_judgments(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("qrels").write_bytes(QRELS)
+    Path("one").write_bytes(b"1 Q0 a 1 2 t\n2 Q0 x 1 2 t\n")
+    Path("two").write_bytes(b"1 Q0 b 1 2 t\n2 Q0 x 1 2 t\n")
+    report = check_files("qrels", ["one", "gone", "two"])
+    assert [run.file for run in report.runs] == ["one", "two"]
+    assert (report.judgments.never_retrieved, report.judgments.examples) == (1, (("2", "c"),))
+
+
+def test_documents_with_several_grades_are_no_duplicates(check):
+    report = check(QRELS + b"2 1 c 0\n", RUN)
+    assert report.problems == ()
+    assert report.judgments.grouped
+    assert report.advice is None
+    assert "documents have several grades" in check_text(report)
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=collections(), write=layouts())
+def test_no_error_where_an_evaluation_finds_none(tmp_path, data, write):
+    qrels, run = data
+    paths = tmp_path / "qrels", tmp_path / "run"
+    paths[0].write_bytes(trec_qrels(qrels, write))
+    paths[1].write_bytes(trec_run(run, write))
+    report = check_files(paths[0], [paths[1]], qrels_format="trec", run_format="trec")
+    result = cranfield.evaluate(*paths, "Judged@10 NumRet", qrels_format="trec", format="trec")
+    kinds = {problem.kind for problem in report.problems if problem.severity == "error"}
+    assert kinds <= {"no-common-query", "no-common-document"}
+    assert bool(kinds) == all(set(qrels[query]).isdisjoint(run.get(query, ())) for query in qrels)
+    its = report.runs[0]
+    assert (its.missing, its.extra) == (result.counts.missing, result.counts.extra)
+    assert its.rows == sum(map(len, run.values()))
+    answered = [value for query, value in result.by_query("Judged@10").items() if query in run]
+    assert its.judged_at_10 == pytest.approx(sum(answered) / len(answered) if answered else 0)
+    assert all(
+        len(line) <= 80 or " " not in line.strip() for line in check_text(report).splitlines() if "'" not in line
+    )
+
+
+@pytest.mark.parametrize("folder", GOLDEN, ids=lambda path: path.name)
+def test_nothing_false_is_said_of_golden_cases(folder):
+    if folder.name == "preferences" and len((folder / "qrels").read_text().split("\n")[0].split()) == 5:
+        pytest.skip("preferences are not checked")
+    report = check_files(folder / "qrels", [folder / "run"], most=10**6)
+    assert report.count("error") == 0
+    lines = [line.split() for line in (folder / "run").read_text().splitlines() if line.strip()]
+    rows = {}
+    for query, _, document, rank, score, *_ in lines:
+        rows.setdefault(query, []).append((int(rank), float(score), document))
+    disagree = {
+        query for query, ranking in rows.items() if any(a[0] < b[0] and a[1] < b[1] for a in ranking for b in ranking)
+    }
+    said = [problem.message.split("'")[1] for problem in report.problems if problem.kind == "rank-order"]
+    assert sorted(said) == sorted(disagree)
+    judged = {}
+    for query, _, _, grade in map(str.split, (folder / "qrels").read_text().splitlines()):
+        judged[query] = max(judged.get(query, -9), float(grade))
+    said = {problem.message.split("'")[1] for problem in report.problems if problem.kind == "no-relevant"}
+    assert said == {query for query, highest in judged.items() if highest < 1}
+    said = {problem.message.split("'")[1] for problem in report.problems if problem.kind == "missing-query"}
+    assert said == judged.keys() - rows.keys()
+    kinds = {problem.kind for problem in report.problems}
+    assert kinds <= {"rank-order", "no-relevant", "missing-query", "equal-scores"}
+
+
+def test_built_in_data_are_clean():
+    report = check_files(DATA / "qrels.txt", [DATA / "keywords.run", DATA / "meaning.run"])
+    assert report.problems == report.more == ()
+    assert report.passes(strict=True)
+    assert [run.judged_at_10 for run in report.runs] == pytest.approx([0.2, 0.3])
+    text = check_text(report)
+    assert max(map(len, text.splitlines())) <= 80
+    assert text.splitlines()[-1] == "0 errors, 0 warnings."
+    assert "Measures\n  nDCG@10 " in text
+
+
+def test_json_shape(check):
+    report = check(QRELS, RUN + b"2 Q0 x 2 abc t\n")
+    content = json.loads(check_json(report))
+    assert list(content) == ["problems", "more", "judgments", "runs", "advice", "errors", "warnings"]
+    assert content["problems"] == [
+        {
+            "file": "run",
+            "line": 4,
+            "kind": "malformed",
+            "severity": "error",
+            "message": "score 'abc' is not a number.",
+            "hint": LINE,
+        }
+    ]
+    assert (content["errors"], content["warnings"], content["advice"], content["more"]) == (1, 0, None, [])
+    assert content["judgments"]["grades"] == {"0": 1, "1": 1, "2": 1}
+    assert content["runs"][0]["documents"] == {"least": 1, "median": 1.5, "most": 2}
+    advice = json.loads(check_json(check()))["advice"]
+    assert set(advice) == {"recommended", "warnings"}
+    assert set(advice["recommended"][0]) == {"measure", "why"}
