@@ -36,8 +36,8 @@ def test_examples_work_as_typed(command, tmp_path):
         typed = re.sub(r"\bcranfield\b(?= )", f"'{PROGRAM}'", line, count=1)
         done = subprocess.run(["bash", "-c", typed], cwd=tmp_path / "data", capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
-        assert done.stdout or "eval" in line or "-o" in line
-        assert done.stderr == ""
+        assert done.stdout or done.stderr or "eval" in line or "-o" in line
+        assert done.stderr == "" or command == "convert"  # which says what another format cannot hold
 
 
 def test_trec_eval_explains_itself():
