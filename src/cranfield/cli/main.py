@@ -18,6 +18,9 @@ from cranfield.version import __version__
 # Every command has a module of its own, imported when the command is called, and a line for `cranfield --help`.
 COMMANDS = {
     "evaluate": "Measure one or more runs against judgments.",
+    "compare": "Compare runs: is a difference more than chance, and could unjudged documents reverse it?",
+    "stability": "See what becomes of measures when judgments are taken away.",
+    "gate": "Stop a change that makes search worse, in continuous integration.",
     "trec_eval": "Evaluate a run as trec_eval does, with its options and its output.",
     "demo": "See it work on built-in data.",
 }

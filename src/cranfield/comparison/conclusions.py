@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from itertools import combinations
+from math import ceil, log10
 from typing import Any, NamedTuple
 
 from cranfield.comparison.correlation import MeasureAgreement, measure_agreement
@@ -231,9 +232,13 @@ class Comparison:
         return {run: "".join(_letter(place) for place, group in enumerate(groups) if run in group) for run in self.runs}
 
     def query_set_sizes(self, measure: str) -> list[SizeRow]:
-        """How many queries would show a given difference, if differences vary as the widest pair here does."""
+        """How many queries would show a given difference, if differences vary as those of the widest pair here do.
+
+        The differences are 0.01, 0.02, 0.05 and 0.1, or as many times ten of that as the measure's scale needs.
+        """
         spread = max(each.spread for each in self.of(parse_measure(measure).name))
-        return query_set_sizes(spread, alpha=self.alpha)
+        scale = 10 ** max(0, ceil(log10(spread))) if spread else 1
+        return query_set_sizes(spread, [scale * each for each in (0.01, 0.02, 0.05, 0.1)], alpha=self.alpha)
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as plain dicts, ready for JSON."""

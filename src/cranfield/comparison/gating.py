@@ -7,68 +7,35 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from math import sqrt
 from statistics import NormalDist
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from cranfield import saved
+from cranfield.comparison.checks import (
+    Check,
+    GatedMeasure,
+    WorseQuery,
+    drop_check,
+    floor_check,
+    improvement_check,
+    what_moved,
+    worse_check,
+)
 from cranfield.comparison.comparing import PERMUTATIONS, SEED, evaluated
 from cranfield.comparison.corrections import CORRECTIONS
 from cranfield.comparison.pairing import check_same_inputs, judged_cutoff, paired
 from cranfield.comparison.power import USUAL, detectable_difference
-from cranfield.comparison.significance import SAME, TESTS, Settings, deviation
+from cranfield.comparison.significance import TESTS, Settings, deviation
 from cranfield.errors import ComparisonError
 from cranfield.evaluation import Measures
 from cranfield.judge.judgments import Numbers
 from cranfield.measures import Measure, parse_measure, parse_measures
-from cranfield.result import Evaluation, PoorQuery
+from cranfield.result import Evaluation
 
 GATE_MEASURES = ("nDCG@10",)
 GATE_TESTS = ("t", "randomisation", "wilcoxon", "sign")  # those that are symmetric, and so have a one-sided p-value
 LISTED = 10  # queries that got worse, for each measure
-
-
-class WorseQuery(NamedTuple):
-    """A query that got worse, and what moved."""
-
-    query_id: str
-    baseline: float
-    candidate: float
-    moved: str
-
-
-class Check(NamedTuple):
-    """One condition of the gate, and whether it holds."""
-
-    name: str
-    passed: bool
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
-class GatedMeasure:
-    """What the gate saw of a measure.
-
-    drop: by how much the candidate is worse; negative where it is better.
-    p_worse, p_better: corrected one-sided p-values, of "not worse" and of "not better".
-    detectable: the true drop that the gate would have stopped with a power of 0.8; None if no two queries changed
-        differently, so that nothing is known of the noise.
-    judged: of the baseline and the candidate, the share of the first documents that is judged; None: not known.
-    """
-
-    measure: str
-    baseline: float
-    candidate: float
-    drop: float
-    tolerance: float
-    p_worse: float
-    p_better: float
-    detectable: float | None
-    better: int
-    same: int
-    worse: int
-    worse_queries: tuple[WorseQuery, ...]
-    judged: tuple[float | None, float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,12 +135,12 @@ def gate(
         _gated(before, after, measure, drops, tolerances[measure], (float(worse), float(better)), left)
         for (measure, drops), worse, better in zip(worse_by.items(), p_worse, p_better, strict=True)
     )
-    checks = [_drop_check(each, alpha) for each in gated]
-    checks += [_floor_check(after, measure, floor) for measure, floor in floors.items()]
+    checks = [drop_check(each, alpha) for each in gated]
+    checks += [floor_check(after, measure, floor) for measure, floor in floors.items()]
     if require_improvement:
-        checks.append(_improvement_check(gated, alpha))
+        checks.append(improvement_check(gated, alpha))
     if max_worse_queries is not None:
-        checks += [_worse_check(each, max_worse_queries) for each in gated]
+        checks += [worse_check(each, max_worse_queries) for each in gated]
     return GateResult(
         passed=all(check.passed for check in checks),
         baseline=before.run,
@@ -295,54 +262,3 @@ def _detectable(drops: Numbers, tolerance: float, alpha: float) -> float | None:
     beyond = tolerance + NormalDist().inv_cdf(USUAL) * spread / sqrt(len(drops))
     # A one-sided test at alpha looks as far out as a two-sided one at 2 · alpha.
     return max(detectable_difference(spread, len(drops), 2 * alpha), beyond if tolerance else 0.0)
-
-
-def what_moved(before: PoorQuery, after: PoorQuery) -> str:
-    """What happened to the relevant documents of a query, in words."""
-    if not after.retrieved:
-        return f"nothing retrieved, before {before.retrieved}"
-    moved = []
-    if after.found != before.found:
-        moved.append(f"{after.found} of {after.relevant} relevant retrieved, before {before.found}")
-    if after.found and after.first != before.first:
-        moved.append(f"the first relevant at rank {after.first}" + (f", before {before.first}" if before.first else ""))
-    return "; ".join(moved) or "later relevant documents moved"
-
-
-def _drop_check(seen: GatedMeasure, alpha: float) -> Check:
-    moved = f"{seen.measure} {_went(seen)} from {seen.baseline:.4f} to {seen.candidate:.4f}"
-    significant, beyond = seen.p_worse <= alpha, seen.drop > seen.tolerance + SAME
-    shown = "p < 0.0001" if seen.p_worse < 0.0001 else f"p = {seen.p_worse:.4f}"
-    if seen.drop <= SAME:
-        message = f"{moved}: not worse"
-    elif beyond and significant:
-        message = f"{moved}: by more than {seen.tolerance:g} and significantly ({shown})"
-    elif beyond:
-        message = f"{moved}: by more than {seen.tolerance:g}, but not significantly ({shown})"
-    else:
-        message = f"{moved}: within the tolerance of {seen.tolerance:g}"
-    return Check(f"{seen.measure} does not drop", not (beyond and significant), message)
-
-
-def _went(seen: GatedMeasure) -> str:
-    change = seen.candidate - seen.baseline
-    return "stayed" if abs(change) < SAME else "rose" if change > 0 else "fell"
-
-
-def _floor_check(after: Evaluation, measure: Measure, floor: float) -> Check:
-    lower, value = measure.definition.lower_is_better, after[measure]
-    passed = value <= floor + SAME if lower else value >= floor - SAME
-    side = "most" if lower else "least"
-    message = f"{measure} is {value:.4f} and must be at {side} {floor:g}"
-    return Check(f"{measure} is at {side} {floor:g}", passed, message)
-
-
-def _improvement_check(gated: Iterable[GatedMeasure], alpha: float) -> Check:
-    better = [each.measure for each in gated if each.p_better <= alpha and each.drop < 0]
-    said = f"significantly better: {', '.join(better)}" if better else "no measure is significantly better"
-    return Check("some measure improves", bool(better), said)
-
-
-def _worse_check(seen: GatedMeasure, most: int) -> Check:
-    message = f"{seen.worse} queries got worse by {seen.measure}, {most} may"
-    return Check(f"at most {most} queries get worse by {seen.measure}", seen.worse <= most, message)
