@@ -69,7 +69,7 @@ def _permuted(values: Numbers, key: Keys, count: int) -> Numbers:
     """Shuffle the rows of `count` copies of the table, as Fisher and Yates do; the ranges of the sums of columns."""
     queries, systems = values.shape
     each = np.arange(count * queries)
-    left = np.tile(values.T, count)  # a row for each system
+    left = np.ascontiguousarray(np.tile(values.T, count))  # a row for each system; `flat` must be a view of it
     flat = left.reshape(-1)
     sums = np.empty((systems, count))
     outcomes = 1
