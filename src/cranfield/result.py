@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cranfield import saved
 from cranfield.errors import InputError, MeasureError, PolicyError, need
 from cranfield.judge.judgments import Numbers
 from cranfield.judge.policy import Policy
@@ -242,6 +241,8 @@ class Evaluation(Mapping[str, float]):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the evaluation, for a later comparison with another: a JSON file with the value of every query."""
+        from cranfield import saved
+
         facts = dict(zip(saved.COLUMNS[1:], self._found.tolist(), strict=True))
         content = {
             **self.to_dict(per_query=False),
@@ -255,6 +256,8 @@ class Evaluation(Mapping[str, float]):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Evaluation:
         """Load a saved evaluation. It knows all that it knew, except the ranks: `bounds` is an error."""
+        from cranfield import saved
+
         content = saved.read(path)
         loaded = cls.__new__(cls)
         try:

@@ -18,6 +18,15 @@ def test_the_smallest_detectable_difference_is_found_as_often_as_said(n):
     assert power_of(difference, 0.2, n) == pytest.approx(0.8, abs=1e-6)
 
 
+def test_it_is_a_number_everywhere():
+    """scipy's noncentral t is not."""
+    for n in (2, 3, 10, 30, 1000, 6980):
+        for alpha in (0.05, 0.05 / 450, 1e-6):
+            powers = [power_of(difference, 1.0, n, alpha) for difference in np.linspace(0, 3, 40)]
+            assert all(0 <= power <= 1 for power in powers)
+            assert np.diff(powers).min() > -1e-9
+
+
 def test_the_queries_needed_are_just_enough():
     for difference in (0.003, 0.02, 0.1, 0.5, 3.0):
         n = queries_needed(difference, 0.2)

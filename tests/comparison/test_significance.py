@@ -63,6 +63,13 @@ def test_many_differences_are_drawn_and_never_p_0():
     assert one("randomisation", d, settings)[0] != one("randomisation", d, Settings(0.05, 50_000, 1))[0]
 
 
+@pytest.mark.parametrize("test", TESTS)
+def test_thousands_of_queries(test):
+    p, low, high = one(test, differences(1, 7000, shift=0.01)[:, 0], Settings(0.05, 300, 0))
+    assert p < 0.01
+    assert 0 < low < 0.01 < high < 0.02
+
+
 def test_bootstrap_intervals_are_scipys():
     d = np.random.default_rng(5).exponential(0.2, 40) - 0.1
     theirs = stats.bootstrap((d,), np.mean, method="BCa", n_resamples=20_000, rng=2).confidence_interval

@@ -68,7 +68,7 @@ def test_constant_queries_do_not_matter_but_count(engine):
 
 
 def test_it_keeps_its_level_over_all_pairs():
-    """If all systems are alike, alpha of the experiments have any significant pair; a query's own level is no matter."""
+    """If all systems are alike, alpha of the experiments have a significant pair; that queries differ is no matter."""
     chance, hits, times = np.random.default_rng(4), 0, 400
     for seed in range(times):
         values = chance.normal(0, 0.1, (25, 5)) + chance.normal(0, 1, (25, 1))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil, sqrt
+from math import ceil, isfinite, sqrt
 from typing import NamedTuple
 
 from cranfield.errors import ComparisonError
@@ -29,11 +29,11 @@ def power_of(difference: float, spread: float, queries: int, alpha: float = 0.05
     freedom = queries - 1
     far = float(t.ppf(1 - alpha / 2, freedom))
     shift = abs(difference) / spread * sqrt(queries)
-    # The tails are only asked for where they are more than nothing: far out scipy cannot compute them.
-    if freedom > 10 and shift > far + 30:
+    if freedom > 10 and shift > far + 30:  # where scipy's series no longer converge
         return 1.0
-    wrong = float(nct.cdf(-far, freedom, shift)) if shift < 6 else 0.0
-    return min(float(nct.sf(far, freedom, shift)) + wrong, 1.0)
+    wrong = float(nct.cdf(-far, freedom, shift))
+    # Where this tail is below 1e-12, scipy says that it is not a number.
+    return min(float(nct.sf(far, freedom, shift)) + (wrong if isfinite(wrong) else 0.0), 1.0)
 
 
 def detectable_difference(spread: float, queries: int, alpha: float = 0.05, power: float = USUAL) -> float:

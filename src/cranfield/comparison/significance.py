@@ -16,6 +16,7 @@ from cranfield.judge.judgments import Numbers
 SAME = 1e-12  # values closer than this are equal: what is left of two equal sums, added in another order
 BLOCK = 4_000_000  # numbers drawn at a time
 EXACT = 1 << 16  # ways to flip signs that are all tried, even where fewer permutations were asked for
+MOST_EXACT = 1 << 20  # ... and more than these never, since they are all in memory
 
 
 class Tested(NamedTuple):
@@ -67,7 +68,7 @@ def randomisation(differences: Numbers, settings: Settings) -> Tested:
     for column in range(differences.shape[1]):
         d = differences[:, column]
         d = d[d != 0]
-        if 2.0 ** len(d) <= max(settings.permutations, EXACT):
+        if 1 << len(d) <= max(min(settings.permutations, MOST_EXACT), EXACT):
             p[column] = _all_flips(d)
         else:
             drawn.append(column)
