@@ -14,8 +14,30 @@ if TYPE_CHECKING:
     from cranfield.advice import Advice, advise
     from cranfield.agreement import Overlap, RunOverlap, kendall_tau, rbo, run_overlap, spearman_rho, tau_ap
     from cranfield.checking import CheckReport, Problem, check_files
+    from cranfield.comparison import (
+        Comparison,
+        Difference,
+        GateResult,
+        Stability,
+        compare,
+        compare_evaluations,
+        detectable_difference,
+        gate,
+        power_of,
+        queries_needed,
+        query_set_sizes,
+        stability,
+    )
     from cranfield.conversion import Conversion, convert_file
-    from cranfield.errors import CranfieldError, InputError, MeasureError, MissingLibrary, OutputError, PolicyError
+    from cranfield.errors import (
+        ComparisonError,
+        CranfieldError,
+        InputError,
+        MeasureError,
+        MissingLibrary,
+        OutputError,
+        PolicyError,
+    )
     from cranfield.evaluation import evaluate, evaluate_runs, value
     from cranfield.explanation import Explanation, explain
     from cranfield.judge.grouped import GroupedJudgments
@@ -32,7 +54,22 @@ _HOMES = {
     "agreement": ("Overlap", "RunOverlap", "kendall_tau", "rbo", "run_overlap", "spearman_rho", "tau_ap"),
     "checking": ("CheckReport", "Problem", "check_files"),
     "conversion": ("Conversion", "convert_file"),
-    "errors": ("CranfieldError", "InputError", "MeasureError", "MissingLibrary", "OutputError", "PolicyError"),
+    "comparison": (
+        *(
+            "Comparison",
+            "Difference",
+            "GateResult",
+            "Stability",
+            "compare",
+            "compare_evaluations",
+            "detectable_difference",
+        ),
+        *("gate", "power_of", "queries_needed", "query_set_sizes", "stability"),
+    ),
+    "errors": (
+        *("ComparisonError", "CranfieldError", "InputError", "MeasureError", "MissingLibrary", "OutputError"),
+        "PolicyError",
+    ),
     "evaluation": ("evaluate", "evaluate_runs", "value"),
     "explanation": ("Explanation", "explain"),
     "result": ("Evaluation",),
@@ -47,10 +84,14 @@ _HOMES = {
 __all__ = [
     "Advice",
     "CheckReport",
+    "Comparison",
+    "ComparisonError",
     "Conversion",
     "CranfieldError",
+    "Difference",
     "Evaluation",
     "Explanation",
+    "GateResult",
     "GroupedJudgments",
     "InputError",
     "JudgedRanks",
@@ -64,22 +105,31 @@ __all__ = [
     "PolicyError",
     "Problem",
     "RunOverlap",
+    "Stability",
     "__version__",
     "advise",
     "bibtex",
     "catalogue",
     "check_files",
+    "compare",
+    "compare_evaluations",
     "convert_file",
+    "detectable_difference",
     "evaluate",
     "evaluate_runs",
     "explain",
+    "gate",
     "kendall_tau",
     "measure",
     "parse_measure",
     "parse_measures",
+    "power_of",
+    "queries_needed",
+    "query_set_sizes",
     "rbo",
     "run_overlap",
     "spearman_rho",
+    "stability",
     "tau_ap",
     "value",
 ]

@@ -6,6 +6,7 @@
     ├── OutputError       a file that cannot be written
     ├── MeasureError      a measure or a parameter of one that does not exist; also a ValueError
     ├── PolicyError       a policy setting that does not exist; also a ValueError
+    ├── ComparisonError   evaluations that cannot be compared, or not that way; also a ValueError
     └── MissingLibrary    an optional library that is not installed; also an ImportError
 
 A message is a fact with its place, and where it helps a second line: "Hint: what to do".
@@ -61,6 +62,10 @@ class MeasureError(CranfieldError, ValueError):
 
 class PolicyError(CranfieldError, ValueError):
     """A policy setting that does not exist."""
+
+
+class ComparisonError(CranfieldError, ValueError):
+    """Evaluations that cannot be compared, or not in the way that was asked for."""
 
 
 class MissingLibrary(CranfieldError, ImportError):

@@ -141,7 +141,7 @@ def value(measure: str | Measure, grades: Sequence[float | None], missed: Sequen
 
 
 def run_name(source: str) -> str:
-    """A file's name without folder and extensions."""
+    """The name of a run: its file without folder and extensions."""
     name = os.path.basename(source)
     for _ in range(2):
         stem, extension = os.path.splitext(name)

@@ -24,6 +24,7 @@ FORMATS = ("table", "tsv", "csv", "json", "jsonl", "markdown", "latex")
 @click.option("--by", metavar="FILE", help="Also the means of segments: a file of query and segment.")
 @click.option("--weights", metavar="FILE", help="How much each query counts: a file of query and weight.")
 @click.option("--lengths", metavar="FILE", help="Lengths of documents, for TBG and U: a file of document and length.")
+@click.option("--save", metavar="FILE", help="Save the evaluation of one run, to compare with later.")
 @options.policy
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", help="What to print [table].")
 @click.option("-o", "--output", "file", metavar="FILE", help="Write to a file.")
@@ -38,6 +39,7 @@ def command(
     by: str | None,
     weights: str | None,
     lengths: str | None,
+    save: str | None,
     form: str,
     file: str | None,
     names: str,
@@ -61,6 +63,8 @@ def command(
     from cranfield.read.streams import Stream
 
     opened = [Stream(run) for run in options.expanded(runs)]
+    if save and len(opened) > 1:
+        raise click.UsageError("--save takes one run.")
     opened[0].hash_ahead()  # while the libraries are imported
 
     from cranfield.evaluation import DEFAULT_MEASURES, evaluate_runs
@@ -89,6 +93,8 @@ def command(
         weights=read_numbers(weights, "weight") if weights else None,
         segments=read_words(by, "segment") if by else None,
     )
+    if save:
+        view.evaluations[0].save(save)
     output.write(_lines(view, form, file), file)
 
 

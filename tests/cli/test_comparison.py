@@ -1,0 +1,129 @@
+"""The commands compare, stability and gate, as people run them."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.cli.test_program import run
+
+SCANS = "import sys; from cranfield.cli.main import program; program(sys.argv[1:], standalone_mode=False);"
+
+
+@pytest.fixture
+def files(tmp_path):
+    queries = range(1, 13)
+    (tmp_path / "qrels").write_text("".join(f"{q} 0 r 1\n{q} 0 x 0\n{q} 0 y 0\n" for q in queries))
+    for name, ranking in (("good", "rxy"), ("bad", "xry"), ("worst", "xyr")):
+        lines = [f"{q} Q0 {d} {i} {-i} t\n" for q in queries for i, d in enumerate(ranking if q > 1 else "xry", 1)]
+        (tmp_path / f"{name}.run").write_text("".join(lines))
+    return tmp_path
+
+
+def test_compare(files):
+    done = run("compare", "qrels", "bad.run", "good.run", "worst.run", "-m", "RR", "-m", "P@1", cwd=files)
+    assert done.returncode == 0, done.stderr
+    assert "▲  good - bad" in done.stdout
+    assert "family of 6" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    options = ("-m", "RR", "-b", "bad.run", "--correction", "bh", "--alpha", "0.01", "--format")
+    done = run("compare", "qrels", "good.run", "worst.run", *options, "json", "--test", "tukey", cwd=files)
+    found = json.loads(done.stdout)
+    assert (found["runs"], found["baseline"], found["alpha"]) == (["bad", "good", "worst"], "bad", 0.01)
+    assert [each["run"] for each in found["differences"]] == ["good", "worst"]
+    assert run("compare", "qrels", "good.run", "bad.run", *options, "markdown", cwd=files).stdout.startswith("| run |")
+    assert r"\toprule" in run("compare", "qrels", "good.run", "bad.run", *options, "latex", cwd=files).stdout
+
+
+def test_stability(files):
+    done = run("stability", "qrels", "good.run", "bad.run", "-m", "RR", "--remove", "0.5", "--repeats", "3", cwd=files)
+    assert done.returncode == 0, done.stderr
+    assert "36 judgments of 12 queries, 2 runs" in done.stdout
+    assert " 50%" in done.stdout
+    done = run("stability", "qrels", "good.run", "--format", "json", "--repeats", "2", cwd=files)
+    assert [row["removed"] for row in json.loads(done.stdout)["rows"]][:5] == [0.1, 0.3, 0.5, 0.7, 0.9]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("bad.run", "good.run"), 0),
+        (("good.run", "bad.run"), 1),
+        (("good.run", "bad.run", "--tolerance", "0.6"), 0),
+        (("good.run", "bad.run", "--alpha", "1e-12"), 0),
+        (("good.run", "good.run", "--min", "RR=0.99"), 1),
+        (("good.run", "good.run", "--min", "RR=0.9"), 0),
+        (("good.run", "good.run", "--require-improvement"), 1),
+        (("bad.run", "good.run", "--require-improvement"), 0),
+        (("good.run", "bad.run", "--tolerance", "0.6", "--max-worse-queries", "3"), 1),
+        (("good.run", "none.run"), 2),
+        (("good.run",), 2),
+        (("good.run", "bad.run", "--min", "RR"), 2),
+        (("good.run", "bad.run", "--min", "RR=x"), 2),
+        (("good.run", "bad.run", "--alpha", "2"), 2),
+        (("good.run", "bad.run", "--test", "tukey"), 2),
+    ],
+)
+def test_exit_codes_of_the_gate(files, arguments, code):
+    done = run("gate", "qrels", *arguments, "-m", "RR", cwd=files)
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout.startswith({0: "PASSED", 1: "FAILED", 2: ""}[code])
+    assert bool(done.stderr) == (code == 2)
+
+
+def test_a_saved_baseline_and_changed_judgments(files):
+    done = run("evaluate", "qrels", "good.run", "-m", "RR", "--save", "base.json", cwd=files)
+    assert done.returncode == 0, done.stderr
+    assert run("gate", "qrels", "base.json", "good.run", "-m", "RR", cwd=files).returncode == 0
+    assert run("gate", "qrels", "base.json", "bad.run", "-m", "RR", cwd=files).returncode == 1
+    assert run("compare", "qrels", "base.json", "bad.run", "-m", "RR", cwd=files).returncode == 0
+    other = run("gate", "qrels", "base.json", "good.run", "-m", "RR", "--ties", "worst", cwd=files)
+    assert (other.returncode, "different policies" in other.stderr) == (2, True)
+    (files / "qrels").write_text((files / "qrels").read_text() + "13 0 r 1\n")
+    changed = run("gate", "qrels", "base.json", "good.run", "-m", "RR", cwd=files)
+    assert (changed.returncode, "different judgments" in changed.stderr) == (2, True)
+    assert run("evaluate", "qrels", "good.run", "bad.run", "--save", "x.json", cwd=files).returncode == 2
+
+
+def test_the_formats_of_the_gate(files):
+    for name, start in (("junit", "<?xml"), ("markdown", "### ❌"), ("json", "{")):
+        done = run("gate", "qrels", "good.run", "bad.run", "-m", "RR", "--format", name, cwd=files)
+        assert done.returncode == 1
+        assert done.stdout.startswith(start)
+    assert json.loads(done.stdout)["passed"] is False
+
+
+def test_init_writes_a_config_that_works(files):
+    done = run("gate", "--init", cwd=files)
+    assert done.returncode == 0, done.stderr
+    assert (files / ".github/workflows/search-quality.yml").exists()
+    config = files / "cranfield-gate.toml"
+    assert run("gate", "--init", cwd=files).returncode == 2
+    (files / "qrels.txt").write_bytes((files / "qrels").read_bytes())
+    (files / "candidate.run").write_bytes((files / "bad.run").read_bytes())
+    assert (
+        run("evaluate", "qrels.txt", "good.run", "-m", "nDCG@10", "--save", "baseline.json", cwd=files).returncode == 0
+    )
+    # Paths in it are relative to it, wherever the command is run.
+    assert run("gate", "--config", str(config), cwd=files.parent).returncode == 1
+    assert run("gate", "--config", str(config), "--tolerance", "0.9", cwd=files).returncode == 0
+    for wrong in ("tolerence = 1\n", 'alpha = "x"\n', "max_worse_queries = true\n", "not toml\n"):
+        (files / "wrong.toml").write_text(wrong)
+        done = run("gate", "--config", "wrong.toml", cwd=files)
+        assert (done.returncode, "wrong.toml" in done.stderr) == (2, True), done.stderr
+    assert run("gate", "--config", "none.toml", cwd=files).returncode == 2
+
+
+def test_help_names_the_commands():
+    done = run("--help")
+    for name in ("compare", "stability", "gate"):
+        assert f"  {name} " in done.stdout
+
+
+def test_evaluating_never_imports_scipy(files):
+    code = f"{SCANS} print('scipy' in sys.modules)"
+    for arguments in (["evaluate", "qrels", "good.run"], ["evaluate", "qrels", "good.run", "--save", "x.json"]):
+        done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, cwd=files)
+        assert done.stdout.splitlines()[-1] == "False", done.stderr

@@ -1,0 +1,270 @@
+"""compare: what it says of runs."""
+
+import json
+import math
+import random
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from cranfield import (
+    ComparisonError,
+    Evaluation,
+    InputError,
+    Policy,
+    compare,
+    compare_evaluations,
+    evaluate,
+    evaluate_runs,
+)
+from tests.comparison.made import qrels_for, random_runs, run_of_ranks
+
+TESTS = ("t", "randomisation", "bootstrap", "wilcoxon", "sign", "tukey")
+N = 40
+QRELS = qrels_for(N)
+RUNS = random_runs(3, N, 4, worse=5)
+
+
+def numbers(value):
+    if isinstance(value, dict):
+        return [n for each in value.values() for n in numbers(each)]
+    if isinstance(value, list):
+        return [n for each in value for n in numbers(each)]
+    return [value] if isinstance(value, float) else []
+
+
+def test_a_difference_tells_all():
+    found = compare(QRELS, {"old": RUNS["run3"], "new": RUNS["run0"]}, "RR")
+    [difference] = found
+    old, new = (evaluate(QRELS, run, "RR").column("RR") for run in (RUNS["run3"], RUNS["run0"]))
+    theirs = stats.ttest_rel(new, old)
+    assert (difference.baseline, difference.run) == ("old", "new")
+    assert difference.difference == pytest.approx((new - old).mean())
+    assert difference.p == difference.adjusted == pytest.approx(theirs.pvalue)
+    assert (difference.low, difference.high) == pytest.approx(tuple(theirs.confidence_interval()))
+    assert (difference.better, difference.same, difference.worse) == (
+        (new > old).sum(),
+        (new == old).sum(),
+        (new < old).sum(),
+    )
+    assert difference.verdict == "significantly better"
+    most = np.argsort(-np.abs(new - old), kind="stable")[:5]
+    assert [change.query_id for change in difference.changed] == [str(q) for q in most]
+    assert difference.changed[0].difference == pytest.approx((new - old)[most[0]])
+    assert found.means["RR"] == pytest.approx({"old": old.mean(), "new": new.mean()})
+    assert found.find("mrr", "new", "old") is difference
+    assert found.judged == {"Judged@10": {"old": 1.0, "new": 1.0}}
+    with pytest.raises(ComparisonError, match="was not compared"):
+        found.find("RR", "old", "new")
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_the_order_of_queries_and_documents_changes_nothing(test):
+    chance = random.Random(1)
+
+    def shuffled(by_query):
+        return {q: by_query[q] for q in chance.sample(list(by_query), len(by_query))}
+
+    again = compare(shuffled(QRELS), {name: shuffled(run) for name, run in RUNS.items()}, "RR P@5", test=test)
+    assert compare(QRELS, RUNS, "RR P@5", test=test).differences == again.differences
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_identical_runs_have_p_1_and_nothing_is_nan(test):
+    runs = {"a": RUNS["run0"], "b": RUNS["run0"], "c": RUNS["run1"]}
+    found = compare(QRELS, runs, "RR P@5", test=test)
+    same = found.find("RR", "b", "a")
+    assert (same.p, same.adjusted, same.difference, same.effect, same.significant) == (1, 1, 0, 0, False)
+    assert (same.better, same.same, same.worse, same.changed) == (0, N, 0, ())
+    if test != "tukey":
+        assert (same.low, same.high) == (0, 0)
+    every = numbers(found.to_dict())
+    assert len(every) > 50
+    assert all(map(math.isfinite, every))
+    only = compare(QRELS, {"a": RUNS["run0"], "b": RUNS["run0"]}, test=test)
+    assert all(map(math.isfinite, numbers(only.to_dict())))
+    assert json.loads(only.to_json())["differences"][0]["p"] == 1
+
+
+def test_the_family_is_all_pairs_and_all_measures():
+    found = compare(QRELS, RUNS, "RR P@5 P@1")
+    assert found.family == "Holm over a family of 18 (6 pairs × 3 measures)"
+    p = sorted(each.p for each in found)
+    assert min(each.adjusted for each in found) == pytest.approx(min(1, 18 * p[0]))
+    none = compare(QRELS, RUNS, "RR P@5 P@1", correction="none")
+    assert [each.adjusted for each in none] == [each.p for each in none] == [each.p for each in found]
+    assert none.family == "no correction for the 18 comparisons made (6 pairs × 3 measures)"
+    based = compare(QRELS, RUNS, "RR", baseline="run2", correction="bonferroni")
+    assert based.family == "Bonferroni over a family of 3 (3 pairs × 1 measure)"
+    assert [(each.baseline, each.run) for each in based] == [("run2", run) for run in ("run0", "run1", "run3")]
+    tukey = compare(QRELS, RUNS, "RR P@5", test="tukey")
+    assert "Bonferroni over the 2 measures" in tukey.family
+    assert all(each.adjusted == min(1, 2 * each.p) for each in tukey)
+
+
+def test_a_baseline_by_name_by_path_and_beside_the_runs(tmp_path):
+    paths = []
+    for name, run in list(RUNS.items())[:3]:
+        paths.append(tmp_path / f"{name}.run")
+        rows = [(q, d, i) for q, ranking in run.items() for i, d in enumerate(ranking, 1)]
+        paths[-1].write_text("".join(f"{q} Q0 {d} {i} {-i} t\n" for q, d, i in rows))
+    for baseline in ("run1", paths[1], str(paths[1])):
+        assert {each.baseline for each in compare(QRELS, paths, "RR", baseline=baseline)} == {"run1"}
+    beside = compare(QRELS, paths[1:], "RR", baseline=paths[0])
+    assert beside.runs == ("run0", "run1", "run2")
+    assert compare(QRELS, {"x": RUNS["run1"]}, "RR", baseline=RUNS["run0"]).runs == ("baseline", "x")
+    with pytest.raises(ComparisonError, match="no run is called 'run9'"):
+        compare(QRELS, RUNS, "RR", baseline="run9")
+
+
+def test_queries_that_only_some_runs_have():
+    shorter = {q: ranking for q, ranking in RUNS["run1"].items() if int(q) >= 5}
+    runs = {"a": RUNS["run0"], "b": shorter}
+    skipping = compare(QRELS, runs, "RR", policy=Policy(missing="skip"))
+    assert (skipping.queries, skipping.left_out) == (N - 5, 5)
+    kept = {q: judged for q, judged in QRELS.items() if int(q) >= 5}
+    assert skipping.differences[0].p == compare(kept, runs, "RR").differences[0].p
+    # Means are over the same queries for all.
+    assert skipping.means["RR"]["a"] == pytest.approx(evaluate(kept, RUNS["run0"], "RR")["RR"])
+    zero = compare(QRELS, runs, "RR")
+    assert (zero.queries, zero.left_out) == (N, 0)
+    assert zero.means["RR"]["b"] == pytest.approx(evaluate(QRELS, shorter, "RR")["RR"])
+    with pytest.raises(InputError, match="not in the run"):
+        compare(QRELS, runs, "RR", policy=Policy(missing="error"))
+    with pytest.raises(ComparisonError, match="share one query"):
+        compare(QRELS, {"a": RUNS["run0"], "b": {"3": ["r"]}}, "RR", policy=Policy(missing="skip"))
+
+
+def test_what_cannot_be_compared_is_refused():
+    one = evaluate(QRELS, RUNS["run0"], "RR", name="one")
+    other = evaluate(QRELS, RUNS["run1"], "RR", name="other")
+    assert compare_evaluations([one, other]).runs == ("one", "other")
+    assert compare(None, [one, other], "RR").differences == compare_evaluations([one, other]).differences
+    changed = evaluate({**QRELS, "0": {"r": 2}}, RUNS["run1"], "RR", name="other")
+    with pytest.raises(ComparisonError, match="different judgments"):
+        compare_evaluations([one, changed])
+    deeper = evaluate(QRELS, RUNS["run1"], "RR", policy=Policy(depth=3), name="other")
+    with pytest.raises(ComparisonError, match="different policies"):
+        compare_evaluations([one, deeper])
+    with pytest.raises(ComparisonError, match="one run cannot be compared"):
+        compare(QRELS, [RUNS["run0"]], "RR")
+    with pytest.raises(ComparisonError, match="same name"):
+        compare_evaluations([one, one])
+    with pytest.raises(ComparisonError, match="not evaluated by AP"):
+        compare_evaluations([one, other], "AP")
+    for measure in ("NumRet", "GMAP"):
+        with pytest.raises(ComparisonError, match="not a mean"):
+            compare(QRELS, RUNS, measure)
+    for wrong in ({"test": "z"}, {"correction": "x"}, {"alpha": 0}, {"alpha": 1.5}, {"permutations": 0}):
+        with pytest.raises(ComparisonError):
+            compare(QRELS, RUNS, "RR", **wrong)
+
+
+def test_lower_is_better():
+    name = "E"
+    found = compare(QRELS, {"a": RUNS["run0"], "b": RUNS["run3"]}, name)
+    [difference] = found
+    a, b = (evaluate(QRELS, RUNS[run], name).column(name) for run in ("run0", "run3"))
+    assert difference.better == (b < a).sum()
+    if difference.significant:
+        assert difference.verdict == f"significantly {'better' if difference.difference < 0 else 'worse'}"
+
+
+def test_groups_of_runs_that_cannot_be_told_apart():
+    good, middle, poor = (run_of_ranks([rank] * (N - 1) + [1]) for rank in (1, 2, 20))
+    near = run_of_ranks([1] * (N - 1) + [2])
+    runs = {"poor": poor, "good": good, "middle": middle, "near": near}
+    found = compare(QRELS, runs, "RR")
+    assert found.groups("RR") == [("good", "near"), ("middle",), ("poor",)]
+    marks = {row.run: row.cells[0].mark for row in found.table().rows}
+    assert marks == {"poor": "c", "good": "a", "middle": "b", "near": "a"}
+    assert found.discriminative_power() == {"RR": 5 / 6}
+    based = compare(QRELS, runs, "RR", baseline="middle").table()
+    assert {row.run: row.cells[0].mark for row in based.rows} == {"poor": "▼", "good": "▲", "middle": "", "near": "▲"}
+    assert [row.run for row in based.rows if row.cells[0].best] == ["good"]
+    # A chain: each like the next, the ends apart. Every run shares a letter with just those it is like.
+    chain = {f"s{s}": random_runs(9, N, 1)["run0"] for s in range(2)}
+    assert compare(QRELS, chain, "RR").groups("RR") == [("s0", "s1")]
+
+
+def test_letters_say_exactly_what_is_significant():
+    for seed in range(6):
+        found = compare(QRELS, random_runs(seed, N, 6, worse=4), "RR", correction="none")
+        groups = found.groups("RR")
+        for each in found:
+            together = any({each.run, each.baseline} <= set(group) for group in groups)
+            assert together != each.significant
+
+
+def test_measures_agree_with_themselves():
+    found = compare(QRELS, RUNS, "RR AP P@1")
+    by_pair = {(each.one, each.other): each for each in found.agreement()}
+    assert by_pair["RR", "AP"].runs == by_pair["RR", "AP"].queries == pytest.approx(1)
+    assert 0 < by_pair["RR", "P@1"].queries < 1
+    alike = compare(QRELS, {"a": RUNS["run0"], "b": RUNS["run0"]}, "RR P@1").agreement()
+    assert alike[0].runs is None
+
+
+def test_power_is_that_of_the_family():
+    from cranfield import detectable_difference
+
+    found = compare(QRELS, RUNS, "RR P@5")
+    each = found.differences[0]
+    assert each.detectable == pytest.approx(detectable_difference(each.spread, N, 0.05 / 12))
+    plain = compare(QRELS, RUNS, "RR P@5", correction="none").differences[0]
+    assert plain.detectable == pytest.approx(detectable_difference(each.spread, N, 0.05))
+    assert len(found.query_set_sizes("RR")) == 4
+
+
+def test_saved_evaluations_are_compared_like_others(tmp_path):
+    fresh = evaluate_runs(QRELS, RUNS, "RR P@5 Judged@10")
+    for name, each in fresh.items():
+        each.save(tmp_path / f"{name}.json")
+    loaded = {name: Evaluation.load(tmp_path / f"{name}.json") for name in fresh}
+    for name, each in loaded.items():
+        assert dict(each) == dict(fresh[name])
+        assert each.per_query == fresh[name].per_query
+        assert (each.counts, each.policy, each.signature) == (
+            fresh[name].counts,
+            fresh[name].policy,
+            fresh[name].signature,
+        )
+        assert each.worst("RR", 3) == fresh[name].worst("RR", 3)
+        assert each.by_segment("RR", {"1": "x"}) == fresh[name].by_segment("RR", {"1": "x"})
+        assert str(each) == str(fresh[name])
+        with pytest.raises(InputError, match="does not know the ranks"):
+            each.bounds("RR")
+        each.save(tmp_path / "again.json")
+        assert (tmp_path / "again.json").read_text() == (tmp_path / f"{name}.json").read_text()
+    one, other = compare_evaluations(list(fresh.values()), "RR"), compare_evaluations(list(loaded.values()), "RR")
+    assert [each.p for each in one] == [each.p for each in other]
+    assert one.judged == other.judged
+    assert {each.could_reverse for each in other} == {None}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda text: "no JSON", "not a saved evaluation"),
+        (lambda text: "[]", "not a saved evaluation"),
+        (lambda text: text.replace('"edition": 1', '"edition": 99'), "edition 99"),
+        (lambda text: text.replace('"retrieved"', '"other"'), "columns are missing"),
+        (lambda text: text.replace('"RR": [', '"RR": [NaN, '), "columns are missing"),
+        (lambda text: text.replace('"RR"', '"XYZ"'), "cannot read what was saved"),
+        (lambda text: text.replace('"doc_id"', '"odd"'), "cannot read what was saved"),
+    ],
+)
+def test_broken_files_are_errors(tmp_path, change, message):
+    path = tmp_path / "saved.json"
+    evaluate(QRELS, RUNS["run0"], "RR").save(path)
+    path.write_text(change(path.read_text()))
+    with pytest.raises(InputError, match=message):
+        Evaluation.load(path)
+
+
+def test_files_that_cannot_be_read_or_written(tmp_path):
+    with pytest.raises(InputError, match="cannot be read"):
+        Evaluation.load(tmp_path / "none.json")
+    with pytest.raises(InputError, match="cannot be written"):
+        evaluate(QRELS, RUNS["run0"], "RR").save(tmp_path / "none" / "x.json")

@@ -1,0 +1,94 @@
+"""Comparisons as people read them."""
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from cranfield import compare, gate, stability
+from cranfield.show.comparison import (
+    comparison_latex,
+    comparison_markdown,
+    comparison_text,
+    latex,
+    stability_text,
+)
+from cranfield.show.gate import gate_junit, gate_markdown, gate_text
+from tests.comparison.made import qrels_for, random_runs
+
+N = 30
+QRELS = qrels_for(N)
+RUNS = random_runs(3, N, 5, worse=6)
+LONG = {f"a-system-with-quite-a-long-name-and-number-{name}": run for name, run in RUNS.items()}
+
+
+@pytest.mark.parametrize("runs", [RUNS, LONG, dict(list(RUNS.items())[:2]), dict(list(LONG.items())[:2])])
+@pytest.mark.parametrize("measures", ["RR", "nDCG@10 AP RR P@10 P@5 P@1 R@100 Bpref ERR RBP"])
+def test_text_keeps_to_80_columns(runs, measures):
+    for found in (compare(QRELS, runs, measures), compare(QRELS, runs, measures, baseline=next(iter(runs)))):
+        text = comparison_text(found)
+        assert max(map(len, text.splitlines())) <= 80
+        assert f"family of {len(found.differences)}" in " ".join(text.split())
+        for name in found.table().measures:
+            assert name in text
+    for text in (
+        stability_text(stability(QRELS, runs, measures, [0.5], repeats=2)),
+        gate_text(gate(QRELS, *list(runs.values())[:2], measures)),
+    ):
+        assert max(map(len, text.splitlines())) <= 80
+
+
+def test_text_says_what_matters():
+    unjudged = {q: {"r": 1} for q in QRELS}
+    text = comparison_text(compare(unjudged, {"old": RUNS["run4"], "new": RUNS["run0"]}, "RR"))
+    assert "▲? new - old" in text
+    assert "not decided: unjudged documents could reverse this" in text
+    assert "30 queries, matched by id. Paired t-test, two-sided; Holm over a family of 1" in text
+    assert re.search(r"queries: \d+ better, \d+ the same, \d+ worse; judged 0\.\d+ and 0\.\d+", text)
+    assert "Queries that changed most" in text
+    same = comparison_text(compare(QRELS, {"a": RUNS["run0"], "b": RUNS["run0"]}, "RR"))
+    assert "the runs do not differ, so nothing is known of the noise" in same
+    assert "nan" not in same
+    skipped = comparison_text(compare(QRELS, RUNS, "RR", bounds=False))
+    assert "was not looked into" in " ".join(skipped.split())
+
+
+def test_markdown_is_a_table_whatever_the_names():
+    found = compare(QRELS, {"a|b": RUNS["run0"], "c_d": RUNS["run4"]}, "RR AP", baseline="c_d")
+    lines = [line for line in comparison_markdown(found).splitlines() if line.startswith("|")]
+    widths = {len(re.findall(r"(?<!\\)\|", line)) for line in lines[:4]}
+    assert widths == {5}
+    assert "a\\|b" in lines[2]
+    assert "▲" in lines[2]
+    assert "**" in lines[2]
+    assert "significantly better" in lines[-1]
+
+
+def test_latex_is_escaped():
+    found = compare(QRELS, {"50%_of_$x": RUNS["run0"], "a&b\\c{d}~^#": RUNS["run4"]}, "RR", baseline="a&b\\c{d}~^#")
+    text = comparison_latex(found)
+    assert r"50\%\_of\_\$x & \textbf{" in text
+    assert r"a\&b\textbackslash{}c\{d\}\textasciitilde{}\textasciicircum{}\#" in text
+    assert r"$^{\blacktriangle}$" in text
+    rows = [line for line in text.splitlines() if line.endswith(r"\\")]
+    assert {len(re.findall(r"(?<!\\)&", row)) for row in rows} == {2}
+    assert latex("AP × 2") == r"AP $\times$ 2"
+    letters = comparison_latex(compare(QRELS, RUNS, "RR"))
+    assert r"$^{\mathrm{a}}$" in letters
+
+
+def test_junit_and_markdown_of_a_gate():
+    result = gate(QRELS, RUNS["run0"], RUNS["run4"], "RR", minimum={"RR": 0.01})
+    root = ElementTree.fromstring(gate_junit(result).partition("\n")[2])
+    [suite] = root
+    assert (root.get("tests"), root.get("failures")) == ("2", "1")
+    assert [case.find("failure") is None for case in suite] == [False, True]
+    assert "RR fell from" in suite[0].find("failure").get("message")
+    markdown = gate_markdown(result)
+    assert markdown.startswith("### ❌")
+    assert "**failed**" in markdown
+    text = gate_text(result)
+    assert text.startswith("FAILED: candidate against baseline")
+    assert "would have been stopped with a chance of 80%" in " ".join(text.split())
+    assert "… and" in text
+    assert gate_text(gate(QRELS, RUNS["run0"], RUNS["run0"], "RR")).startswith("PASSED")
