@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 from cranfield.errors import InputError
@@ -184,21 +185,32 @@ def json_row(line: bytes, number: int, name: str) -> dict[str, Any]:
 _JSON_HINT = 'judgments are {"query": {"document": grade}}; a run is {"query": {"document": score}}'
 
 
-def _parse(text: bytes, name: str, line: int | None) -> Any:
+class _Twice(Exception):
+    """A key that stands twice in one object."""
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise _Twice(next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1))
+    return members
+
+
+@cache
+def _decoder() -> Any:
     import json
 
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        members = dict(pairs)
-        if len(members) < len(pairs):
-            twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-            raise InputError(name, f"the key '{twice}' stands twice in one object.", line=line)
-        return members
+    return json.JSONDecoder(object_pairs_hook=_unique)
+
+
+def _parse(text: bytes, name: str, line: int | None) -> Any:
+    from json import JSONDecodeError
 
     try:
-        return json.loads(text, object_pairs_hook=unique)
-    except InputError:
-        raise
-    except json.JSONDecodeError as error:
+        return _decoder().decode(text.decode())
+    except _Twice as twice:
+        raise InputError(name, f"the key '{twice}' stands twice in one object.", line=line) from None
+    except JSONDecodeError as error:
         raise InputError(name, f"this is not JSON ({error.msg}).", line=line or error.lineno, hint=_JSON_HINT) from None
     except (UnicodeDecodeError, RecursionError, ValueError) as error:
         raise InputError(name, f"this is not JSON ({error}).", line=line, hint=_JSON_HINT) from None

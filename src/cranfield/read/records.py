@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from cranfield.errors import InputError
 from cranfield.read.formats import detect
-from cranfield.read.mappings import finite, id_text, json_row, numbered_lines, read_json, read_rows
+from cranfield.read.mappings import Row, finite, id_text, json_row, numbered_lines, read_json, read_rows
 from cranfield.read.names import Role, find_columns, wanted
 from cranfield.read.streams import Stream
 from cranfield.read.text import PREFERENCES, BadLine, Block, Layout, Line, blocks, decoded, header_lines
@@ -130,15 +130,20 @@ class RecordFile:
         return [number_text(-value if self.ranks else value) for value in values]
 
     def _from_rows(self, numbered: Iterable[tuple[int, Any]], bad: Bad) -> Records:
-        rows = []
-        grouped = self.role == "qrels"
-        for number, row in numbered:
-            try:
-                found = next(read_rows([(number, row)], self.role, self.name, lines=True, grouped=grouped))
-            except InputError as error:
-                bad(_on_line(error, number))
-            else:
-                rows.append((number, found))
+        grouped, items = self.role == "qrels", list(numbered)
+        rows: list[tuple[int, Row]] = []
+        try:
+            found = read_rows(items, self.role, self.name, lines=True, grouped=grouped)
+            rows.extend(zip((number for number, _ in items), found, strict=True))
+        except InputError:  # one by one, to find all that are bad
+            rows.clear()
+            for item in items:
+                try:
+                    row = next(read_rows([item], self.role, self.name, lines=True, grouped=grouped))
+                except InputError as error:
+                    bad(_on_line(error, item[0]))
+                else:
+                    rows.append((item[0], row))
         values = [row.value for _, row in rows]
         groups = [row.groups[0] if row.groups else "0" for _, row in rows]
         return Records(
