@@ -192,11 +192,19 @@ class Evaluation(Mapping[str, float]):
             its_weights = np.array([known.get(query, 1.0) for query in self.query_ids])
         return aggregate(self._values[wanted], how or wanted.definition.aggregate, its_weights)
 
-    def bounds(self, measure: str | Measure, max_grade: float | None = None, *, budget: int = BUDGET) -> Bounds:
+    def bounds(
+        self,
+        measure: str | Measure,
+        max_grade: float | None = None,
+        *,
+        budget: int = BUDGET,
+        missed: Mapping[str, int] | None = None,
+    ) -> Bounds:
         """How low and how high a measure could be, whatever the unjudged documents of the run turn out to be.
 
         max_grade: the highest grade an unjudged document may have; by default the highest in the judgments.
         budget: how much to try; with less, bounds may be wider than need be.
+        missed: by query, how many unjudged documents that the run lacks may be relevant as well; by default none.
 
         >>> from cranfield import evaluate
         >>> result = evaluate({"1": {"a": 1, "b": 1}}, {"1": ["x", "a", "y"]}, "RR R@3")
@@ -204,17 +212,13 @@ class Evaluation(Mapping[str, float]):
         (0.5, 1.0, 0.75)
         """
         wanted = self._find(measure)
-        if self._judged is None:
-            raise InputError(
-                self.run,
-                "a saved evaluation does not know the ranks, and so no bounds.",
-                hint="evaluate the run again",
-            )
+        judged = self._ranks()
         if wanted.definition.table == "ranks":
-            found = bounds(wanted, self._judged, max_grade, budget)
+            more = None if missed is None else np.array([missed.get(query, 0) for query in judged.query_ids], dtype=int)
+            found = bounds(wanted, judged, max_grade, budget, more)
             low, high, exact = found.low[self._kept], found.high[self._kept], found.exact[self._kept]
         else:  # an unjudged document may belong to any subtopic, and so on: no more is known than what values there are
-            exact = (self._judged.retrieved == self._judged.sum(self._judged.judged))[self._kept]
+            exact = (judged.retrieved == judged.sum(judged.judged))[self._kept]
             low, high = (np.where(exact, self._values[wanted], end) for end in wanted.definition.range)
         how = wanted.definition.aggregate
         pairs = zip(low.tolist(), high.tolist(), strict=True)
@@ -224,6 +228,21 @@ class Evaluation(Mapping[str, float]):
             exact=bool(exact.all()),
             by_query=dict(zip(self.query_ids, pairs, strict=True)),
         )
+
+    def unjudged(self) -> dict[str, int]:
+        """How many documents of each ranking are not judged."""
+        judged = self._ranks()
+        holes = (judged.retrieved - judged.sum(judged.judged)).astype(int)[self._kept]
+        return dict(zip(self.query_ids, holes.tolist(), strict=True))
+
+    def _ranks(self) -> JudgedRanks:
+        if self._judged is None:
+            raise InputError(
+                self.run,
+                "a saved evaluation does not know the ranks, and so no bounds.",
+                hint="evaluate the run again",
+            )
+        return self._judged
 
     def by_segment(self, measure: str | Measure, segments: Mapping[str, str]) -> dict[str, float]:
         """The mean of a measure in each segment of the queries; {query: segment}, queries without one are left out.

@@ -3,6 +3,8 @@
 from itertools import product
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from cranfield import compare, evaluate
 
@@ -35,19 +37,29 @@ def test_an_unjudged_document_on_top_can_reverse():
     assert behind.could_reverse is True
 
 
-def test_it_is_never_left_unsaid():
-    """Whatever grade the unjudged documents get, the true difference lies in the reach."""
-    one, other = ["u", "n", "r", "v"], ["n", "r", "w"]
-    found = reach(one, other, "AP")
-    for grades in product((0, 1), repeat=3):
-        unjudged = dict(zip("uvw", grades, strict=True))
-        values = []
-        for run in (one, other):
-            # What a run did not retrieve is not relevant in its own bounds.
-            own = {document: grade for document, grade in unjudged.items() if document in run}
-            qrels = {**JUDGED, "1": {**JUDGED["1"], **own}}
-            values.append(evaluate(qrels, {"1": run, **SECOND}, "AP")["AP"])
+@pytest.mark.parametrize("measure", ["AP", "nDCG@3", "R@3", "P@2", "RR", "Bpref", "Rprec", "ERR", "F@3", "infAP", "E"])
+@settings(max_examples=12, deadline=None)
+@given(data=st.data())
+def test_it_is_never_left_unsaid(measure, data):
+    """Whatever grades the unjudged documents get, the true difference lies in the reach."""
+    orders = st.permutations(["r", "n", "s", "u", "v", "w"])
+    one, other = (data.draw(orders)[: data.draw(st.integers(1, 6))] for _ in range(2))
+    judged = {"1": {"r": 1, "n": 0, "s": 1}, "2": {"r": 1, "n": 0}}
+    found = reach(one, other, measure, judged)
+    unjudged = sorted({"u", "v", "w"} & {*one, *other})  # what nobody retrieved is taken as not relevant
+    for grades in product((0, 1), repeat=len(unjudged)):
+        qrels = {**judged, "1": {**judged["1"], **dict(zip(unjudged, grades, strict=True))}}
+        values = [evaluate(qrels, {"1": run, **SECOND}, measure)[measure] for run in (one, other)]
         assert found.reach.low - 1e-12 <= values[1] - values[0] <= found.reach.high + 1e-12
+
+
+def test_what_only_the_other_run_found_counts_as_missed():
+    """All of "one" is judged, and it is perfect; but if u and v are relevant it found only a third."""
+    difference = reach(["u", "v", "n"], ["r", "n"], "AP")
+    truth = {**JUDGED, "1": {"r": 1, "n": 0, "u": 1, "v": 1}}
+    one, other = (evaluate(truth, {"1": run, **SECOND}, "AP")["AP"] for run in (["u", "v", "n"], ["r", "n"]))
+    assert difference.difference > 0 > other - one
+    assert difference.could_reverse is True
 
 
 def test_a_tie_that_could_be_broken_says_so():

@@ -14,7 +14,7 @@ from cranfield.comparison.pairing import Paired, judged_cutoff, paired
 from cranfield.comparison.power import detectable_difference
 from cranfield.comparison.significance import TESTS, Settings, Tested, deviation, effect_size
 from cranfield.comparison.tukey import tukey
-from cranfield.comparison.unjudged import Reach, reach, run_bounds
+from cranfield.comparison.unjudged import Reach, all_bounds, reach
 from cranfield.errors import ComparisonError
 from cranfield.evaluation import Measures, evaluate_runs
 from cranfield.judge.judgments import Numbers
@@ -135,7 +135,7 @@ def compare_evaluations(
     left = alpha if correction in ("none", "bh") else alpha / family
     differences: list[Difference] = []
     for measure in wanted:
-        known = [run_bounds(each, measure) if bounds else None for each in evaluations]
+        known = all_bounds(evaluations, measure) if bounds else [None] * len(evaluations)
         reaches = [reach(known[one], known[other], values.query_ids) for one, other in pairs]
         differences += _differences(values, measure, pairs, tested[measure], adjusted[measure], alpha, left, reaches)
     return Comparison(

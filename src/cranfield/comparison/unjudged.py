@@ -31,19 +31,35 @@ class Reach(NamedTuple):
 RunBounds = dict[str, tuple[float, float]]
 
 
-def run_bounds(evaluation: Evaluation, measure: Measure) -> RunBounds | None:
-    """The bounds of a run's values; None where they cannot be known (a saved evaluation, judgments with groups)."""
-    try:
-        return evaluation.bounds(measure, budget=BUDGET).by_query
-    except CranfieldError:
-        return None
+def all_bounds(evaluations: Sequence[Evaluation], measure: Measure) -> list[RunBounds | None]:
+    """The bounds of each run's values; None where they cannot be known (a saved evaluation, judgments with groups).
+
+    What only another run has retrieved may be relevant too, and then every run should have found more: as many
+    documents as any other run has unjudged are counted as missed.
+    """
+    holes: list[dict[str, int] | None] = []
+    for each in evaluations:
+        try:
+            holes.append(each.unjudged())
+        except CranfieldError:
+            holes.append(None)
+    found: list[RunBounds | None] = []
+    for place, each in enumerate(evaluations):
+        others = [counts for at, counts in enumerate(holes) if at != place]
+        missed = {query: max((counts or {}).get(query, 0) for counts in others) for query in each.query_ids}
+        try:
+            found.append(each.bounds(measure, budget=BUDGET, missed=missed).by_query)
+        except CranfieldError:
+            found.append(None)
+    return found
 
 
 def reach(baseline: RunBounds | None, run: RunBounds | None, query_ids: Sequence[str]) -> Reach | None:
     """The bounds of run - baseline: each run at its lowest where the other is at its highest.
 
-    This is wider than the truth where both runs retrieved the same unjudged document: it has one grade, and cannot be
-    relevant for one and not for the other. So "could be reversed" may be said too often, and is never left unsaid.
+    This is wider than the truth, since both runs are judged alike: an unjudged document that both retrieved has one
+    grade, and what makes one run miss more makes the other miss it too, or find it. So "could be reversed" may be said
+    too often, and is never left unsaid. Policy(depth=10) shows what hangs on the first ten documents alone.
     """
     if baseline is None or run is None:
         return None

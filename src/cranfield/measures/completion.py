@@ -1,7 +1,8 @@
 """How far the unjudged documents of a ranking could move a measure.
 
 A completion gives every unjudged document of the ranking a grade. The bounds of a measure are its lowest and highest
-value over all completions. Documents that were neither judged nor retrieved are taken as not relevant, as always.
+value over all completions. Documents that were neither judged nor retrieved are taken as not relevant, as always,
+unless it is said how many of them may be relevant: those that another ranking has retrieved.
 
 There are far too many completions to try, and most need no trying: to move a better document up, past a worse one,
 never makes an orderly measure worse, and nearly all are. So among the completions with the same grades the best is the
@@ -24,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from cranfield.judge.judgments import Numbers, ends
+from cranfield.judge.judgments import Integers, Numbers, ends
 from cranfield.judge.ranks import Flags, JudgedRanks
 from cranfield.measures.arithmetic import gains
 from cranfield.measures.registry import Measure
@@ -41,11 +42,18 @@ class Bounds(NamedTuple):
     exact: Flags
 
 
-def bounds(measure: Measure, judged: JudgedRanks, max_grade: float | None = None, budget: int = BUDGET) -> Bounds:
+def bounds(
+    measure: Measure,
+    judged: JudgedRanks,
+    max_grade: float | None = None,
+    budget: int = BUDGET,
+    missed: Integers | None = None,
+) -> Bounds:
     """The bounds of a measure, if an unjudged document may have any grade up to `max_grade`.
 
     By default that is the highest grade in the judgments, and at least 1 and the grade that counts as relevant.
     With a smaller budget, more of them may be wider than need be.
+    missed: for each query, how many documents that were neither judged nor retrieved may also have any grade.
     """
     measure = measure.replace(judged_only=False)  # in a completion, every document is judged
     low, high = measure(judged), measure(judged)
@@ -70,7 +78,8 @@ def bounds(measure: Measure, judged: JudgedRanks, max_grade: float | None = None
             waiting, size = [], 0
     _try(measure, waiting, low, high)
     # A share of what was found is not monotone: what is found raises the denominator too.
-    if measure.definition.monotone and dict(measure.parameters).get("denominator") != "found" and not exact.all():
+    monotone = measure.definition.monotone and dict(measure.parameters).get("denominator") != "found"
+    if monotone and not exact.all():
         rankings, judgments = _filled(judged, grades[0])
         least, most = measure(replace(judged, **judgments)), measure(replace(judged, **rankings))
         # 0 also stands for a query without anything relevant, of which a completion may have something.
@@ -78,6 +87,13 @@ def bounds(measure: Measure, judged: JudgedRanks, max_grade: float | None = None
         low, high = np.where(exact, low, np.maximum(low, least)), np.where(exact, high, np.minimum(high, most))
         worst, best = ({**rows, **known} for rows, known in (_filled(judged, grades[-1]), (rankings, judgments)))
         exact |= (measure(replace(judged, **worst)) == low) & (measure(replace(judged, **best)) == high)
+    if missed is not None and missed.any():
+        more = missed > 0
+        least, most = (np.full(len(judged), end) for end in measure.definition.range)
+        if monotone:
+            least, most = measure(replace(judged, **_filled(judged, grades[0], missed)[1])), high
+        low, high = np.where(more, np.minimum(low, least), low), np.where(more, most, high)
+        exact &= ~more
     return Bounds(low, high, exact)
 
 
@@ -185,8 +201,8 @@ def _joined(tables: list[JudgedRanks]) -> JudgedRanks:
     )
 
 
-def _filled(judged: JudgedRanks, grade: float) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The columns of rankings, and of judgments, in which every unjudged document has this grade.
+def _filled(judged: JudgedRanks, grade: float, missed: Integers | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The columns of rankings, and of judgments, in which every unjudged document has this grade, missed ones too.
 
     One with the other is a completion. One without the other is none; but if the grade is the highest, no completion of
     a monotone measure has a value above that of such rankings with the old judgments, or below that of the old rankings
@@ -201,9 +217,10 @@ def _filled(judged: JudgedRanks, grade: float) -> tuple[dict[str, Any], dict[str
     rank = np.arange(len(full)) - place[whose] + 1
     untied = np.zeros(len(full), dtype=np.bool_)
     rankings = {"query": whose, "rank": rank, "grade": full, "tied": untied, "row": np.arange(len(full))}
-    query = np.concatenate([np.repeat(np.arange(len(judged)), holes), judged.judged_query])
-    everything = np.concatenate([np.full(holes.sum(), grade), judged.judged_grades])
+    added = holes if missed is None else holes + missed
+    query = np.concatenate([np.repeat(np.arange(len(judged)), added), judged.judged_query])
+    everything = np.concatenate([np.full(added.sum(), grade), judged.judged_grades])
     order = np.lexsort((-everything, query))
-    first = ends(np.diff(judged.judged_first) + holes)
+    first = ends(np.diff(judged.judged_first) + added)
     judgments = {"judged_grades": everything[order], "judged_first": first, "judged_row": order}
     return rankings, judgments

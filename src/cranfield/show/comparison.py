@@ -99,7 +99,7 @@ def _legend(comparison: Comparison) -> Iterator[str]:
     )
     known = [each.could_reverse for each in comparison if each.could_reverse is not None]
     if any(known):
-        yield from _wrapped(f"? {UNDECIDED}. Documents that both runs retrieved are counted as if they could differ.")
+        yield from _wrapped(f"? {UNDECIDED}. This is said rather too often than too rarely.")
     if len(known) < len(comparison.differences):
         yield from _wrapped("Whether unjudged documents could reverse a difference was not looked into for all.")
 
