@@ -1,7 +1,7 @@
 """Ten systems, 6,980 queries, all pairs: `python bench/comparing.py TOOL`, in a process of its own; prints seconds.
 
-TOOL is one of cranfield's tests, or ranx. ranx would take tens of minutes for its Fisher test with 100,000 permutations;
-it is timed with fewer, and what each of them takes is multiplied.
+TOOL is one of cranfield's tests, or ranx. ranx would take tens of minutes for its Fisher test with 100,000
+permutations; it is timed with fewer, and what each of them takes is multiplied.
 """
 
 from __future__ import annotations

@@ -73,7 +73,9 @@ inline std::uint64_t hash(std::string_view text) {
     } else if (n) {
         mix(load<std::uint8_t>(at) | load<std::uint8_t>(at + n / 2) << 8 | load<std::uint8_t>(at + n - 1) << 16);
     }
-    return h;
+    // Ids often differ in their last letters only, which by now have reached the high half; tables look at the low bits.
+    h *= 0x9E3779B97F4A7C15u;
+    return h ^ h >> 32;
 }
 
 // Equality without a call, for ids that mostly fit two words.

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 import cranfield
 from cranfield import InputError, JudgedRanks, Judgments, Policy
 from cranfield.judge.native import native
+from cranfield.judge.scan import _native_layout
 from cranfield.read.source import open_source
+from cranfield.read.text import TREC_RUN
 from tests import generated, oracle
 from tests.generated import file, plain, scan_with, trec_qrels, trec_run
 
@@ -221,3 +223,14 @@ def test_the_share_of_tied_documents_is_counted():
     qrels = {"q": {"a": 1, "b": 0, "c": 1}}
     assert cranfield.evaluate(qrels, {"q": {"a": 1.0, "b": 1.0, "c": 0.5, "x": 0.2}}, "AP").counts.tied == 2 / 3
     assert cranfield.evaluate(qrels, {"q": {"a": 1.0, "x": 1.0, "c": 0.5}}, "AP").counts.tied == 1 / 2
+
+
+@pytest.mark.skipif(native is None, reason="the native scan is not built")
+@pytest.mark.parametrize("name", ["{}", "1{:06d}", "q{:05d}", "query-number-{}"])
+def test_queries_with_ids_in_sequence_are_shared_out_evenly(name):
+    """A scattered file is as large in memory as its largest part."""
+    lines = "".join(f"{name.format(number)} Q0 d 1 1.5 tag\n" for number in range(6400)).encode()
+    parts = native.partition(np.frombuffer(lines, np.uint8), _native_layout(TREC_RUN), 1, 64)
+    sizes = [part.count(b"\n") for part in parts]
+    assert sum(sizes) == 6400
+    assert max(sizes) < 200
