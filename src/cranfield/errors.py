@@ -5,7 +5,8 @@
     │   └── DuplicateError  a document that stands twice for one query
     ├── MeasureError      a measure or a parameter of one that does not exist; also a ValueError
     ├── PolicyError       a policy setting that does not exist; also a ValueError
-    └── MissingLibrary    an optional library that is not installed; also an ImportError
+    ├── MissingLibrary    an optional library that is not installed; also an ImportError
+    └── SystemFailure     a live search system that did not answer, or not as it should
 
 A message is a fact with its place, and where it helps a second line: "Hint: what to do".
 """
@@ -56,6 +57,18 @@ class PolicyError(CranfieldError, ValueError):
 
 class MissingLibrary(CranfieldError, ImportError):
     """An optional library that is not installed."""
+
+
+class SystemFailure(CranfieldError):
+    """A live search system that did not answer, or not as it should.
+
+    `retry` says that the same request may succeed later, `after` how many seconds the system asked to wait.
+    """
+
+    def __init__(self, fact: str, *, hint: str = "", retry: bool = False, after: float | None = None) -> None:
+        self.retry = retry
+        self.after = after
+        super().__init__(fact, hint=hint)
 
 
 def _restored(kind: type[CranfieldError], args: tuple[Any, ...], state: dict[str, Any]) -> CranfieldError:

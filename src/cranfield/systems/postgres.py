@@ -1,0 +1,97 @@
+"""PostgreSQL's full-text search, through psycopg."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from cranfield.errors import InputError, SystemFailure, need
+from cranfield.systems.answers import Ranking, ranking_of
+from cranfield.systems.secrets import Secrets
+
+_KNOWN = {"dsn", "table", "id", "columns", "language", "match", "sql", "order", "timeout"}
+
+
+class PostgresSystem:
+    """Asks a table, or runs a statement of your own.
+
+    dsn: how to connect, such as "dbname=shop user=reader password=${PGPASSWORD}"; empty takes PG* from the environment
+    table, id, columns: what is searched; language: the text-search configuration ("english")
+    match: "any" word of the query (ranked by ts_rank_cd), or "all" of them
+    sql: instead of all that, a statement with %(query)s and %(k)s that gives ids, or ids and scores
+    """
+
+    def __init__(self, settings: Mapping[str, Any], name: str = "postgres") -> None:
+        self.name = name
+        unknown = set(settings) - _KNOWN
+        if unknown:
+            known = ", ".join(sorted(_KNOWN))
+            raise InputError(name, f"there is no setting '{min(unknown)}'.", hint=f"settings are {known}")
+        self._psycopg = need("psycopg", extra="postgres", purpose=f"the system '{name}'")
+        self._secrets = Secrets(name)
+        filled = self._secrets.fill(dict(settings))
+        self._dsn = str(filled.get("dsn", ""))
+        password = self._psycopg.conninfo.conninfo_to_dict(self._dsn).get("password") if self._dsn else None
+        if password:
+            self._secrets.keep(str(password), "(password)")
+        self._timeout = float(filled.get("timeout", 30))
+        self._order = filled.get("order", "score")
+        self._statement = filled.get("sql") or self._ranked(filled)
+        self._language = str(filled.get("language", "english"))
+        self._here = threading.local()
+
+    def _ranked(self, settings: Mapping[str, Any]) -> Any:
+        if not settings.get("table") or not settings.get("columns"):
+            raise InputError(self.name, "table and columns, or sql, are needed.")
+        if settings.get("match", "any") not in ("any", "all"):
+            raise InputError(self.name, f"match = '{settings['match']}' is neither 'any' nor 'all'.")
+        sql = self._psycopg.sql
+        columns = [sql.SQL("coalesce({}::text, '')").format(sql.Identifier(name)) for name in settings["columns"]]
+        # plainto_tsquery joins the words with "and"; for a question in many words that finds nothing.
+        words = "plainto_tsquery(%(language)s::regconfig, %(query)s)"
+        if settings.get("match", "any") == "any":
+            words = f"replace({words}::text, '&', '|')::tsquery"
+        return sql.SQL(
+            f"select {{id}}, ts_rank_cd(vector, words) as score from {{table}}, {words} as words, "
+            "lateral (select to_tsvector(%(language)s::regconfig, {text}) as vector) as made "
+            "where vector @@ words order by score desc, {id} limit %(k)s"
+        ).format(
+            id=sql.Identifier(settings.get("id", "id")),
+            table=sql.Identifier(*str(settings["table"]).split(".")),
+            text=sql.SQL(" || ' ' || ").join(columns),
+        )
+
+    def search(self, query: str, k: int) -> Ranking:
+        """Run the statement on this thread's connection."""
+        try:
+            connection = self._connection()
+            with connection.cursor() as cursor:
+                cursor.execute(self._statement, {"query": query, "k": k, "language": self._language})
+                rows = cursor.fetchall()
+        except self._psycopg.Error as error:
+            raise self._failure(error) from None
+        return ranking_of([row if len(row) > 1 else row[0] for row in rows], order=self._order)
+
+    def _connection(self) -> Any:
+        connection = getattr(self._here, "connection", None)
+        if connection is None or connection.closed:
+            connection = self._psycopg.connect(self._dsn, autocommit=True, connect_timeout=max(2, int(self._timeout)))
+            connection.execute(f"set statement_timeout = {int(1000 * self._timeout)}")
+            self._here.connection = connection
+        return connection
+
+    def _failure(self, error: Exception) -> SystemFailure:
+        cancelled = isinstance(error, self._psycopg.errors.QueryCanceled)
+        broken = isinstance(error, self._psycopg.OperationalError | self._psycopg.InterfaceError)
+        if broken and not cancelled:
+            self.close()
+        first = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        return SystemFailure(self._secrets.hide(f"PostgreSQL: {first}"), retry=broken)
+
+    def close(self) -> None:
+        """Close this thread's connection."""
+        connection = getattr(self._here, "connection", None)
+        self._here.connection = None
+        if connection is not None:
+            connection.close()
