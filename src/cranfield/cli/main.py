@@ -14,10 +14,13 @@ import click
 from cranfield.errors import CranfieldError
 from cranfield.version import __version__
 
-
 # Every command has a module of its own, imported when the command is called, and a line for `cranfield --help`.
 COMMANDS = {
     "evaluate": "Measure one or more runs against judgments.",
+    "run": "Ask a live system all queries and write its run.",
+    "test": "Test the systems of cranfield.toml against the accepted result.",
+    "accept": "Make the last tested result the accepted one.",
+    "init": "Write a cranfield.toml for a collection.",
     "trec_eval": "Evaluate a run as trec_eval does, with its options and its output.",
     "demo": "See it work on built-in data.",
 }

@@ -46,6 +46,10 @@ class Collection:
         """The documents of the corpus."""
         return self.corpus() if self.corpus else iter(())
 
+    def ids(self) -> Iterator[str]:
+        """The ids of the corpus."""
+        return (document.doc_id for document in self.documents())
+
     def judged_queries(self) -> dict[str, str]:
         """The queries that have judgments, in their order; all of them if there are no judgments at all."""
         if self.qrels is None:

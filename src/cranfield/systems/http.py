@@ -8,7 +8,6 @@ import json
 import re
 import socket
 import ssl
-import threading
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -16,6 +15,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from cranfield.errors import InputError, SystemFailure
 from cranfield.systems.answers import Ranking, is_missing, look_up, ranking_of
+from cranfield.systems.connections import Connections
 from cranfield.systems.presets import PRESETS
 from cranfield.systems.secrets import Secrets
 from cranfield.version import __version__
@@ -40,7 +40,7 @@ class HttpSystem:
     empty: a path that shows the answer to be one, where `results` is left out if nothing was found
     ${NAME} in any of these is the value of an environment variable, which is never shown.
 
-    The standard library's client, one connection kept open in each thread: an HTTP library would cost more time for
+    The standard library's client, with connections that stay open: an HTTP library would cost more time for
     each query than all the rest here.
     """
 
@@ -73,7 +73,7 @@ class HttpSystem:
             encoded = base64.b64encode(str(filled["auth"]).encode()).decode()
             self._secrets.keep(encoded, "${auth}")
             self._headers["Authorization"] = f"Basic {encoded}"
-        self._here = threading.local()
+        self._connections = Connections(self._connection)
         self._context: ssl.SSLContext | None = None
 
     def _address(self, url: str, params: Mapping[str, Any]) -> None:
@@ -111,19 +111,15 @@ class HttpSystem:
             ) from None
 
     def _exchange(self, target: str, body: bytes | None) -> tuple[int, str | None, bytes]:
-        kept: http.client.HTTPConnection | None = getattr(self._here, "connection", None)
-        if kept is not None:
+        while True:
             try:
-                return self._send(kept, target, body)
-            except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError):
-                pass  # a connection that was kept open may have been closed meanwhile: that is no failure yet
+                connection, used = self._connections.take()
+                return self._send(connection, target, body)
             except (http.client.HTTPException, OSError) as error:
-                raise self._broken(error) from None
-        try:
-            self._here.connection = self._connection()
-            return self._send(self._here.connection, target, body)
-        except (http.client.HTTPException, OSError) as error:
-            raise self._broken(error) from None
+                # One that was kept open may have been closed meanwhile: that is no failure yet.
+                stale = isinstance(error, http.client.RemoteDisconnected | ConnectionResetError | BrokenPipeError)
+                if not (used and stale):
+                    raise self._broken(error) from None
 
     def _connection(self) -> http.client.HTTPConnection:
         if not self._secure:
@@ -136,7 +132,7 @@ class HttpSystem:
         self, connection: http.client.HTTPConnection, target: str, body: bytes | None
     ) -> tuple[int, str | None, bytes]:
         deadline = time.monotonic() + self._timeout
-        finished = False
+        kept = False
         try:
             connection.request(self._method, target, body, self._headers)
             response = connection.getresponse()
@@ -145,12 +141,13 @@ class HttpSystem:
                 raise SystemFailure(f"the answer is larger than {_LARGEST >> 20} MB.")
             if time.monotonic() > deadline:
                 raise TimeoutError
-            finished = not response.will_close
+            kept = not response.will_close
             return response.status, response.getheader("Retry-After"), data
         finally:
-            if not finished:  # half an answer may be left on it
+            if kept:
+                self._connections.give(connection)
+            else:  # half an answer may be left on it
                 connection.close()
-                self._here.connection = None
 
     def _drain(self, response: http.client.HTTPResponse, deadline: float) -> bytes:
         """An answer of unknown length, piece by piece, so that a server that drips is noticed."""
@@ -197,11 +194,8 @@ class HttpSystem:
         return match[1]
 
     def close(self) -> None:
-        """Close this thread's connection; those of other threads close with them."""
-        connection = getattr(self._here, "connection", None)
-        if connection is not None:
-            connection.close()
-            self._here.connection = None
+        """Close the connections."""
+        self._connections.close()
 
 
 def _filled(template: Any, query: str, k: int) -> Any:

@@ -28,15 +28,19 @@ class System(Protocol):
         """Let go of connections and memory."""
 
 
-def open_system(what: Any, collection: Collection | None = None, *, name: str = "") -> System:
+def open_system(
+    what: Any, collection: Collection | None = None, *, name: str = "", timeout: float | None = None
+) -> System:
     """Open a system.
 
     what: "sqlite", "sqlite:tuned" or "bm25s" (they index the collection's documents); "package.module:name";
         settings as a dict; a system, a retriever or a function (query, k); the name of a system in cranfield.toml; or
         "file.toml:name" (":name" may be left out where the file describes one system).
+    timeout: seconds to wait for a server's answer, instead of what its settings say; a Python function is waited for
     """
     if isinstance(what, Mapping):
-        return _from_settings(dict(what), collection, name)
+        settings = dict(what) if timeout is None else {**what, "timeout": timeout}
+        return _from_settings(settings, collection, name)
     if not isinstance(what, str):
         from cranfield.systems.python import PythonSystem
 
@@ -45,11 +49,13 @@ def open_system(what: Any, collection: Collection | None = None, *, name: str = 
     if what in ("sqlite", "sqlite:tuned", "bm25s"):
         return _from_settings({"type": kind, "tuned": True} if variant else {"type": kind}, collection, name or what)
     if kind.endswith(".toml"):
-        return _from_file(Path(kind), variant, collection, name)
+        return open_system(
+            _from_file(Path(kind), variant), collection, name=name or variant or Path(kind).stem, timeout=timeout
+        )
     if ":" in what and "/" not in what:
         return _from_settings({"type": "python", "object": what}, collection, name or variant)
     if Path(SETTINGS_FILE).is_file():
-        return _from_file(Path(SETTINGS_FILE), what, collection, name)
+        return open_system(_from_file(Path(SETTINGS_FILE), what), collection, name=name or what, timeout=timeout)
     raise InputError(
         what,
         "this is not a system.",
@@ -67,7 +73,7 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise InputError(str(path), f"this is not TOML: {error}.") from None
 
 
-def _from_file(path: Path, name: str, collection: Collection | None, shown: str) -> System:
+def _from_file(path: Path, name: str) -> Mapping[str, Any]:
     table = read_toml(path)
     systems = table.get("systems")
     if systems is None and "type" in table:
@@ -78,7 +84,8 @@ def _from_file(path: Path, name: str, collection: Collection | None, shown: str)
         name = next(iter(systems))
     if name not in systems:
         raise InputError(str(path), f"there is no system '{name}' in it.", hint=f"it has {', '.join(systems)}")
-    return _from_settings(dict(systems[name]), collection, shown or name)
+    settings: Mapping[str, Any] = systems[name]
+    return settings
 
 
 def _from_settings(settings: dict[str, Any], collection: Collection | None, name: str) -> System:

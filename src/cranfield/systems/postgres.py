@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
 from typing import Any
 
 from cranfield.errors import InputError, SystemFailure, need
 from cranfield.systems.answers import Ranking, ranking_of
+from cranfield.systems.connections import Connections
 from cranfield.systems.secrets import Secrets
 
 _KNOWN = {"dsn", "table", "id", "columns", "language", "match", "sql", "order", "timeout"}
@@ -39,7 +39,7 @@ class PostgresSystem:
         self._order = filled.get("order", "score")
         self._statement = filled.get("sql") or self._ranked(filled)
         self._language = str(filled.get("language", "english"))
-        self._here = threading.local()
+        self._connections = Connections(self._connect)
 
     def _ranked(self, settings: Mapping[str, Any]) -> Any:
         if not settings.get("table") or not settings.get("columns"):
@@ -53,7 +53,7 @@ class PostgresSystem:
         if settings.get("match", "any") == "any":
             words = f"replace({words}::text, '&', '|')::tsquery"
         return sql.SQL(
-            f"select {{id}}, ts_rank_cd(vector, words) as score from {{table}}, {words} as words, "
+            f"select {{id}}, ts_rank_cd(vector, words) as score from {{table}}, (select {words} as words) as asked, "
             "lateral (select to_tsvector(%(language)s::regconfig, {text}) as vector) as made "
             "where vector @@ words order by score desc, {id} limit %(k)s"
         ).format(
@@ -63,35 +63,32 @@ class PostgresSystem:
         )
 
     def search(self, query: str, k: int) -> Ranking:
-        """Run the statement on this thread's connection."""
+        """Run the statement."""
         try:
-            connection = self._connection()
+            connection, _ = self._connections.take()
+        except self._psycopg.Error as error:
+            raise self._failure(error) from None
+        try:
             with connection.cursor() as cursor:
                 cursor.execute(self._statement, {"query": query, "k": k, "language": self._language})
                 rows = cursor.fetchall()
         except self._psycopg.Error as error:
             raise self._failure(error) from None
+        finally:
+            if not connection.closed:
+                self._connections.give(connection)
         return ranking_of([row if len(row) > 1 else row[0] for row in rows], order=self._order)
 
-    def _connection(self) -> Any:
-        connection = getattr(self._here, "connection", None)
-        if connection is None or connection.closed:
-            connection = self._psycopg.connect(self._dsn, autocommit=True, connect_timeout=max(2, int(self._timeout)))
-            connection.execute(f"set statement_timeout = {int(1000 * self._timeout)}")
-            self._here.connection = connection
+    def _connect(self) -> Any:
+        connection = self._psycopg.connect(self._dsn, autocommit=True, connect_timeout=max(2, int(self._timeout)))
+        connection.execute(f"set statement_timeout = {int(1000 * self._timeout)}")
         return connection
 
     def _failure(self, error: Exception) -> SystemFailure:
-        cancelled = isinstance(error, self._psycopg.errors.QueryCanceled)
         broken = isinstance(error, self._psycopg.OperationalError | self._psycopg.InterfaceError)
-        if broken and not cancelled:
-            self.close()
         first = (str(error).strip().splitlines() or [type(error).__name__])[0]
         return SystemFailure(self._secrets.hide(f"PostgreSQL: {first}"), retry=broken)
 
     def close(self) -> None:
-        """Close this thread's connection."""
-        connection = getattr(self._here, "connection", None)
-        self._here.connection = None
-        if connection is not None:
-            connection.close()
+        """Close the connections."""
+        self._connections.close()

@@ -12,7 +12,7 @@ import json
 import os
 import time
 from array import array
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ class Recorded:
     failed: query → why; these are not in the run, and they are not zeros
     not_asked: queries left when the system was given up
     empty, short: answered with no document, or with fewer than k
+    unknown: how many of the documents are not in the corpus, where that was checked; unknown_ids: a few of them
     latency: seconds of the answered queries: mean, p50, p90, p95, p99, max
     seconds: how long it all took, in this call
     """
@@ -47,6 +48,8 @@ class Recorded:
     retried: int
     latency: dict[str, float]
     seconds: float
+    unknown: int = 0
+    unknown_ids: tuple[str, ...] = ()
     gave_up: str = ""
     version: str = __version__
 
@@ -65,12 +68,14 @@ def record(
     resume: bool = False,
     on_answer: Callable[[Answer], None] | None = None,
     on_start: Callable[[int, int], None] | None = None,
+    known: Callable[[], Iterable[str]] | None = None,
     **options: Any,
 ) -> Recorded:
     """Ask a system all queries and write its run to `out`: TREC's format, or a table with a header if it ends in .tsv.
 
     resume: go on from where an earlier call ended
     on_start: called with the number of queries answered already and of all; on_answer: with each answer
+    known: gives the ids of the corpus, to warn of documents that are not in it
     options: those of `ask`: jobs, retries, wait, give_up, to_document
     """
     if k < 1:
@@ -94,7 +99,7 @@ def record(
         gave_up = error.fact
     finally:
         partial.close()
-    return partial.finish(time.perf_counter() - start, gave_up)
+    return partial.finish(time.perf_counter() - start, gave_up, known)
 
 
 @dataclass
@@ -194,8 +199,12 @@ class _Partial:
                     file.seek(self.places[query])
                     yield query, json.loads(file.readline())[1]
 
-    def finish(self, seconds: float, gave_up: str) -> Recorded:
+    def finish(self, seconds: float, gave_up: str, known: Callable[[], Iterable[str]] | None) -> Recorded:
         """Write the run and what is known of it."""
+        unknown: set[str] = set()
+        if known:
+            unknown = {doc_id for _, ranking in self.rankings() for doc_id, _ in ranking}
+            unknown.difference_update(known())
         recorded = Recorded(
             path=str(self.out),
             system=self.system,
@@ -209,6 +218,8 @@ class _Partial:
             retried=self.retried,
             latency=_percentiles(self.latencies),
             seconds=round(seconds, 6),
+            unknown=len(unknown),
+            unknown_ids=tuple(sorted(unknown)[:5]),
             gave_up=gave_up,
         )
         with _replaced(self.out) as unfinished, unfinished.open("w", encoding="utf-8", newline="\n") as file:
@@ -255,7 +266,7 @@ def _earlier(out: Path, head: Mapping[str, Any]) -> Recorded | None:
     try:
         told = json.loads(_summary(out).read_text(encoding="utf-8"))
         same = told.pop("queries_sha256") == head["queries"] and out.exists()
-        recorded = Recorded(**told)
+        recorded = Recorded(**{**told, "unknown_ids": tuple(told["unknown_ids"])})
     except (OSError, ValueError, TypeError, KeyError):
         return None
     same = same and (recorded.system, recorded.k) == (head["system"], head["k"])
