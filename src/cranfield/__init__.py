@@ -13,7 +13,28 @@ from cranfield.version import __version__
 if TYPE_CHECKING:
     from cranfield.advice import Advice, advise
     from cranfield.agreement import Overlap, RunOverlap, kendall_tau, rbo, run_overlap, spearman_rho, tau_ap
-    from cranfield.errors import CranfieldError, InputError, MeasureError, MissingLibrary, PolicyError
+    from cranfield.comparison import (
+        Comparison,
+        Difference,
+        GateResult,
+        Stability,
+        compare,
+        compare_evaluations,
+        detectable_difference,
+        gate,
+        power_of,
+        queries_needed,
+        query_set_sizes,
+        stability,
+    )
+    from cranfield.errors import (
+        ComparisonError,
+        CranfieldError,
+        InputError,
+        MeasureError,
+        MissingLibrary,
+        PolicyError,
+    )
     from cranfield.evaluation import evaluate, evaluate_runs, value
     from cranfield.explanation import Explanation, explain
     from cranfield.judge.grouped import GroupedJudgments
@@ -28,7 +49,19 @@ if TYPE_CHECKING:
 _HOMES = {
     "advice": ("Advice", "advise"),
     "agreement": ("Overlap", "RunOverlap", "kendall_tau", "rbo", "run_overlap", "spearman_rho", "tau_ap"),
-    "errors": ("CranfieldError", "InputError", "MeasureError", "MissingLibrary", "PolicyError"),
+    "comparison": (
+        *(
+            "Comparison",
+            "Difference",
+            "GateResult",
+            "Stability",
+            "compare",
+            "compare_evaluations",
+            "detectable_difference",
+        ),
+        *("gate", "power_of", "queries_needed", "query_set_sizes", "stability"),
+    ),
+    "errors": ("ComparisonError", "CranfieldError", "InputError", "MeasureError", "MissingLibrary", "PolicyError"),
     "evaluation": ("evaluate", "evaluate_runs", "value"),
     "explanation": ("Explanation", "explain"),
     "result": ("Evaluation",),
@@ -42,9 +75,13 @@ _HOMES = {
 
 __all__ = [
     "Advice",
+    "Comparison",
+    "ComparisonError",
     "CranfieldError",
+    "Difference",
     "Evaluation",
     "Explanation",
+    "GateResult",
     "GroupedJudgments",
     "InputError",
     "JudgedRanks",
@@ -56,20 +93,29 @@ __all__ = [
     "Policy",
     "PolicyError",
     "RunOverlap",
+    "Stability",
     "__version__",
     "advise",
     "bibtex",
     "catalogue",
+    "compare",
+    "compare_evaluations",
+    "detectable_difference",
     "evaluate",
     "evaluate_runs",
     "explain",
+    "gate",
     "kendall_tau",
     "measure",
     "parse_measure",
     "parse_measures",
+    "power_of",
+    "queries_needed",
+    "query_set_sizes",
     "rbo",
     "run_overlap",
     "spearman_rho",
+    "stability",
     "tau_ap",
     "value",
 ]

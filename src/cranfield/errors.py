@@ -5,6 +5,7 @@
     │   └── DuplicateError  a document that stands twice for one query
     ├── MeasureError      a measure or a parameter of one that does not exist; also a ValueError
     ├── PolicyError       a policy setting that does not exist; also a ValueError
+    ├── ComparisonError   evaluations that cannot be compared, or not that way; also a ValueError
     ├── MissingLibrary    an optional library that is not installed; also an ImportError
     └── SystemFailure     a live search system that did not answer, or not as it should
 
@@ -53,6 +54,10 @@ class MeasureError(CranfieldError, ValueError):
 
 class PolicyError(CranfieldError, ValueError):
     """A policy setting that does not exist."""
+
+
+class ComparisonError(CranfieldError, ValueError):
+    """Evaluations that cannot be compared, or not in the way that was asked for."""
 
 
 class MissingLibrary(CranfieldError, ImportError):

@@ -65,7 +65,7 @@ def evaluate(
     stream = source.stream
     digest = stream.sha256 if stream else f"ranks-{_digest(judged)}"
     tables = {} if isinstance(read, Judgments) else _tables(read, judged, wanted)
-    return Evaluation(name or _run_name(source.name), wanted, judged, policy, (judgments.sha256, digest), tables)
+    return Evaluation(name or run_name(source.name), wanted, judged, policy, (judgments.sha256, digest), tables)
 
 
 def evaluate_runs(
@@ -140,8 +140,8 @@ def value(measure: str | Measure, grades: Sequence[float | None], missed: Sequen
     return float(wanted(JudgedRanks.of_grades(grades, missed))[0])
 
 
-def _run_name(source: str) -> str:
-    """A file's name without folder and extensions."""
+def run_name(source: str) -> str:
+    """The name of a run: its file without folder and extensions."""
     name = os.path.basename(source)
     for _ in range(2):
         stem, extension = os.path.splitext(name)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from cranfield.errors import MeasureError, need
+from cranfield import saved
+from cranfield.errors import InputError, MeasureError, PolicyError, need
 from cranfield.judge.judgments import Numbers
 from cranfield.judge.policy import Policy
 from cranfield.judge.ranks import JudgedRanks
 from cranfield.measures import Measure, parse_measure
-from cranfield.measures.completion import bounds
+from cranfield.measures.completion import BUDGET, bounds
 from cranfield.measures.registry import Aggregate
 from cranfield.version import __version__
 
@@ -59,6 +61,11 @@ class PoorQuery(NamedTuple):
         if not self.found:
             return f"none of {self.relevant} relevant among {self.retrieved} retrieved"
         return f"{self.found} of {self.relevant} relevant retrieved, the first at rank {self.first}"
+
+
+def _described(query_id: str, value: float, facts: Sequence[int]) -> PoorQuery:
+    relevant, found, first, retrieved = facts
+    return PoorQuery(query_id, value, relevant, found, first or None, retrieved)
 
 
 class Bounds(NamedTuple):
@@ -107,11 +114,13 @@ class Evaluation(Mapping[str, float]):
         tables: Mapping[str, Any] | None = None,  # by name: those of judgments with groups, where a measure needs them
     ):
         kept = ~judged.missing if policy.missing == "skip" else np.ones(len(judged), dtype=np.bool_)
-        self._judged, self._kept = judged, kept
+        self._judged: JudgedRanks | None = judged
+        self._kept = kept
         self.run = run
         self.measures = tuple(measures)
         self.policy = policy
         self.qrels_sha256, self.run_sha256 = inputs
+        self.version = __version__
         self.query_ids = tuple(query for query, keep in zip(judged.query_ids, kept, strict=True) if keep)
         self.counts = Counts(
             queries=len(self.query_ids),
@@ -175,10 +184,11 @@ class Evaluation(Mapping[str, float]):
             its_weights = np.array([known.get(query, 1.0) for query in self.query_ids])
         return aggregate(self._values[wanted], how or wanted.definition.aggregate, its_weights)
 
-    def bounds(self, measure: str | Measure, max_grade: float | None = None) -> Bounds:
+    def bounds(self, measure: str | Measure, max_grade: float | None = None, *, budget: int = BUDGET) -> Bounds:
         """How low and how high a measure could be, whatever the unjudged documents of the run turn out to be.
 
         max_grade: the highest grade an unjudged document may have; by default the highest in the judgments.
+        budget: how much to try; with less, bounds may be wider than need be.
 
         >>> from cranfield import evaluate
         >>> result = evaluate({"1": {"a": 1, "b": 1}}, {"1": ["x", "a", "y"]}, "RR R@3")
@@ -186,7 +196,14 @@ class Evaluation(Mapping[str, float]):
         (0.5, 1.0, 0.75)
         """
         wanted = self._find(measure)
-        low, high, exact = bounds(wanted, self._judged, max_grade)
+        if self._judged is None:
+            raise InputError(
+                self.run,
+                "a saved evaluation does not know the ranks, and so no bounds.",
+                hint="evaluate the run again",
+            )
+        wanted.check_ranks()
+        low, high, exact = bounds(wanted, self._judged, max_grade, budget)
         low, high = low[self._kept], high[self._kept]
         how = wanted.definition.aggregate
         pairs = zip(low.tolist(), high.tolist(), strict=True)
@@ -223,6 +240,45 @@ class Evaluation(Mapping[str, float]):
             for query, value in zip(self.query_ids, self._values[measure].tolist(), strict=True)
         ]
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the evaluation, for a later comparison with another: a JSON file with the value of every query."""
+        facts = dict(zip(saved.COLUMNS[1:], self._found.tolist(), strict=True))
+        content = {
+            **self.to_dict(per_query=False),
+            "version": self.version,
+            "query_ids": list(self.query_ids),
+            **facts,
+            "values": {measure.name: self._values[measure].tolist() for measure in self.measures},
+        }
+        saved.write(path, content)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Evaluation:
+        """Load a saved evaluation. It knows all that it knew, except the ranks: `bounds` is an error."""
+        content = saved.read(path)
+        loaded = cls.__new__(cls)
+        try:
+            loaded.run = content["run"]
+            loaded.measures = tuple(map(parse_measure, content["values"]))
+            loaded.policy = Policy(**content["policy"])
+            loaded.counts = Counts(**content["counts"])
+            loaded.qrels_sha256, loaded.run_sha256 = content["qrels_sha256"], content["run_sha256"]
+            loaded.version = content["version"]
+            loaded.query_ids = tuple(content["query_ids"])
+            columns = map(np.array, content["values"].values())
+            loaded._values = dict(zip(loaded.measures, columns, strict=True))
+            loaded._found = np.array([content[name] for name in saved.COLUMNS[1:]], dtype=int)
+        except (KeyError, TypeError, MeasureError, PolicyError) as error:
+            raise InputError(os.fspath(path), f"this version cannot read what was saved: {error}") from None
+        loaded._judged, loaded._kept = None, np.ones(len(loaded.query_ids), dtype=np.bool_)
+        return loaded
+
+    def queries(self, measure: str | Measure, query_ids: Sequence[str]) -> list[PoorQuery]:
+        """What is known of some queries, in the order given."""
+        values, facts = self.column(measure), self._found.T.tolist()
+        place = {query: at for at, query in enumerate(self.query_ids)}
+        return [_described(query, float(values[place[query]]), facts[place[query]]) for query in query_ids]
+
     def worst(self, measure: str | Measure | None = None, n: int = 10) -> list[PoorQuery]:
         """The n queries with the lowest values, the lowest first.
 
@@ -235,10 +291,7 @@ class Evaluation(Mapping[str, float]):
         values = self.column(self.measures[0] if measure is None else measure)
         order = np.argsort(values, kind="stable")[: max(n, 0)].tolist()
         facts = self._found.T.tolist()
-        return [
-            PoorQuery(self.query_ids[q], float(values[q]), facts[q][0], facts[q][1], facts[q][2] or None, facts[q][3])
-            for q in order
-        ]
+        return [_described(self.query_ids[q], float(values[q]), facts[q]) for q in order]
 
     @property
     def signature(self) -> str:
@@ -256,7 +309,7 @@ class Evaluation(Mapping[str, float]):
                 f"tied:{counts.tied:.1%}",
                 f"qrels:{self.qrels_sha256[:12]}",
                 f"run:{self.run_sha256[: 18 if self.run_sha256.startswith('ranks-') else 12]}",
-                f"version:{__version__}",
+                f"version:{self.version}",
             )
         )
 

@@ -1,5 +1,6 @@
 // The Python face of the native scan. Every function here has a twin in judge/pure.py with the same contract; where
 // the input is anything but plain, it returns None and the twin takes the block, so errors have one voice.
+// The one function that does not scan, largest_differences, has its twin in comparison/tukey.py.
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -7,6 +8,7 @@
 
 #include "dicts.hpp"
 #include "rank.hpp"
+#include "tukey.hpp"
 
 namespace nb = nanobind;
 using namespace cranfield;
@@ -200,6 +202,18 @@ nb::object partition(Text text, const Layout& layout, std::int64_t line, int cou
     return out;
 }
 
+// A row for each query, a column for each system.
+nb::object largest(nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu> values, std::uint64_t seed,
+                   std::uint64_t first, std::uint64_t last) {
+    auto* kept = new std::vector<double>;
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
+    {
+        nb::gil_scoped_release others_may_run;
+        *kept = largest_differences(values.data(), values.shape(0), values.shape(1), seed, first, last);
+    }
+    return nb::cast(nb::ndarray<nb::numpy, double, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
+}
+
 }  // namespace
 
 NB_MODULE(_native, m) {
@@ -214,4 +228,5 @@ NB_MODULE(_native, m) {
     m.def("scan_columns", &scan_columns);
     m.def("scan_dicts", &scan_dicts);
     m.def("partition", &partition);
+    m.def("largest_differences", &largest);
 }

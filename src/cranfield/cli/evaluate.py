@@ -11,6 +11,7 @@ import click
 @click.option("-m", "--measure", "measures", multiple=True, help="A measure such as nDCG@10; may be repeated.")
 @click.option("-q", "--per-query", is_flag=True, help="Also print the values of every query.")
 @click.option("--worst", type=int, default=0, metavar="N", help="List the N queries that perform worst.")
+@click.option("--save", metavar="FILE", help="Save the evaluation of one run, to compare with later.")
 @click.option("--ties", help="Order of equal scores: doc_id, smaller_doc_id, file, best, worst.")
 @click.option("--missing", help="A judged query that the run lacks: zero, skip, error.")
 @click.option("--duplicates", help="A document twice in a ranking: error, first, last, best.")
@@ -23,6 +24,7 @@ def command(
     measures: tuple[str, ...],
     per_query: bool,
     worst: int,
+    save: str | None,
     run_format: str | None,
     qrels_format: str | None,
     **policy: str | int | None,
@@ -35,6 +37,8 @@ def command(
     """
     from cranfield.read.streams import Stream
 
+    if save and len(runs) > 1:
+        raise click.UsageError("--save takes one run.")
     opened = [Stream(run) for run in runs]
     opened[0].hash_ahead()  # while the libraries are imported
 
@@ -47,6 +51,8 @@ def command(
         qrels, opened, measures or DEFAULT_MEASURES, policy=chosen, format=run_format, qrels_format=qrels_format
     )
     found = list(results.values())
+    if save:
+        found[0].save(save)
     if per_query:
         for line in per_query_lines(found):
             click.echo(line)

@@ -17,6 +17,9 @@ from cranfield.version import __version__
 # Every command has a module of its own, imported when the command is called, and a line for `cranfield --help`.
 COMMANDS = {
     "evaluate": "Measure one or more runs against judgments.",
+    "compare": "Compare runs: is a difference more than chance, and could unjudged documents reverse it?",
+    "stability": "See what becomes of measures when judgments are taken away.",
+    "gate": "Stop a change that makes search worse, in continuous integration.",
     "run": "Ask a live system all queries and write its run.",
     "test": "Test the systems of cranfield.toml against the accepted result.",
     "accept": "Make the last tested result the accepted one.",

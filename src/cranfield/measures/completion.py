@@ -41,10 +41,11 @@ class Bounds(NamedTuple):
     exact: Flags
 
 
-def bounds(measure: Measure, judged: JudgedRanks, max_grade: float | None = None) -> Bounds:
+def bounds(measure: Measure, judged: JudgedRanks, max_grade: float | None = None, budget: int = BUDGET) -> Bounds:
     """The bounds of a measure, if an unjudged document may have any grade up to `max_grade`.
 
     By default that is the highest grade in the judgments, and at least 1 and the grade that counts as relevant.
+    With a smaller budget, more of them may be wider than need be.
     """
     measure = measure.replace(judged_only=False)  # in a completion, every document is judged
     low, high = measure(judged), measure(judged)
@@ -53,7 +54,7 @@ def bounds(measure: Measure, judged: JudgedRanks, max_grade: float | None = None
         return Bounds(low, high, exact)
     holes = judged.retrieved - judged.sum(judged.judged)
     grades = _grades(measure, judged, max_grade)
-    cells = BUDGET // max(int((holes > 0).sum()), 1) if measure.definition.orderly else 0
+    cells = budget // max(int((holes > 0).sum()), 1) if measure.definition.orderly else 0
     waiting: list[tuple[int, JudgedRanks]] = []
     size = 0
     for query in np.flatnonzero(holes).tolist():

@@ -1,0 +1,91 @@
+"""`cranfield compare`: is the difference between runs more than chance?"""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command("compare")
+@click.argument("qrels")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN RUN...")
+@click.option("-m", "--measure", "measures", multiple=True, help="A measure such as nDCG@10; may be repeated.")
+@click.option("-b", "--baseline", metavar="RUN", help="Compare every run with this one, not all pairs.")
+@click.option("--test", default="t", show_default=True, help="t, randomisation, bootstrap, wilcoxon, sign or tukey.")
+@click.option(
+    "--correction",
+    default="holm",
+    show_default=True,
+    help="For many comparisons: holm, bonferroni, bh or none. The family is all pairs × all measures.",
+)
+@click.option("--alpha", type=float, default=0.05, show_default=True, help="The level of significance.")
+@click.option("--permutations", type=int, default=10_000, show_default=True, help="For tests that draw.")
+@click.option("--seed", type=int, default=0, show_default=True, help="For tests that draw.")
+@click.option(
+    "--no-bounds", is_flag=True, help="Do not find out whether unjudged documents could reverse a difference."
+)
+@click.option(
+    "--format",
+    "shown",
+    type=click.Choice(["text", "markdown", "latex", "json"]),
+    default="text",
+    show_default=True,
+    help="How to print it.",
+)
+@click.option("--ties", help="Order of equal scores: doc_id, smaller_doc_id, file, best, worst.")
+@click.option("--missing", help="A judged query that a run lacks: zero, skip, error.")
+@click.option("--duplicates", help="A document twice in a ranking: error, first, last, best.")
+@click.option("--depth", type=int, help="The deepest rank read.")
+@click.option("--run-format", help="trec, msmarco, csv, tsv, json, jsonl or parquet, if it cannot be told.")
+@click.option("--qrels-format", help="The same for the judgments.")
+def command(
+    qrels: str,
+    runs: tuple[str, ...],
+    measures: tuple[str, ...],
+    baseline: str | None,
+    test: str,
+    correction: str,
+    alpha: float,
+    permutations: int,
+    seed: int,
+    no_bounds: bool,
+    shown: str,
+    run_format: str | None,
+    qrels_format: str | None,
+    **policy: str | int | None,
+) -> None:
+    """Compare RUNs by the judgments in QRELS, query by query.
+
+    Says how large each difference is, whether it is more than chance, and whether unjudged documents could reverse it.
+
+    \b
+    Examples:
+      cranfield compare qrels.txt bm25.run dense.run -m nDCG@10
+      cranfield compare qrels.txt *.run -b bm25.run --test tukey --format latex
+    """
+    from cranfield import saved
+    from cranfield.comparison import compare
+    from cranfield.comparison.comparing import USUAL_MEASURES
+    from cranfield.judge.policy import Policy
+    from cranfield.result import Evaluation
+    from cranfield.show.comparison import comparison_latex, comparison_markdown, comparison_text
+
+    chosen = Policy(**{name: value for name, value in policy.items() if value is not None})  # type: ignore[arg-type]
+    paths = runs if baseline is None or baseline in runs else (baseline, *runs)
+    opened = [Evaluation.load(path) if saved.is_saved(path) else path for path in paths]
+    found = compare(
+        qrels,
+        opened,
+        measures or USUAL_MEASURES,
+        baseline=None if baseline is None else opened[paths.index(baseline)],
+        test=test,
+        correction=correction,
+        alpha=alpha,
+        permutations=permutations,
+        seed=seed,
+        bounds=not no_bounds,
+        policy=chosen,
+        format=run_format,
+        qrels_format=qrels_format,
+    )
+    writers = {"text": comparison_text, "markdown": comparison_markdown, "latex": comparison_latex}
+    click.echo(found.to_json() if shown == "json" else writers[shown](found))

@@ -1,0 +1,146 @@
+"""`cranfield gate`: stop a change that makes search worse. Exit 0: passed, 1: failed, 2: it could not be decided."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+@click.command("gate")
+@click.argument("qrels", required=False)
+@click.argument("baseline", required=False)
+@click.argument("candidate", required=False)
+@click.option("-m", "--measure", "measures", multiple=True, help="A measure such as nDCG@10; may be repeated.")
+@click.option("--tolerance", type=float, help="A drop by no more than this passes. [default: 0]")
+@click.option("--alpha", type=float, help="The level of the one-sided test of a drop. [default: 0.05]")
+@click.option("--min", "minimum", multiple=True, metavar="MEASURE=VALUE", help="Fail below it, significant or not.")
+@click.option("--require-improvement", is_flag=True, default=None, help="Fail if no measure is significantly better.")
+@click.option("--max-worse-queries", type=int, metavar="N", help="Fail if more queries got worse.")
+@click.option("--test", help="t, randomisation, wilcoxon or sign. [default: t]")
+@click.option("--correction", help="Over several measures: holm, bonferroni, bh or none. [default: holm]")
+@click.option("--seed", type=int, help="Of the randomisation test. [default: 0]")
+@click.option("--permutations", type=int, help="Of the randomisation test. [default: 10000]")
+@click.option("--config", type=click.Path(path_type=Path), help="A TOML file with these settings; see --init.")
+@click.option(
+    "--format",
+    "shown",
+    type=click.Choice(["text", "json", "junit", "markdown"]),
+    default="text",
+    show_default=True,
+    help="How to print it.",
+)
+@click.option("--init", is_flag=True, help="Write a commented config file and a job for GitHub's CI, and stop.")
+@click.option("--ties", help="Order of equal scores: doc_id, smaller_doc_id, file, best, worst.")
+@click.option("--missing", help="A judged query that a run lacks: zero, skip, error.")
+@click.option("--duplicates", help="A document twice in a ranking: error, first, last, best.")
+@click.option("--depth", type=int, help="The deepest rank read.")
+@click.option("--run-format", help="trec, msmarco, csv, tsv, json, jsonl or parquet, if it cannot be told.")
+@click.option("--qrels-format", help="The same for the judgments.")
+def command(
+    config: Path | None,
+    shown: str,
+    init: bool,
+    run_format: str | None,
+    qrels_format: str | None,
+    minimum: tuple[str, ...],
+    measures: tuple[str, ...],
+    **given: Any,
+) -> int:
+    """Let CANDIDATE pass unless it is worse than BASELINE: beyond the tolerance, and beyond chance.
+
+    Both are runs, or evaluations written by 'cranfield evaluate --save'. Exit code 0: passed, 1: failed, 2: it could
+    not be decided, because something cannot be read or has changed since the baseline was saved.
+
+    \b
+    Examples:
+      cranfield gate qrels.txt baseline.json new.run -m nDCG@10 --tolerance 0.01
+      cranfield gate --init
+    """
+    if init:
+        _write_files()
+        return 0
+    import json
+
+    from cranfield.comparison import gate
+    from cranfield.judge.policy import Policy
+    from cranfield.show.gate import gate_junit, gate_markdown, gate_text
+
+    settings = _read_config(config) if config else {}
+    settings |= {name: value for name, value in given.items() if value is not None}
+    if measures:
+        settings["measures"] = measures
+    if minimum:
+        settings["minimum"] = {**settings.get("minimum", {}), **dict(map(_floor, minimum))}
+    lacking = [name.upper() for name in ("qrels", "baseline", "candidate") if name not in settings]
+    if lacking:
+        raise click.UsageError(f"Missing argument '{lacking[0]}'; name it here or in the file given by --config.")
+    inputs = [settings.pop(name) for name in ("qrels", "baseline", "candidate")]
+    policy = Policy(**{name: settings.pop(name) for name in POLICY if name in settings})
+    result = gate(*inputs, policy=policy, format=run_format, qrels_format=qrels_format, **settings)
+    if shown == "json":
+        click.echo(json.dumps(result.to_dict(), indent=2, ensure_ascii=False, allow_nan=False))
+    else:
+        click.echo({"text": gate_text, "markdown": gate_markdown, "junit": gate_junit}[shown](result))
+    return 0 if result.passed else 1
+
+
+def _floor(text: str) -> tuple[str, float]:
+    measure, equals, value = text.rpartition("=")
+    try:
+        if not equals:
+            raise ValueError
+        return measure, float(value)
+    except ValueError:
+        raise click.UsageError(f"--min {text}: write it as nDCG@10=0.4") from None
+
+
+POLICY = ("ties", "missing", "duplicates", "depth")
+# The settings of a config file, and what each may be.
+SETTINGS: dict[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("qrels", "baseline", "candidate", "test", "correction", "ties", "missing", "duplicates"), str),
+    **dict.fromkeys(("max_worse_queries", "seed", "permutations", "depth"), int),
+    "alpha": (int, float),
+    "tolerance": (int, float, dict),
+    "minimum": dict,
+    "measures": list,
+    "require_improvement": bool,
+}
+
+
+def _read_config(path: Path) -> dict[str, Any]:
+    import tomllib
+
+    from cranfield.errors import InputError
+
+    try:
+        settings = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(str(path), f"cannot be read: {(error.strerror or str(error)).lower()}.") from None
+    except ValueError as error:
+        raise InputError(str(path), f"this is not TOML: {error}.") from None
+    for name, value in settings.items():
+        if name not in SETTINGS:
+            raise InputError(str(path), f"there is no setting '{name}'.", hint=f"there are {', '.join(SETTINGS)}")
+        # In Python true is a number; here it is none.
+        if not isinstance(value, SETTINGS[name]) or (isinstance(value, bool) and SETTINGS[name] is not bool):
+            raise InputError(str(path), f"{name} = {value!r} is not what this setting can be.", hint="see --init")
+    for name in ("qrels", "baseline", "candidate"):
+        if name in settings:
+            settings[name] = str(path.parent / settings[name])
+    return settings
+
+
+def _write_files() -> None:
+    from cranfield.errors import InputError
+    from cranfield.show.gate import CONFIG, CONFIG_NAME, JOB, JOB_NAME
+
+    files = {Path(CONFIG_NAME): CONFIG, Path(JOB_NAME): JOB}
+    for path in files:
+        if path.exists():
+            raise InputError(str(path), "this file exists and was left as it is.", hint="move it away first")
+    for path, content in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+        click.echo(f"wrote {path}")

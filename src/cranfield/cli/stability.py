@@ -1,0 +1,56 @@
+"""`cranfield stability`: what if there were fewer judgments?"""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command("stability")
+@click.argument("qrels")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@click.option("-m", "--measure", "measures", multiple=True, help="A measure such as nDCG@10; may be repeated.")
+@click.option("--remove", "fractions", type=float, multiple=True, help="A share of the judgments; may be repeated.")
+@click.option("--repeats", type=int, default=20, show_default=True, help="How often each share is drawn.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the draws.")
+@click.option("--format", "shown", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--missing", help="A judged query that a run lacks: zero, skip, error.")
+@click.option("--run-format", help="trec, msmarco, csv, tsv, json, jsonl or parquet, if it cannot be told.")
+@click.option("--qrels-format", help="The same for the judgments.")
+def command(
+    qrels: str,
+    runs: tuple[str, ...],
+    measures: tuple[str, ...],
+    fractions: tuple[float, ...],
+    repeats: int,
+    seed: int,
+    shown: str,
+    missing: str | None,
+    run_format: str | None,
+    qrels_format: str | None,
+) -> None:
+    """Remove random shares of the judgments in QRELS, measure RUNs again, and see how far they move.
+
+    \b
+    Example:
+      cranfield stability qrels.txt *.run -m nDCG@10 -m Bpref --remove 0.5
+    """
+    import json
+
+    from cranfield.comparison import stability
+    from cranfield.comparison.comparing import USUAL_MEASURES
+    from cranfield.comparison.thinning import FRACTIONS
+    from cranfield.judge.policy import Policy
+    from cranfield.show.comparison import stability_text
+
+    found = stability(
+        qrels,
+        runs,
+        measures or USUAL_MEASURES,
+        fractions or FRACTIONS,
+        repeats,
+        seed,
+        policy=Policy(missing=missing) if missing else None,  # type: ignore[arg-type]
+        format=run_format,
+        qrels_format=qrels_format,
+    )
+    click.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False) if shown == "json" else stability_text(found))

@@ -1,0 +1,112 @@
+"""The conditions of a gate: what it saw of a measure, and what it says of that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from cranfield.comparison.significance import SAME
+from cranfield.measures import Measure
+from cranfield.result import Evaluation, PoorQuery
+
+
+class WorseQuery(NamedTuple):
+    """A query that got worse, and what moved."""
+
+    query_id: str
+    baseline: float
+    candidate: float
+    moved: str
+
+
+class Check(NamedTuple):
+    """One condition of the gate, and whether it holds."""
+
+    name: str
+    passed: bool
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class GatedMeasure:
+    """What the gate saw of a measure.
+
+    drop: by how much the candidate is worse; negative where it is better.
+    p_worse, p_better: corrected one-sided p-values, of "not worse" and of "not better".
+    detectable: the true drop that the gate would have stopped with a power of 0.8; None if no two queries changed
+        differently, so that nothing is known of the noise.
+    judged: of the baseline and the candidate, the share of the first documents that is judged; None: not known.
+    """
+
+    measure: str
+    baseline: float
+    candidate: float
+    drop: float
+    tolerance: float
+    p_worse: float
+    p_better: float
+    detectable: float | None
+    better: int
+    same: int
+    worse: int
+    worse_queries: tuple[WorseQuery, ...]
+    judged: tuple[float | None, float | None]
+
+
+def what_moved(before: PoorQuery, after: PoorQuery) -> str:
+    """What happened to the relevant documents of a query, in words."""
+    if not after.retrieved:
+        return f"nothing retrieved, before {before.retrieved}"
+    moved = []
+    if after.found != before.found:
+        moved.append(f"{after.found} of {after.relevant} relevant retrieved, before {before.found}")
+    if after.found and after.first != before.first:
+        moved.append(f"the first relevant at rank {after.first}" + (f", before {before.first}" if before.first else ""))
+    explained = after.found < before.found or (after.first or 0) > (before.first or 0)
+    return "; ".join(moved if explained else [*moved, "some relevant documents moved down"])
+
+
+def drop_check(seen: GatedMeasure, alpha: float) -> Check:
+    """A measure must not drop by more than its tolerance and significantly."""
+    moved = _went(seen)
+    significant, beyond = seen.p_worse <= alpha, seen.drop > seen.tolerance + SAME
+    shown = "p < 0.0001" if seen.p_worse < 0.0001 else f"p = {seen.p_worse:.4f}"
+    if seen.drop <= SAME:
+        message = f"{moved}: not worse"
+    elif beyond and significant:
+        message = f"{moved}: by more than {seen.tolerance:g} and significantly ({shown})"
+    elif beyond:
+        message = f"{moved}: by more than {seen.tolerance:g}, but not significantly ({shown})"
+    else:
+        message = f"{moved}: within the tolerance of {seen.tolerance:g}"
+    return Check(f"{seen.measure} does not drop", not (beyond and significant), message)
+
+
+def _went(seen: GatedMeasure) -> str:
+    change = seen.candidate - seen.baseline
+    if abs(change) < SAME:
+        return f"{seen.measure} stayed at {seen.candidate:.4f}"
+    return f"{seen.measure} {'rose' if change > 0 else 'fell'} from {seen.baseline:.4f} to {seen.candidate:.4f}"
+
+
+def floor_check(after: Evaluation, measure: Measure, floor: float) -> Check:
+    """A measure must reach its minimum."""
+    lower, value = measure.definition.lower_is_better, after[measure]
+    passed = value <= floor + SAME if lower else value >= floor - SAME
+    side = "most" if lower else "least"
+    message = f"{measure} is {value:.4f} and must be at {side} {floor:g}"
+    return Check(f"{measure} is at {side} {floor:g}", passed, message)
+
+
+def improvement_check(gated: Iterable[GatedMeasure], alpha: float) -> Check:
+    """Some measure must be significantly better."""
+    better = [each.measure for each in gated if each.p_better <= alpha and each.drop < 0]
+    said = f"significantly better: {', '.join(better)}" if better else "no measure is significantly better"
+    return Check("some measure improves", bool(better), said)
+
+
+def worse_check(seen: GatedMeasure, most: int) -> Check:
+    """No more than so many queries may get worse."""
+    message = f"{seen.worse} queries got worse by {seen.measure}, {most} may"
+    return Check(f"at most {most} queries get worse by {seen.measure}", seen.worse <= most, message)

@@ -1,0 +1,245 @@
+"""compare(qrels, runs, measures) → Comparison."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from cranfield.comparison.conclusions import Change, Comparison, Difference, all_pairs
+from cranfield.comparison.corrections import CORRECTIONS
+from cranfield.comparison.pairing import Paired, judged_cutoff, paired
+from cranfield.comparison.power import detectable_difference
+from cranfield.comparison.significance import TESTS, Settings, Tested, deviation, effect_size
+from cranfield.comparison.tukey import tukey
+from cranfield.comparison.unjudged import Reach, reach, run_bounds
+from cranfield.errors import ComparisonError
+from cranfield.evaluation import Measures, evaluate_runs
+from cranfield.judge.judgments import Numbers
+from cranfield.measures import Measure, parse_measures
+from cranfield.result import Evaluation
+
+USUAL_MEASURES = ("nDCG@10", "AP")
+PERMUTATIONS = 10_000
+SEED = 0
+CHANGED = 5  # queries listed for each difference
+
+
+def compare(
+    qrels: Any,
+    runs: Mapping[str, Any] | Iterable[Any],
+    measures: Measures = USUAL_MEASURES,
+    *,
+    baseline: Any = None,
+    test: str = "t",
+    correction: str = "holm",
+    alpha: float = 0.05,
+    seed: int = SEED,
+    permutations: int = PERMUTATIONS,
+    bounds: bool = True,
+    **options: Any,
+) -> Comparison:
+    """Compare runs, query by query: is the difference more than chance, how large is it, and can it be trusted?
+
+    qrels, runs, measures, options: those of `evaluate_runs`; a run may also be an `Evaluation`, saved or not.
+    baseline: the name of the run that the others are compared with, or another run; without one, all pairs are.
+    test: "t" (Student's paired test), "randomisation" (Fisher's), "bootstrap", "wilcoxon", "sign", or "tukey"
+        (randomised Tukey HSD, for all pairs of several runs at once).
+    correction: "holm", "bonferroni", "bh" (Benjamini and Hochberg) or "none". The family is everything in the
+        comparison: all pairs × all measures. Tukey's test covers the pairs by itself, and its p-values are multiplied
+        by the number of measures.
+    seed, permutations: of the tests that draw; few enough permutations are all tried instead.
+    bounds: also find out whether unjudged documents could reverse each difference.
+
+    Runs are matched by query id. With Policy(missing="skip") they are compared over the queries that all of them have.
+
+    >>> qrels = {str(q): {"a": 1} for q in range(8)}
+    >>> good, bad = {str(q): ["a", "b"] for q in range(8)}, {str(q): ["b", "a"] for q in range(7)}
+    >>> [difference] = compare(qrels, {"bad": bad, "good": good}, "RR", test="randomisation")
+    >>> round(difference.difference, 4), difference.p, difference.verdict
+    (0.5625, 0.0078125, 'significantly better')
+    """
+    wanted = parse_measures(measures)
+    if isinstance(runs, str | os.PathLike):
+        runs = [runs]
+    names = [str(name) for name in runs] if isinstance(runs, Mapping) else None
+    every = list(runs.values() if isinstance(runs, Mapping) else runs)
+    place = next((at for at, run in enumerate(every) if baseline is not None and _is(run, baseline)), None)
+    by_name = isinstance(baseline, str) and (baseline in (names or ()) or not os.path.exists(baseline))
+    if baseline is not None and place is None and not by_name:
+        place, every = 0, [baseline, *every]
+        names = ["baseline", *names] if names is not None else None
+    evaluations = evaluated(qrels, every, names, wanted, **options)
+    return compare_evaluations(
+        evaluations,
+        wanted,
+        baseline=baseline if place is None else evaluations[place].run,
+        test=test,
+        correction=correction,
+        alpha=alpha,
+        seed=seed,
+        permutations=permutations,
+        bounds=bounds,
+    )
+
+
+def _is(run: Any, baseline: Any) -> bool:
+    if isinstance(run, str | os.PathLike) and isinstance(baseline, str | os.PathLike):
+        return os.fspath(run) == os.fspath(baseline)
+    return run is baseline
+
+
+def evaluated(
+    qrels: Any, runs: Sequence[Any], names: Sequence[str] | None, measures: Sequence[Measure], **options: Any
+) -> list[Evaluation]:
+    """An evaluation of each run that is not one. Judgments are read once, and Judged stands beside every measure."""
+    new = [place for place, run in enumerate(runs) if not isinstance(run, Evaluation)]
+    cutoffs = dict.fromkeys(map(judged_cutoff, measures))
+    # Judged is measured on ranks, which judgments with groups may not have.
+    ordinary = all(measure.definition.table == "ranks" for measure in measures)
+    every = dict.fromkeys((*measures, *(parse_measures([f"Judged@{k}" for k in cutoffs]) if ordinary else ())))
+    given = {names[place]: runs[place] for place in new} if names else [runs[place] for place in new]
+    found = iter(evaluate_runs(qrels, given, every, **options).values()) if new else iter(())
+    return [run if isinstance(run, Evaluation) else next(found) for run in runs]
+
+
+def compare_evaluations(
+    evaluations: Sequence[Evaluation],
+    measures: Measures | None = None,
+    *,
+    baseline: str | None = None,
+    test: str = "t",
+    correction: str = "holm",
+    alpha: float = 0.05,
+    seed: int = SEED,
+    permutations: int = PERMUTATIONS,
+    bounds: bool = True,
+) -> Comparison:
+    """`compare` for runs that were evaluated before, by all of their measures or some."""
+    evaluations = list(evaluations)
+    _check(test, correction, alpha, permutations)
+    wanted = parse_measures(measures) if measures is not None else list(evaluations[0].measures if evaluations else ())
+    values = paired(evaluations, wanted)
+    if baseline is not None and baseline not in values.runs:
+        raise ComparisonError(f"no run is called '{baseline}'.", hint=f"the runs are {', '.join(values.runs)}")
+    pairs = all_pairs(len(values.runs))
+    if baseline is not None:
+        base = values.runs.index(baseline)
+        pairs = [(base, run) for run in range(len(values.runs)) if run != base]
+    settings = Settings(alpha, permutations, seed)
+    tested = {measure: _tested(values, measure, pairs, test, settings) for measure in wanted}
+    adjusted = _adjusted(tested, test, correction)
+    family = len(pairs) * len(wanted)
+    left = alpha if correction in ("none", "bh") else alpha / family
+    differences: list[Difference] = []
+    for measure in wanted:
+        known = [run_bounds(each, measure) if bounds else None for each in evaluations]
+        reaches = [reach(known[one], known[other], values.query_ids) for one, other in pairs]
+        differences += _differences(values, measure, pairs, tested[measure], adjusted[measure], alpha, left, reaches)
+    return Comparison(
+        runs=values.runs,
+        measures=tuple(wanted),
+        baseline=baseline,
+        queries=len(values.query_ids),
+        left_out=values.left_out,
+        test=test,
+        correction=correction,
+        alpha=alpha,
+        permutations=permutations,
+        seed=seed,
+        means={
+            measure.name: dict(zip(values.runs, values.values[measure].mean(axis=0).tolist(), strict=True))
+            for measure in wanted
+        },
+        judged={
+            name: {each.run: each.get(name) for each in evaluations}
+            for name in dict.fromkeys(f"Judged@{judged_cutoff(measure)}" for measure in wanted)
+        },
+        differences=tuple(differences),
+        signatures={each.run: each.signature for each in evaluations},
+        values=values,
+    )
+
+
+def _check(test: str, correction: str, alpha: float, permutations: int) -> None:
+    for name, value, choices in (
+        ("test", test, (*TESTS, "tukey")),
+        ("correction", correction, tuple(CORRECTIONS)),
+    ):
+        if value not in choices:
+            raise ComparisonError(f"{name}='{value}' does not exist.", hint=f"{name} may be {', '.join(choices)}")
+    if not 0 < alpha < 1:
+        raise ComparisonError(f"alpha={alpha} is not a level of significance.", hint="it lies between 0 and 1")
+    if permutations < 1:
+        raise ComparisonError(f"permutations={permutations} is too few.", hint="1,000 or more say something")
+
+
+def _tested(
+    values: Paired, measure: Measure, pairs: Sequence[tuple[int, int]], test: str, settings: Settings
+) -> Tested:
+    differences = values.differences(measure, pairs)
+    if test != "tukey":
+        return TESTS[test](differences, settings)
+    square, far = tukey(values.values[measure], settings)
+    p = np.array([square[pair] for pair in pairs])
+    mean = differences.mean(axis=0)
+    return Tested(np.where((differences == 0).all(axis=0), 1.0, p), mean - far, mean + far)
+
+
+def _adjusted(tested: Mapping[Measure, Tested], test: str, correction: str) -> dict[Measure, Numbers]:
+    every = np.concatenate([each.p for each in tested.values()])
+    if test == "tukey":
+        whole = every if correction == "none" else np.minimum(every * len(tested), 1.0)
+    else:
+        whole = CORRECTIONS[correction](every)
+    return dict(zip(tested, np.split(whole, len(tested)), strict=True))
+
+
+def _differences(
+    values: Paired,
+    measure: Measure,
+    pairs: Sequence[tuple[int, int]],
+    tested: Tested,
+    adjusted: Numbers,
+    alpha: float,
+    left: float,
+    reaches: Sequence[Reach | None],
+) -> list[Difference]:
+    table, columns = values.differences(measure, pairs), values.values[measure]
+    spread, effect = deviation(table).tolist(), effect_size(table)
+    unit = detectable_difference(1.0, len(table), left)
+    lower = measure.definition.lower_is_better
+    found = []
+    for at, (one, other) in enumerate(pairs):
+        d = table[:, at]
+        most = np.argsort(-np.abs(d), kind="stable")[:CHANGED]
+        up, down = int((d > 0).sum()), int((d < 0).sum())
+        found.append(
+            Difference(
+                measure=measure.name,
+                baseline=values.runs[one],
+                run=values.runs[other],
+                difference=float(d.mean()),
+                low=float(tested.low[at]),
+                high=float(tested.high[at]),
+                p=float(tested.p[at]),
+                adjusted=float(adjusted[at]),
+                significant=bool(adjusted[at] <= alpha),
+                effect=effect[at],
+                better=down if lower else up,
+                same=len(d) - up - down,
+                worse=up if lower else down,
+                spread=spread[at],
+                detectable=spread[at] * unit,
+                changed=tuple(
+                    Change(values.query_ids[q], float(columns[q, one]), float(columns[q, other]))
+                    for q in most.tolist()
+                    if d[q] != 0
+                ),
+                reach=reaches[at],
+                lower_is_better=lower,
+            )
+        )
+    return found

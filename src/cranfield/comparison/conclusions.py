@@ -1,0 +1,295 @@
+"""What a comparison says: differences with all that is needed to judge them, and the table of the runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from itertools import combinations
+from math import ceil, log10
+from typing import Any, NamedTuple
+
+from cranfield.comparison.correlation import MeasureAgreement, measure_agreement
+from cranfield.comparison.pairing import Paired, judged_cutoff
+from cranfield.comparison.power import USUAL, SizeRow, query_set_sizes
+from cranfield.comparison.unjudged import Reach
+from cranfield.errors import ComparisonError
+from cranfield.measures import Measure, parse_measure
+
+UNDECIDED = "not decided: unjudged documents could reverse this"
+
+
+class Change(NamedTuple):
+    """A query and its values in both runs."""
+
+    query_id: str
+    baseline: float
+    run: float
+
+    @property
+    def difference(self) -> float:
+        """By how much the run is above the baseline."""
+        return self.run - self.baseline
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The difference run - baseline of a measure, and how far it can be trusted.
+
+    low, high: its interval, at the level 1 - alpha; of this difference alone, except for Tukey's test.
+    p, adjusted: the p-value, and the same corrected for the family of comparisons.
+    effect: Cohen's d of paired values with Hedges' correction; None where every query differs by the same amount.
+    better, same, worse: queries for which the run is better (higher, unless lower is better), the same, or worse.
+    spread: the standard deviation of the differences of the queries.
+    detectable: the true difference that would be found with a power of 0.8, at the alpha that the correction leaves.
+    changed: the queries that differ most, the most first.
+    reach: how low and high unjudged documents could make it; None where that is not known.
+    """
+
+    measure: str
+    baseline: str
+    run: str
+    difference: float
+    low: float
+    high: float
+    p: float
+    adjusted: float
+    significant: bool
+    effect: float | None
+    better: int
+    same: int
+    worse: int
+    spread: float
+    detectable: float
+    changed: tuple[Change, ...]
+    reach: Reach | None
+    lower_is_better: bool = False
+
+    @property
+    def could_reverse(self) -> bool | None:
+        """Whether unjudged documents could turn the difference round; None where that is not known."""
+        return None if self.reach is None else self.reach.could_reverse(self.difference)
+
+    @property
+    def verdict(self) -> str:
+        """Whether the run is better, in words."""
+        if not self.significant or self.difference == 0:
+            return "no significant difference"
+        improved = (self.difference > 0) != self.lower_is_better
+        return f"significantly {'better' if improved else 'worse'}"
+
+
+class Cell(NamedTuple):
+    """A mean in the table; `mark` is ▲ or ▼ against the baseline, or the letters of its groups."""
+
+    value: float
+    mark: str
+    best: bool
+
+
+class Row(NamedTuple):
+    """A run in the table: a cell for each measure, and Judged at each of the table's cutoffs (None: not known)."""
+
+    run: str
+    cells: tuple[Cell, ...]
+    judged: tuple[float | None, ...]
+
+
+class Table(NamedTuple):
+    """Means of runs by measures, with marks, and what they mean."""
+
+    measures: tuple[str, ...]
+    judged: tuple[str, ...]
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """The result of `compare`: a `Difference` for each pair and measure, and the means of all runs."""
+
+    runs: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    baseline: str | None
+    queries: int
+    left_out: int
+    test: str
+    correction: str
+    alpha: float
+    permutations: int
+    seed: int
+    means: dict[str, dict[str, float]]  # by measure and run
+    judged: dict[str, dict[str, float | None]]  # by Judged@k and run
+    differences: tuple[Difference, ...]
+    signatures: dict[str, str]
+    values: Paired = field(repr=False)
+
+    def __iter__(self) -> Iterator[Difference]:
+        return iter(self.differences)
+
+    def find(self, measure: str, run: str, baseline: str | None = None) -> Difference:
+        """The difference of a measure between two runs, as it was computed: run - baseline."""
+        name, base = parse_measure(measure).name, baseline or self.baseline
+        for each in self.differences:
+            if (each.measure, each.run, each.baseline) == (name, run, base):
+                return each
+        raise ComparisonError(
+            f"{name}: {run} was not compared with {base}.", hint=f"the runs are {', '.join(self.runs)}"
+        )
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs of runs were compared."""
+        return len(self.differences) // len(self.measures)
+
+    @property
+    def family(self) -> str:
+        """What the p-values are corrected for, in words."""
+        size = f"{_count(self.pairs, 'pair')} × {_count(len(self.measures), 'measure')}"
+        if self.test == "tukey":
+            over = "Tukey over the pairs of a measure"
+            if len(self.measures) > 1 and self.correction != "none":
+                over += f", Bonferroni over the {len(self.measures)} measures"
+            return f"{over}: a family of {len(self.differences)} ({size})"
+        names = {"holm": "Holm", "bonferroni": "Bonferroni", "bh": "Benjamini and Hochberg (false discovery rate)"}
+        if self.correction == "none":
+            return f"no correction for the {len(self.differences)} comparisons made ({size})"
+        return f"{names[self.correction]} over a family of {len(self.differences)} ({size})"
+
+    def discriminative_power(self) -> dict[str, float]:
+        """For each measure the share of the pairs that it separates (Sakai 2006)."""
+        return {
+            measure.name: sum(each.significant for each in self.of(measure.name)) / self.pairs
+            for measure in self.measures
+        }
+
+    def agreement(self) -> list[MeasureAgreement]:
+        """How much each pair of measures agrees, over the runs and over the queries."""
+        return measure_agreement(self.values)
+
+    def of(self, measure: str) -> list[Difference]:
+        """The differences of a measure."""
+        return [each for each in self.differences if each.measure == measure]
+
+    def groups(self, measure: str) -> list[tuple[str, ...]]:
+        """The largest groups of runs that are not separable by a measure, the best first; groups may overlap.
+
+        Only where all pairs were compared.
+        """
+        if self.baseline is not None:
+            raise ComparisonError("runs were only compared with the baseline.", hint="compare without one for groups")
+        name = parse_measure(measure).name
+        apart = [{each.run, each.baseline} for each in self.of(name) if each.significant]
+        groups = [frozenset(self.runs)]
+        for pair in apart:
+            split = [group - {run} if pair <= group else group for group in groups for run in sorted(pair)]
+            groups = [group for group in dict.fromkeys(split) if not any(group < other for other in split)]
+        order = self._best_first(name)
+        listed = [tuple(sorted(group, key=order.index)) for group in groups]
+        return sorted(listed, key=lambda group: [order.index(run) for run in group])
+
+    def _best_first(self, measure: str) -> list[str]:
+        lower = parse_measure(measure).definition.lower_is_better
+        return sorted(self.runs, key=lambda run: self.means[measure][run] * (1 if lower else -1))
+
+    def table(self) -> Table:
+        """Means of runs by measures, with marks of significance: what `show` prints."""
+        marks = {measure.name: self._marks(measure.name) for measure in self.measures}
+        best = {name: self.means[name][self._best_first(name)[0]] for name in marks}
+        rows = tuple(
+            Row(
+                run,
+                tuple(
+                    Cell(self.means[name][run], marks[name][run], self.means[name][run] == best[name]) for name in marks
+                ),
+                tuple(self.judged[name][run] for name in self.judged),
+            )
+            for run in self.runs
+        )
+        level = f"at alpha {self.alpha:g}"
+        note = f"runs that share a letter are not significantly different {level}"
+        if self.baseline is not None:
+            note = f"▲ ▼ significantly better, worse than {self.baseline} {level}"
+        return Table(tuple(marks), tuple(self.judged), rows, (note, self.described()))
+
+    def described(self) -> str:
+        """The test and the correction, in words."""
+        names = {
+            "t": "paired t-test",
+            "randomisation": f"randomisation test ({self.permutations:,} permutations, seed {self.seed})",
+            "bootstrap": f"paired bootstrap ({self.permutations:,} draws, seed {self.seed})",
+            "wilcoxon": "Wilcoxon's signed-rank test",
+            "sign": "sign test",
+            "tukey": f"randomised Tukey HSD ({self.permutations:,} permutations, seed {self.seed})",
+        }
+        return f"{names[self.test]}, two-sided; {self.family}"
+
+    def _marks(self, measure: str) -> dict[str, str]:
+        if self.baseline is not None:
+            signs = {"significantly better": "▲", "significantly worse": "▼"}
+            return {self.baseline: ""} | {each.run: signs.get(each.verdict, "") for each in self.of(measure)}
+        groups = self.groups(measure)
+        return {run: "".join(_letter(place) for place, group in enumerate(groups) if run in group) for run in self.runs}
+
+    def query_set_sizes(self, measure: str) -> list[SizeRow]:
+        """How many queries would show a given difference, if differences vary as those of the widest pair here do.
+
+        The differences are 0.01, 0.02, 0.05 and 0.1, or as many times ten of that as the measure's scale needs.
+        """
+        spread = max(each.spread for each in self.of(parse_measure(measure).name))
+        scale = 10 ** max(0, ceil(log10(spread))) if spread else 1
+        return query_set_sizes(spread, [scale * each for each in (0.01, 0.02, 0.05, 0.1)], alpha=self.alpha)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The comparison as plain dicts, ready for JSON."""
+        verdicts = [{"verdict": each.verdict, "could_reverse": each.could_reverse} for each in self.differences]
+        return {
+            "runs": list(self.runs),
+            "baseline": self.baseline,
+            "measures": [measure.name for measure in self.measures],
+            "queries": self.queries,
+            "queries_left_out": self.left_out,
+            "test": self.test,
+            "correction": self.correction,
+            "family": self.family,
+            "alpha": self.alpha,
+            "power": USUAL,
+            "permutations": self.permutations,
+            "seed": self.seed,
+            "means": self.means,
+            "judged": self.judged,
+            "groups": {} if self.baseline else {each.name: self.groups(each.name) for each in self.measures},
+            "discriminative_power": self.discriminative_power(),
+            "differences": [
+                {
+                    **asdict(each),
+                    "changed": [change._asdict() for change in each.changed],
+                    "reach": each.reach._asdict() if each.reach else None,
+                    **words,
+                }
+                for each, words in zip(self.differences, verdicts, strict=True)
+            ],
+            "agreement": [each._asdict() for each in self.agreement()],
+            "signatures": self.signatures,
+        }
+
+    def to_json(self, *, indent: int | None = 2) -> str:
+        """The comparison as JSON."""
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
+    def judged_of(self, measure: str, run: str) -> float | None:
+        """The share of a run's first documents that is judged, down to the measure's cutoff or 10."""
+        return self.judged[f"Judged@{judged_cutoff(parse_measure(measure))}"][run]
+
+
+def all_pairs(count: int) -> list[tuple[int, int]]:
+    """Pairs of columns (baseline, run): the later against the earlier."""
+    return list(combinations(range(count), 2))
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
+def _letter(place: int) -> str:
+    return chr(ord("a") + place) if place < 26 else f"({place + 1})"

@@ -1,0 +1,46 @@
+"""Corrections for many comparisons: the more are made, the more will look significant by chance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from cranfield.judge.judgments import Numbers
+
+
+def holm(p: Numbers) -> Numbers:
+    """Holm's step-down: no more than alpha of the families have any false finding. Never weaker than Bonferroni.
+
+    adjusted of the i-th smallest of m = max over k ≤ i of (m - k + 1) · p_k, at most 1
+    """
+    order = np.argsort(p, kind="stable")
+    raised = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(raised, 1.0)
+    return adjusted
+
+
+def bonferroni(p: Numbers) -> Numbers:
+    """Every p-value times the size of the family, at most 1."""
+    return np.minimum(p * len(p), 1.0)
+
+
+def benjamini_hochberg(p: Numbers) -> Numbers:
+    """Benjamini and Hochberg's step-up: of what is called significant, alpha is expected to be false."""
+    from scipy.stats import false_discovery_control
+
+    return np.asarray(false_discovery_control(p), dtype=np.float64)
+
+
+def none(p: Numbers) -> Numbers:
+    """The p-values as they are."""
+    return p.copy()
+
+
+CORRECTIONS: dict[str, Callable[[Numbers], Numbers]] = {
+    "holm": holm,
+    "bonferroni": bonferroni,
+    "bh": benjamini_hochberg,
+    "none": none,
+}

@@ -1,0 +1,53 @@
+"""Do two measures say the same? Over the runs, and over the queries of a run."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from cranfield.agreement import kendall_tau
+from cranfield.comparison.pairing import Paired
+from cranfield.judge.judgments import Numbers
+
+
+class MeasureAgreement(NamedTuple):
+    """Kendall's τ_b of two measures.
+
+    runs: of the orders in which they put the runs; None with fewer than two runs that differ.
+    queries: of the orders in which they put the queries of a run, the mean over the runs in which both vary.
+    """
+
+    one: str
+    other: str
+    runs: float | None
+    queries: float | None
+
+
+def measure_agreement(values: Paired) -> list[MeasureAgreement]:
+    """Every pair of measures."""
+    return [
+        MeasureAgreement(
+            one.name,
+            other.name,
+            tau(values.values[one].mean(axis=0), values.values[other].mean(axis=0)),
+            _over_queries(values.values[one], values.values[other]),
+        )
+        for one, other in combinations(values.values, 2)
+    ]
+
+
+def tau(one: Numbers, other: Numbers) -> float | None:
+    """Kendall's τ_b; None where all values of one side are the same, which is no order."""
+    # What only rounding parts is a tie.
+    one, other = np.round(one, 12), np.round(other, 12)
+    if np.ptp(one) == 0 or np.ptp(other) == 0:
+        return None
+    return kendall_tau(dict(enumerate(one.tolist())), dict(enumerate(other.tolist())))
+
+
+def _over_queries(one: Numbers, other: Numbers) -> float | None:
+    found = [tau(one[:, run], other[:, run]) for run in range(one.shape[1])]
+    known = [value for value in found if value is not None]
+    return float(np.mean(known)) if known else None

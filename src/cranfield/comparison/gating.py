@@ -1,0 +1,264 @@
+"""gate(qrels, baseline, candidate) → GateResult: may a change pass?"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from math import sqrt
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from cranfield import saved
+from cranfield.comparison.checks import (
+    Check,
+    GatedMeasure,
+    WorseQuery,
+    drop_check,
+    floor_check,
+    improvement_check,
+    what_moved,
+    worse_check,
+)
+from cranfield.comparison.comparing import PERMUTATIONS, SEED, evaluated
+from cranfield.comparison.corrections import CORRECTIONS
+from cranfield.comparison.pairing import check_same_inputs, judged_cutoff, paired
+from cranfield.comparison.power import USUAL, detectable_difference
+from cranfield.comparison.significance import TESTS, Settings, deviation
+from cranfield.errors import ComparisonError
+from cranfield.evaluation import Measures
+from cranfield.judge.judgments import Numbers
+from cranfield.measures import Measure, parse_measure, parse_measures
+from cranfield.result import Evaluation
+
+GATE_MEASURES = ("nDCG@10",)
+GATE_TESTS = ("t", "randomisation", "wilcoxon", "sign")  # those that are symmetric, and so have a one-sided p-value
+LISTED = 10  # queries that got worse, for each measure
+
+
+@dataclass(frozen=True, slots=True)
+class GateResult:
+    """The result of `gate`; true if the change may pass."""
+
+    passed: bool
+    baseline: str
+    candidate: str
+    queries: int
+    alpha: float
+    test: str
+    correction: str
+    checks: tuple[Check, ...]
+    measures: tuple[GatedMeasure, ...]
+    signatures: tuple[str, str]
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain dicts, ready for JSON."""
+        return {
+            **asdict(self),
+            "checks": [check._asdict() for check in self.checks],
+            "measures": [
+                {**asdict(each), "worse_queries": [query._asdict() for query in each.worse_queries]}
+                for each in self.measures
+            ],
+            "power": USUAL,
+        }
+
+
+def gate(
+    qrels: Any,
+    baseline: Any,
+    candidate: Any,
+    measures: Measures = GATE_MEASURES,
+    *,
+    tolerance: float | Mapping[str, float] = 0.0,
+    alpha: float = 0.05,
+    minimum: Mapping[str, float] | None = None,
+    require_improvement: bool = False,
+    max_worse_queries: int | None = None,
+    test: str = "t",
+    correction: str = "holm",
+    seed: int = SEED,
+    permutations: int = PERMUTATIONS,
+    **options: Any,
+) -> GateResult:
+    """Let a candidate pass unless it is worse than the baseline, beyond tolerance and beyond chance.
+
+    baseline, candidate: runs, or evaluations, also saved ones (an `Evaluation`, or the path of its file).
+    It fails if
+    - a measure dropped by more than `tolerance` (one number, or one by measure), and the drop is significant: the
+      one-sided test of "the candidate is not worse" has a p-value of at most alpha, corrected over the measures;
+    - a measure is below its `minimum`, {measure: value} (above it, where lower is better), significant or not;
+    - `require_improvement`, and no measure is significantly better, by the one-sided test the other way;
+    - `max_worse_queries`, and by some measure more queries than that got worse, by however little.
+
+    A candidate that is no better and no worse is stopped with a chance of at most alpha; `detectable` says which true
+    drop is stopped with a chance of 0.8.
+
+    Refuses with a `ComparisonError` where the judgments, the policy or the set of queries are not those of the
+    baseline: a difference would not be one of the candidate.
+
+    >>> qrels = {str(q): {"a": 1} for q in range(9)}
+    >>> good, bad = {str(q): ["a", "b"] for q in range(9)}, {str(q): ["b", "a"] for q in range(8)}
+    >>> bool(gate(qrels, good, good)), gate(qrels, good, bad, "RR").checks[0].message
+    (True, 'RR fell from 1.0000 to 0.4444: by more than 0 and significantly (p < 0.0001)')
+    """
+    _check(alpha, test, correction, max_worse_queries)
+    wanted = parse_measures(measures)
+    floors = {parse_measure(name): float(value) for name, value in (minimum or {}).items()}
+    every = list(dict.fromkeys((*wanted, *floors)))
+    sources = [_opened(baseline), _opened(candidate)]
+    before, after = evaluated(
+        qrels, sources, ["baseline", "candidate"] if _unnamed(sources) else None, every, **options
+    )
+    if before.run == after.run:
+        before, after = _renamed(before, "baseline"), _renamed(after, "candidate")
+    check_same_inputs(before, after)
+    _check_same_queries(before, after)
+    values = paired([before, after], every)
+    worse_by = {measure: _worse_by(values.differences(measure, [(0, 1)]), measure) for measure in wanted}
+    settings = Settings(alpha, permutations, seed)
+    two_sided = [TESTS[test](drops[:, None], settings).p[0] for drops in worse_by.values()]
+    p_worse, p_better = (
+        CORRECTIONS[correction](
+            np.array([_one_sided(p, way * d) for p, d in zip(two_sided, worse_by.values(), strict=True)])
+        )
+        for way in (1, -1)
+    )
+    tolerances = _tolerances(tolerance, wanted)
+    left = alpha if correction in ("none", "bh") else alpha / len(wanted)
+    gated = tuple(
+        _gated(before, after, measure, drops, tolerances[measure], (float(worse), float(better)), left)
+        for (measure, drops), worse, better in zip(worse_by.items(), p_worse, p_better, strict=True)
+    )
+    checks = [drop_check(each, alpha) for each in gated]
+    checks += [floor_check(after, measure, floor) for measure, floor in floors.items()]
+    if require_improvement:
+        checks.append(improvement_check(gated, alpha))
+    if max_worse_queries is not None:
+        checks += [worse_check(each, max_worse_queries) for each in gated]
+    return GateResult(
+        passed=all(check.passed for check in checks),
+        baseline=before.run,
+        candidate=after.run,
+        queries=len(values.query_ids),
+        alpha=alpha,
+        test=test,
+        correction=correction,
+        checks=tuple(checks),
+        measures=gated,
+        signatures=(before.signature, after.signature),
+    )
+
+
+def _check(alpha: float, test: str, correction: str, max_worse_queries: int | None) -> None:
+    if not 0 < alpha < 0.5:
+        raise ComparisonError(f"alpha={alpha} is not a level of a one-sided test.", hint="it lies between 0 and 0.5")
+    if test not in GATE_TESTS:
+        raise ComparisonError(f"test='{test}' cannot be used by a gate.", hint=f"it may be {', '.join(GATE_TESTS)}")
+    if correction not in CORRECTIONS:
+        raise ComparisonError(f"correction='{correction}' does not exist.", hint=f"it may be {', '.join(CORRECTIONS)}")
+    if max_worse_queries is not None and max_worse_queries < 0:
+        raise ComparisonError(f"max_worse_queries={max_worse_queries} is not a number of queries.")
+
+
+def _opened(run: Any) -> Any:
+    return Evaluation.load(run) if saved.is_saved(run) else run
+
+
+def _unnamed(runs: Iterable[Any]) -> bool:
+    return not any(isinstance(run, str | os.PathLike) or hasattr(run, "name") for run in runs)
+
+
+def _renamed(evaluation: Evaluation, role: str) -> Evaluation:
+    from copy import copy
+
+    again = copy(evaluation)
+    again.run = f"{evaluation.run} ({role})"
+    return again
+
+
+def _check_same_queries(before: Evaluation, after: Evaluation) -> None:
+    gone, new = set(before.query_ids) - set(after.query_ids), set(after.query_ids) - set(before.query_ids)
+    if gone or new:
+        listed = ", ".join(sorted(gone or new)[:5])
+        raise ComparisonError(
+            f"the queries of {after.run} are not those of {before.run}: {len(gone)} are gone and {len(new)} are new "
+            f"({listed}{', …' if len(gone or new) > 5 else ''}).",
+            hint="with Policy(missing='zero') a query that the run lacks counts 0 instead",
+        )
+
+
+def _worse_by(difference: Numbers, measure: Measure) -> Numbers:
+    """By query, how much worse the candidate is."""
+    return difference[:, 0] * (1.0 if measure.definition.lower_is_better else -1.0)
+
+
+def _one_sided(two_sided: float, drops: Numbers) -> float:
+    """The p-value of "it is not worse", of a test that is symmetric."""
+    if not drops.any():
+        return 1.0
+    return two_sided / 2 if drops.mean() > 0 else 1 - two_sided / 2
+
+
+def _tolerances(tolerance: float | Mapping[str, float], measures: Iterable[Measure]) -> dict[Measure, float]:
+    by_name: dict[Measure, float] = {}
+    usual = 0.0
+    if isinstance(tolerance, Mapping):
+        by_name = {parse_measure(name): float(each) for name, each in tolerance.items()}
+    else:
+        usual = float(tolerance)
+    found = {measure: by_name.get(measure, usual) for measure in measures}
+    unknown = [measure.name for measure in by_name if measure not in found]
+    if unknown:
+        raise ComparisonError(f"there is a tolerance for {', '.join(unknown)}, which the gate does not measure.")
+    for measure, each in found.items():
+        if not 0 <= each < float("inf"):
+            raise ComparisonError(
+                f"the tolerance {each} for {measure} is not a drop.", hint="0.01 allows a drop by 0.01"
+            )
+    return found
+
+
+def _gated(
+    before: Evaluation,
+    after: Evaluation,
+    measure: Measure,
+    drops: Numbers,
+    tolerance: float,
+    p: tuple[float, float],
+    alpha: float,
+) -> GatedMeasure:
+    order = np.argsort(-drops, kind="stable")[:LISTED]
+    worse = [before.query_ids[q] for q in order.tolist() if drops[q] > 0]
+    pairs = zip(before.queries(measure, worse), after.queries(measure, worse), strict=True)
+    judged = f"Judged@{judged_cutoff(measure)}"
+    return GatedMeasure(
+        measure=measure.name,
+        baseline=before[measure],
+        candidate=after[measure],
+        drop=float(drops.mean()),
+        tolerance=tolerance,
+        p_worse=p[0],
+        p_better=p[1],
+        detectable=_detectable(drops, tolerance, alpha),
+        better=int((drops < 0).sum()),
+        same=int((drops == 0).sum()),
+        worse=int((drops > 0).sum()),
+        worse_queries=tuple(WorseQuery(a.query_id, a.value, b.value, what_moved(a, b)) for a, b in pairs),
+        judged=(before.get(judged), after.get(judged)),
+    )
+
+
+def _detectable(drops: Numbers, tolerance: float, alpha: float) -> float | None:
+    """The true drop that is both significant and beyond the tolerance in four of five samples of queries."""
+    spread = float(deviation(drops[:, None])[0])
+    if not spread:
+        return None
+    beyond = tolerance + NormalDist().inv_cdf(USUAL) * spread / sqrt(len(drops))
+    # A one-sided test at alpha looks as far out as a two-sided one at 2 · alpha.
+    return max(detectable_difference(spread, len(drops), 2 * alpha), beyond if tolerance else 0.0)

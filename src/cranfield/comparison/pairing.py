@@ -1,0 +1,100 @@
+"""Evaluations side by side: the same queries, by their ids, in the same order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cranfield.comparison.significance import SAME
+from cranfield.errors import ComparisonError
+from cranfield.judge.judgments import Numbers
+from cranfield.measures import Measure
+from cranfield.result import Evaluation
+
+USUAL_CUTOFF = 10  # of Judged, for a measure that has none
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Paired:
+    """The values of several runs for the queries that all of them have.
+
+    values: by measure, a row for each query and a column for each run.
+    left_out: queries that only some of the runs have; there are none unless Policy(missing="skip").
+    """
+
+    runs: tuple[str, ...]
+    query_ids: tuple[str, ...]
+    left_out: int
+    values: dict[Measure, Numbers]
+
+    def differences(self, measure: Measure, pairs: Sequence[tuple[int, int]]) -> Numbers:
+        """For each pair (baseline, run) of columns a column of run - baseline; what only rounding parts is 0."""
+        values = self.values[measure]
+        first, second = np.array(pairs, dtype=np.int64).T
+        difference = values[:, second] - values[:, first]
+        difference[np.abs(difference) < SAME] = 0.0
+        return difference
+
+
+def paired(evaluations: Sequence[Evaluation], measures: Sequence[Measure]) -> Paired:
+    """Match evaluations by query id, and refuse those that cannot be compared."""
+    if len(evaluations) < 2:
+        raise ComparisonError("one run cannot be compared.", hint="give at least two runs")
+    names = [each.run for each in evaluations]
+    if len(set(names)) < len(names):
+        raise ComparisonError("two evaluations have the same name.", hint="give {name: run}")
+    first = evaluations[0]
+    for other in evaluations[1:]:
+        check_same_inputs(first, other)
+    for measure in measures:
+        if measure.definition.aggregate != "mean":
+            raise ComparisonError(
+                f"{measure} is not a mean over queries ({measure.definition.aggregate}), and only means are compared.",
+                hint="GMAP's values by query are those of AP" if measure.definition.name == "GMAP" else "",
+            )
+        for each in evaluations:
+            if measure.name not in each:
+                raise ComparisonError(
+                    f"{each.run}: it was not evaluated by {measure}.", hint=f"it has {', '.join(each)}"
+                )
+    everywhere = set(first.query_ids).intersection(*(each.query_ids for each in evaluations[1:]))
+    query_ids = tuple(query for query in first.query_ids if query in everywhere)
+    anywhere = set(first.query_ids).union(*(each.query_ids for each in evaluations[1:]))
+    if len(query_ids) < 2:
+        count = "one query" if query_ids else "no query"
+        raise ComparisonError(f"the runs share {count}, and it takes two to see how much queries vary.")
+    values = {measure: np.stack([_column(each, measure, query_ids) for each in evaluations], 1) for measure in measures}
+    return Paired(tuple(names), query_ids, len(anywhere) - len(query_ids), values)
+
+
+def check_same_inputs(one: Evaluation, other: Evaluation) -> None:
+    """Refuse evaluations by other judgments or under another policy: their difference is not one of the runs."""
+    both = f"{one.run} and {other.run}"
+    if one.qrels_sha256 != other.qrels_sha256:
+        raise ComparisonError(
+            f"{both} were evaluated against different judgments (SHA-256 {one.qrels_sha256[:12]} and "
+            f"{other.qrels_sha256[:12]}).",
+            hint="evaluate both against the same judgments",
+        )
+    if one.policy != other.policy:
+        raise ComparisonError(
+            f"{both} were evaluated under different policies ({one.policy} and {other.policy}).",
+            hint="evaluate both under the same policy",
+        )
+
+
+def judged_cutoff(measure: Measure) -> int:
+    """The cutoff of Judged that goes with a measure: its own, or 10."""
+    parameters = {**measure.definition.defaults, **dict(measure.parameters)}
+    cutoff = parameters.get("cutoff")
+    return cutoff if isinstance(cutoff, int) else USUAL_CUTOFF
+
+
+def _column(evaluation: Evaluation, measure: Measure, query_ids: tuple[str, ...]) -> Numbers:
+    column = evaluation.column(measure)
+    if evaluation.query_ids == query_ids:
+        return column
+    place = {query: at for at, query in enumerate(evaluation.query_ids)}
+    return column[[place[query] for query in query_ids]]

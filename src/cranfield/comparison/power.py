@@ -1,0 +1,108 @@
+"""Power: which differences a set of queries can show, and how many queries a difference needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil, sqrt
+from typing import NamedTuple
+
+from cranfield.errors import ComparisonError
+
+USUAL = 0.8  # the power that is usually asked for
+MOST = 10_000_000  # queries; nobody has more
+
+
+def power_of(difference: float, spread: float, queries: int, alpha: float = 0.05) -> float:
+    """The chance that a two-sided paired t-test finds a true difference.
+
+    spread: the standard deviation of the differences of the queries.
+    With f = n - 1, δ = difference / spread · √n:  P(|T| > t(1 - alpha/2, f)), T noncentral t with f and δ
+
+    >>> round(power_of(0.05, 0.1, 34), 2)
+    0.81
+    """
+    from scipy.stats import nct, t
+
+    _check(alpha, queries)
+    if spread <= 0:
+        return 1.0 if difference else alpha
+    freedom = queries - 1
+    far = float(t.ppf(1 - alpha / 2, freedom))
+    shift = abs(difference) / spread * sqrt(queries)
+    # The tails are only asked for where they are more than nothing: far out scipy cannot compute them.
+    if freedom > 10 and shift > far + 30:
+        return 1.0
+    wrong = float(nct.cdf(-far, freedom, shift)) if shift < 6 else 0.0
+    return min(float(nct.sf(far, freedom, shift)) + wrong, 1.0)
+
+
+def detectable_difference(spread: float, queries: int, alpha: float = 0.05, power: float = USUAL) -> float:
+    """The smallest true difference that so many queries show with this power.
+
+    >>> round(detectable_difference(0.1, 34), 3)
+    0.05
+    """
+    from scipy.optimize import brentq
+
+    _check(alpha, queries, power)
+    if spread <= 0:
+        return 0.0
+    high = 1.0
+    while power_of(high, 1.0, queries, alpha) < power:
+        high *= 2
+    return spread * float(brentq(lambda size: power_of(size, 1.0, queries, alpha) - power, 0.0, high, xtol=1e-9))
+
+
+def queries_needed(difference: float, spread: float, alpha: float = 0.05, power: float = USUAL) -> int:
+    """How many queries it takes to show a true difference with this power.
+
+    >>> queries_needed(0.05, 0.1)
+    34
+    """
+    _check(alpha, 2, power)
+    if not difference:
+        raise ComparisonError("no number of queries shows a difference of 0.", hint="ask for the least that matters")
+    if spread <= 0:
+        return 2
+    if power_of(difference, spread, MOST, alpha) < power:
+        raise ComparisonError(f"it would take more than {MOST:,} queries to show a difference of {difference:g}.")
+    low, high = 2, 4
+    while power_of(difference, spread, high, alpha) < power:
+        low, high = high, high * 2
+    while low < high:  # the smallest that is enough
+        middle = (low + high) // 2
+        low, high = (low, middle) if power_of(difference, spread, middle, alpha) >= power else (middle + 1, high)
+    return ceil(low)
+
+
+class SizeRow(NamedTuple):
+    """A difference, and how many queries it takes at each power of the table."""
+
+    difference: float
+    queries: tuple[int, ...]
+
+
+def query_set_sizes(
+    spread: float,
+    differences: Sequence[float] = (0.01, 0.02, 0.05, 0.1),
+    powers: Sequence[float] = (0.7, 0.8, 0.9),
+    alpha: float = 0.05,
+) -> list[SizeRow]:
+    """How many queries each difference takes, one column for each power.
+
+    >>> query_set_sizes(0.1, [0.05, 0.1])
+    [SizeRow(difference=0.05, queries=(27, 34, 44)), SizeRow(difference=0.1, queries=(9, 10, 13))]
+    """
+    return [
+        SizeRow(each, tuple(queries_needed(each, spread, alpha, power) for power in powers)) for each in differences
+    ]
+
+
+def _check(alpha: float, queries: int, power: float = USUAL) -> None:
+    if not 0 < alpha < 1 or not alpha < power < 1:
+        raise ComparisonError(
+            f"alpha={alpha:g} and power={power:g} do not go together.",
+            hint="both lie between 0 and 1, and the power is the larger one",
+        )
+    if queries < 2:
+        raise ComparisonError("one query has no spread.", hint="compare over at least two queries")

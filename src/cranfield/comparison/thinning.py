@@ -1,0 +1,185 @@
+"""stability(qrels, runs, measures) → Stability: what happens to measures when judgments are taken away?"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cranfield.comparison.comparing import USUAL_MEASURES
+from cranfield.comparison.correlation import tau
+from cranfield.errors import ComparisonError, InputError
+from cranfield.evaluation import Measures, run_name
+from cranfield.judge.judgments import Judgments, Numbers, ends
+from cranfield.judge.policy import Policy
+from cranfield.judge.ranks import Flags, JudgedRanks
+from cranfield.measures import Measure, parse_measures
+from cranfield.read.source import open_source
+
+FRACTIONS = (0.1, 0.3, 0.5, 0.7, 0.9)
+
+
+class StabilityRow(NamedTuple):
+    """A measure after a share of the judgments was removed.
+
+    mean, spread: over the repeats, of the mean over the runs: its mean and its standard deviation.
+    complete: the same mean with all judgments.
+    tau: Kendall's τ_b between the order of the runs and the one with all judgments, the mean over the repeats in which
+        there is an order; None where there never is, as with one run.
+    lowest: the lowest τ of a repeat.
+    """
+
+    measure: str
+    removed: float
+    mean: float
+    spread: float
+    complete: float
+    tau: float | None
+    lowest: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Stability:
+    """The result of `stability`: a row for each measure and share of judgments removed; `by_run` are means of runs."""
+
+    runs: tuple[str, ...]
+    measures: tuple[str, ...]
+    queries: int
+    judgments: int
+    repeats: int
+    seed: int
+    rows: tuple[StabilityRow, ...]
+    by_run: dict[tuple[str, float], dict[str, float]]  # by measure and share removed
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain dicts, ready for JSON."""
+        return {
+            "runs": list(self.runs),
+            "measures": list(self.measures),
+            "queries": self.queries,
+            "judgments": self.judgments,
+            "repeats": self.repeats,
+            "seed": self.seed,
+            "rows": [{**row._asdict(), "by_run": self.by_run[row.measure, row.removed]} for row in self.rows],
+        }
+
+
+def stability(
+    qrels: Any,
+    runs: Mapping[str, Any] | Iterable[Any],
+    measures: Measures = USUAL_MEASURES,
+    fractions: Sequence[float] = FRACTIONS,
+    repeats: int = 20,
+    seed: int = 0,
+    *,
+    policy: Policy | None = None,
+    format: str | None = None,
+    qrels_format: str | None = None,
+) -> Stability:
+    """Remove random shares of the judgments, measure again, and see how far values and the order of runs move.
+
+    fractions: the shares removed, drawn from all judgments alike, the same ones for all runs.
+    repeats: how often each share is drawn.
+
+    A document whose judgment is removed stays in the ranking as an unjudged one. A query that loses all its relevant
+    documents scores 0, as ever, so that means fall where queries have few. Each run is read once.
+
+    >>> qrels = {str(q): {"a": 1, "b": 0} for q in range(20)}
+    >>> run = {str(q): ["b", "a"] for q in range(20)}
+    >>> [row] = stability(qrels, {"mine": run}, "RR", [0.5]).rows
+    >>> row.complete, row.mean < 0.4, row.tau
+    (0.5, True, None)
+    """
+    policy = policy or Policy()
+    wanted = parse_measures(measures)
+    for measure in wanted:
+        measure.check_ranks()
+        if measure.definition.aggregate != "mean":
+            raise ComparisonError(f"{measure} is not a mean over queries ({measure.definition.aggregate}).")
+    if repeats < 1:
+        raise ComparisonError(f"repeats={repeats} is too few.", hint="20 or more show the spread")
+    for fraction in fractions:
+        if not 0 <= fraction < 1:
+            raise ComparisonError(f"{fraction} is not a share of the judgments.", hint="it is 0 or more and below 1")
+    judgments = Judgments.read(qrels, qrels_format)
+    tables = _tables(judgments, runs, policy, format)
+    complete = _means(list(tables.values()), wanted, policy)
+    generator = np.random.default_rng(seed)
+    total = len(judgments.grades)
+    rows: list[StabilityRow] = []
+    by_run: dict[tuple[str, float], dict[str, float]] = {}
+    for fraction in fractions:
+        found = []
+        for _ in range(repeats):
+            gone = np.zeros(total, dtype=np.bool_)
+            gone[generator.choice(total, round(fraction * total), replace=False)] = True
+            found.append(_means([without(table, gone) for table in tables.values()], wanted, policy))
+        for place, measure in enumerate(wanted):
+            drawn = np.array([means[place] for means in found])
+            rows.append(_row(measure.name, fraction, drawn, complete[place]))
+            by_run[measure.name, fraction] = dict(zip(tables, drawn.mean(axis=0).tolist(), strict=True))
+    rows.sort(key=lambda row: [measure.name for measure in wanted].index(row.measure))
+    names = tuple(measure.name for measure in wanted)
+    return Stability(tuple(tables), names, len(judgments), total, repeats, seed, tuple(rows), by_run)
+
+
+def without(table: JudgedRanks, gone: Flags) -> JudgedRanks:
+    """The table as if some rows of the judgments had never been made."""
+    kept, known = ~gone[table.row], ~gone[table.judged_row]
+    return replace(
+        table,
+        query=table.query[kept],
+        rank=table.rank[kept],
+        grade=table.grade[kept],
+        tied=table.tied[kept],
+        row=table.row[kept],
+        judged_grades=table.judged_grades[known],
+        judged_first=ends(np.bincount(table.judged_query[known], minlength=len(table)).tolist()),
+        judged_row=table.judged_row[known],
+    )
+
+
+def _tables(judgments: Judgments, runs: Any, policy: Policy, format: str | None) -> dict[str, JudgedRanks]:
+    if isinstance(runs, str | os.PathLike):
+        runs = [runs]
+    named = runs.items() if isinstance(runs, Mapping) else ((None, run) for run in runs)
+    tables: dict[str, JudgedRanks] = {}
+    for name, run in named:
+        source = open_source(run, "run", format)
+        title = base = str(name or run_name(source.name))
+        count = 1
+        while title in tables:
+            count += 1
+            title = f"{base} ({count})"
+        tables[title] = JudgedRanks.of(judgments, source, policy)
+        if policy.missing == "error" and tables[title].missing.any():
+            raise InputError(source.name, f"{int(tables[title].missing.sum())} judged queries are not in the run.")
+    if not tables:
+        raise ComparisonError("there is no run.", hint="give at least one")
+    return tables
+
+
+def _means(tables: Sequence[JudgedRanks], measures: Sequence[Measure], policy: Policy) -> list[Numbers]:
+    """For each measure the means of the runs."""
+    kept = [~table.missing if policy.missing == "skip" else np.ones(len(table), dtype=np.bool_) for table in tables]
+    return [
+        np.array([measure(table)[keep].mean() if keep.any() else 0.0 for table, keep in zip(tables, kept, strict=True)])
+        for measure in measures
+    ]
+
+
+def _row(measure: str, removed: float, drawn: Numbers, complete: Numbers) -> StabilityRow:
+    overall = drawn.mean(axis=1)
+    taus = [value for means in drawn if (value := tau(means, complete)) is not None]
+    return StabilityRow(
+        measure=measure,
+        removed=float(removed),
+        mean=float(overall.mean()),
+        spread=float(overall.std(ddof=1)) if len(overall) > 1 else 0.0,
+        complete=float(complete.mean()),
+        tau=float(np.mean(taus)) if taus else None,
+        lowest=min(taus) if taus else None,
+    )

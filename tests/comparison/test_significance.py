@@ -1,0 +1,144 @@
+"""The tests of one pair, against scipy and by hand; their levels and power, by simulation."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from cranfield.comparison.corrections import CORRECTIONS
+from cranfield.comparison.significance import TESTS, Settings, effect_size
+
+SETTINGS = Settings(alpha=0.05, permutations=2000, seed=1)
+
+
+def differences(seed, n, columns=1, shift=0.0):
+    chance = np.random.default_rng(seed)
+    return np.round(chance.normal(shift, 0.2, (n, columns)), 3)
+
+
+def one(test, d, settings=SETTINGS):
+    tested = TESTS[test](np.asarray(d, dtype=float)[:, None], settings)
+    return tested.p[0], tested.low[0], tested.high[0]
+
+
+@pytest.mark.parametrize("n", [2, 3, 10, 50, 400])
+def test_t_is_scipys(n):
+    d = differences(n, n, shift=0.05)[:, 0]
+    other = np.random.default_rng(n).random(n)
+    theirs = stats.ttest_rel(other + d, other)
+    p, low, high = one("t", d)
+    assert p == pytest.approx(theirs.pvalue)
+    assert (low, high) == pytest.approx(tuple(theirs.confidence_interval(0.95)))
+
+
+@pytest.mark.parametrize("n", [5, 12, 30])
+def test_wilcoxon_and_sign_are_scipys(n):
+    d = differences(n, n, shift=0.1)[:, 0]
+    assert one("wilcoxon", d)[0] == pytest.approx(stats.wilcoxon(d).pvalue)
+    assert one("sign", d)[0] == pytest.approx(stats.binomtest(int((d > 0).sum()), n).pvalue)
+    with_ties = np.concatenate([d, [0.0, 0.0]])
+    assert one("wilcoxon", with_ties)[0] == one("wilcoxon", d)[0]
+    assert one("sign", with_ties)[0] == one("sign", d)[0]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_few_differences_are_all_flipped(seed):
+    d = np.concatenate([differences(seed, 9, shift=0.1)[:, 0], np.zeros(100)])
+    flips = [abs(sum(s * x for s, x in zip(signs, d, strict=False))) for signs in product((1, -1), repeat=9)]
+    by_hand = np.mean([flip >= abs(d.sum()) - 1e-9 for flip in flips])
+    assert one("randomisation", d)[0] == pytest.approx(by_hand)
+    theirs = stats.permutation_test((d[:9],), np.sum, permutation_type="samples", n_resamples=np.inf)
+    assert one("randomisation", d)[0] == pytest.approx(theirs.pvalue)
+
+
+def test_many_differences_are_drawn_and_never_p_0():
+    d = differences(3, 60, shift=0.03)[:, 0]
+    settings = Settings(0.05, 50_000, 0)
+    theirs = stats.permutation_test((d,), np.mean, permutation_type="samples", n_resamples=50_000, rng=1)
+    assert one("randomisation", d, settings)[0] == pytest.approx(theirs.pvalue, abs=0.01)
+    assert one("randomisation", np.ones(60), Settings(0.05, 999, 0))[0] == 1 / 1000
+    assert one("randomisation", d, settings) == one("randomisation", d, settings)
+    assert one("randomisation", d, settings)[0] != one("randomisation", d, Settings(0.05, 50_000, 1))[0]
+
+
+def test_bootstrap_intervals_are_scipys():
+    d = np.random.default_rng(5).exponential(0.2, 40) - 0.1
+    theirs = stats.bootstrap((d,), np.mean, method="BCa", n_resamples=20_000, rng=2).confidence_interval
+    _, low, high = one("bootstrap", d, Settings(0.05, 20_000, 0))
+    assert (low, high) == pytest.approx((theirs.low, theirs.high), abs=0.004)
+    symmetric = differences(8, 80, shift=0.04)[:, 0]
+    assert one("bootstrap", symmetric, Settings(0.05, 20_000, 0))[0] == pytest.approx(one("t", symmetric)[0], abs=0.03)
+
+
+def test_the_effect_is_cohens_d_without_bias():
+    d = differences(1, 20, shift=0.1)
+    [g] = effect_size(d)
+    assert g == pytest.approx(d.mean() / d.std(ddof=1) * (1 - 3 / (4 * 19 - 1)), rel=1e-3)
+    # The correction makes it right in the mean.
+    many = effect_size(np.random.default_rng(0).normal(0.5, 1.0, (6, 20_000)))
+    assert np.mean(many) == pytest.approx(0.5, abs=0.01)
+    assert effect_size(np.zeros((4, 1))) == [0.0]
+    assert effect_size(np.full((4, 1), 0.1)) == [None]
+
+
+@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("d", [np.zeros(10), np.full(10, 0.1), np.full(10, 0.1 + 0.2) - 0.3, [0.0, 0.5], [0.5, 0.5]])
+def test_nothing_is_ever_nan(test, d):
+    d = np.where(np.abs(d) < 1e-12, 0.0, d)
+    found = one(test, d)
+    assert all(map(math.isfinite, found))
+    assert 0 < found[0] <= 1
+    if not np.any(d):
+        assert found == (1, 0, 0)
+
+
+def test_equal_differences_are_no_proof_by_themselves():
+    """Two queries that differ by the same amount have no spread, and an infinite t."""
+    assert one("t", [0.5, 0.5])[0] == 0.5
+    assert one("t", np.full(10, 0.1))[0] == one("randomisation", np.full(10, 0.1))[0] == 2 / 2**10
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_the_level_holds(test):
+    """If the runs are alike, alpha of the comparisons are significant, and alpha of the intervals miss."""
+    columns = 1500
+    d = np.random.default_rng(11).normal(0, 0.2, (30, columns))
+    tested = TESTS[test](d, Settings(0.05, 999, 3))
+    found = (tested.p <= 0.05).mean()
+    # Four standard errors of a share of 0.05; the sign test has few levels, and 0.043 is the nearest below.
+    assert abs(found - (0.043 if test == "sign" else 0.05)) < 4 * math.sqrt(0.05 * 0.95 / columns)
+    covered = ((tested.low <= 0) & (tested.high >= 0)).mean()
+    assert abs(covered - 0.95) < 4 * math.sqrt(0.05 * 0.95 / columns) + (0.02 if test == "bootstrap" else 0)
+
+
+def test_levels_hold_for_skewed_differences_of_many_ties():
+    """As of P@1 and the like: most queries the same, some better or worse by a whole step."""
+    d = np.random.default_rng(2).choice([-1.0, 0.0, 1.0], p=[0.1, 0.8, 0.1], size=(60, 1500))
+    for test in ("t", "randomisation"):
+        assert (TESTS[test](d, Settings(0.05, 999, 3)).p <= 0.05).mean() < 0.05 + 4 * math.sqrt(0.05 * 0.95 / 1500)
+
+
+def by_definition(name, p):
+    """Adjusted p-values from the definitions, one at a time."""
+    m = len(p)
+    if name == "none":
+        return list(p)
+    if name == "bonferroni":
+        return [min(1, m * x) for x in p]
+    ranked = sorted(p)
+    if name == "holm":
+        return [min(1, max((m - k) * ranked[k] for k in range(ranked.index(x) + 1))) for x in p]
+    last = {x: m - 1 - ranked[::-1].index(x) for x in p}
+    return [min(1, min(m / (k + 1) * ranked[k] for k in range(last[x], m))) for x in p]
+
+
+@pytest.mark.parametrize("name", CORRECTIONS)
+def test_corrections(name):
+    for seed in range(20):
+        p = np.round(np.random.default_rng(seed).random(8) ** 3, 2)
+        adjusted = CORRECTIONS[name](p)
+        assert adjusted.tolist() == pytest.approx(by_definition(name, p.tolist()))
+        assert (adjusted >= p).all()
+    assert CORRECTIONS[name](np.array([0.03])).tolist() == [0.03]
