@@ -12,7 +12,7 @@ def evaluations_table(evaluations: Sequence[Evaluation]) -> str:
     measures = list(evaluations[0])
     head = ["run", *measures]
     rows = [[result.run, *(result.shown(name) for name in measures)] for result in evaluations]
-    lines = _aligned([head, *rows])
+    lines = aligned([head, *rows])
     for result in evaluations:
         name = f"{result.run}: " if len(evaluations) > 1 else ""
         lines += ["", f"{name}{result.describe_counts()}", result.signature]
@@ -31,10 +31,10 @@ def worst_table(result: Evaluation, n: int) -> str:
     measure = next(iter(result))
     rows = [[poor.query_id, f"{poor.value:.4f}", poor.reason] for poor in result.worst(measure, n)]
     title = f"{result.run}: the {len(rows)} worst queries by {measure}"
-    return "\n".join([title, *_aligned([["query", measure, "what happened"], *rows], right=1)])
+    return "\n".join([title, *aligned([["query", measure, "what happened"], *rows], right=1)])
 
 
-def _aligned(rows: Sequence[Sequence[str]], right: int | None = None) -> list[str]:
+def aligned(rows: Sequence[Sequence[str]], right: int | None = None) -> list[str]:
     """Columns of one width. All but the first, or only the column `right`, are numbers and end at the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
 
