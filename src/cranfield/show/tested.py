@@ -9,7 +9,8 @@ from cranfield.result import Evaluation
 from cranfield.show.recorded import failure_lines, milliseconds
 from cranfield.show.text import aligned
 from cranfield.systems.collection import Collection
-from cranfield.systems.testing import Miss, Place, Tested, misses
+from cranfield.systems.misses import Miss, Place, misses
+from cranfield.systems.testing import Tested
 
 WIDTH = 80
 
@@ -28,7 +29,7 @@ def tested_lines(results: Sequence[Tested], collection: Collection, worst: int) 
         if tested.evaluation and worst:
             poor = tested.evaluation.worst(n=worst)
             yield ""
-            yield f"  the {len(poor)} worst queries by {next(iter(tested.evaluation))}"
+            yield f"  the worst queries by {next(iter(tested.evaluation))}"
             for miss in misses(tested.evaluation, tested.recorded.path, collection, poor):
                 yield from miss_lines(miss)
 
@@ -88,7 +89,7 @@ def miss_lines(miss: Miss) -> Iterator[str]:
     """A query that performs poorly: what was expected and what came."""
     yield ""
     yield _short(f"  {miss.poor.value:.4f}  {miss.poor.query_id}: {miss.text}", WIDTH)
-    yield from _wrapped(miss.poor.reason, "          ")
+    yield from _wrapped("; ".join(filter(None, (miss.poor.reason, miss.why))), "          ")
     for title, places in (("expected", miss.expected), ("came", miss.came)):
         for at, place in enumerate(places):
             yield _short(f"    {title if at == 0 else '':<9} {_where(place, title)}  {_named(place)}", WIDTH)

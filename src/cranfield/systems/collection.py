@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -58,14 +58,6 @@ class Collection:
 
         judged = Judgments.read(self.qrels).number
         return {query: text for query, text in self.queries.items() if query in judged}
-
-    def titles(self, wanted: Container[str]) -> dict[str, str]:
-        """The titles, or the first words, of some documents."""
-        return {
-            document.doc_id: document.title or " ".join(document.text.split()[:10])
-            for document in self.documents()
-            if document.doc_id in wanted
-        }
 
 
 def open_collection(where: str | os.PathLike[str] | Collection, *, split: str | None = None) -> Collection:

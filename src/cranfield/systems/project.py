@@ -18,14 +18,27 @@ from cranfield.systems.opening import read_toml
 _POLICY = {"ties": str, "same_id": str}
 _ASKING: dict[str, type | tuple[type, ...]] = {"jobs": int, "retries": int, "give_up": int}
 _SETTINGS: dict[str, type | tuple[type, ...]] = {
-    "collection": str, "split": str, "baseline": str, "collapse": str, "measures": list, "k": int,
-    "timeout": (int, float), "gate": dict, "systems": dict,
+    "collection": str,
+    "split": str,
+    "baseline": str,
+    "collapse": str,
+    "measures": list,
+    "k": int,
+    "timeout": (int, float),
+    "gate": dict,
+    "systems": dict,
     **_ASKING,
     **_POLICY,
 }
 _GATE: dict[str, type | tuple[type, ...]] = {
-    "measures": list, "minimum": dict, "tolerance": (int, float, dict), "alpha": (int, float), "test": str,
-    "correction": str, "require_improvement": bool, "max_worse_queries": int,
+    "measures": list,
+    "minimum": dict,
+    "tolerance": (int, float, dict),
+    "alpha": (int, float),
+    "test": str,
+    "correction": str,
+    "require_improvement": bool,
+    "max_worse_queries": int,
 }
 _NAME = re.compile(r"\w[\w.-]*")
 

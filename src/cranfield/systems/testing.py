@@ -7,18 +7,16 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from cranfield.comparison import GateResult, gate
 from cranfield.comparison.checks import Check, floor_check
 from cranfield.errors import InputError
 from cranfield.evaluation import evaluate
 from cranfield.judge.judgments import Judgments
-from cranfield.judge.order import rankings_of
 from cranfield.judge.policy import Policy
 from cranfield.measures import parse_measure, parse_measures
-from cranfield.read.source import open_source
-from cranfield.result import Evaluation, PoorQuery
+from cranfield.result import Evaluation
 from cranfield.systems.collapse import collapse_by
 from cranfield.systems.collection import Collection
 from cranfield.systems.opening import open_system
@@ -143,55 +141,6 @@ def measured(
     if Path(recorded.path).stat().st_size <= len("query_id\tdoc_id\tscore\n"):  # every query answered with nothing
         return evaluate(qrels, {}, every, policy=policy, name=name or recorded.system)
     return evaluate(qrels, recorded.path, every, policy=policy, name=name or recorded.system)
-
-
-class Place(NamedTuple):
-    """A document of a ranking, or one that should be in it."""
-
-    doc_id: str
-    title: str
-    grade: float | None  # None: not judged
-    rank: int | None  # None: not retrieved
-
-
-class Miss(NamedTuple):
-    """A query that performs poorly: what was expected and what came."""
-
-    poor: PoorQuery
-    text: str
-    expected: tuple[Place, ...]
-    came: tuple[Place, ...]
-
-
-def misses(
-    evaluation: Evaluation, run: Any, collection: Collection, queries: Sequence[PoorQuery], shown: int = 3
-) -> list[Miss]:
-    """For some queries the best documents that were judged, and the first that came."""
-    grades = Judgments.read(collection.qrels).by_query
-    wanted = {poor.query_id: grades[poor.query_id] for poor in queries}
-    rankings = rankings_of(open_source(run, "run"), wanted, evaluation.policy) if wanted else {}
-    best = {
-        query: sorted((each for each in judged if judged[each] > 0), key=lambda each: (-judged[each], each))[:shown]
-        for query, judged in wanted.items()
-    }
-    needed = {doc_id for found in best.values() for doc_id in found}
-    needed.update(doc_id for ranking in rankings.values() for doc_id in ranking[:shown])
-    titles = collection.titles(needed) if needed else {}
-
-    def places(query: str, documents: Sequence[str]) -> tuple[Place, ...]:
-        rank = {doc_id: at for at, doc_id in enumerate(rankings.get(query, ()), 1)}
-        judged = wanted[query]
-        return tuple(Place(each, titles.get(each, ""), judged.get(each), rank.get(each)) for each in documents)
-
-    return [
-        Miss(
-            poor,
-            collection.queries.get(poor.query_id, ""),
-            places(poor.query_id, best[poor.query_id]),
-            places(poor.query_id, rankings.get(poor.query_id, [])[:shown]),
-        )
-        for poor in queries
-    ]
 
 
 def accept(project: Project, systems: Sequence[str] = ()) -> dict[str, tuple[Evaluation | None, Evaluation]]:
