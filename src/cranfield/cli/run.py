@@ -90,4 +90,5 @@ def command(
     for line in recorded_lines(recorded):
         click.echo(line)
     if not recorded.complete:
+        click.echo("  Hint: the same call with --resume asks only what is missing")
         click.get_current_context().exit(1)

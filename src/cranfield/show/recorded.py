@@ -43,8 +43,6 @@ def failure_lines(recorded: Recorded) -> Iterator[str]:
             yield f"    Hint: {hint}"
     if recorded.gave_up:
         yield f"  gave up: {recorded.not_asked} queries were not asked"
-    if not recorded.complete:
-        yield "  Hint: the same call with --resume asks only what is missing"
 
 
 def milliseconds(seconds: float) -> str:

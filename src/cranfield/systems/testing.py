@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from cranfield.comparison import GateResult, gate
@@ -138,9 +137,10 @@ def measured(
         from_all = Judgments.read(qrels)
         done = {query: grades for query, grades in from_all.by_query.items() if query not in recorded.failed}
         qrels = Judgments(done, name=from_all.name)
-    if Path(recorded.path).stat().st_size <= len("query_id\tdoc_id\tscore\n"):  # every query answered with nothing
-        return evaluate(qrels, {}, every, policy=policy, name=name or recorded.system)
-    return evaluate(qrels, recorded.path, every, policy=policy, name=name or recorded.system)
+    run: Any = recorded.path
+    if recorded.empty == recorded.answered:  # a file without a ranking would be taken for a mistake
+        run = {query: [] for query in collection.queries}
+    return evaluate(qrels, run, every, policy=policy, name=name or recorded.system)
 
 
 def accept(project: Project, systems: Sequence[str] = ()) -> dict[str, tuple[Evaluation | None, Evaluation]]:
