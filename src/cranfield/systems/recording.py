@@ -292,6 +292,8 @@ def _check_ids(queries: Mapping[str, str], out: Path) -> None:
 
 
 def _check_documents(ranking: Ranking, out: Path, table: bool) -> None:
+    if not table and len(" ".join(doc_id for doc_id, _ in ranking).split()) == len(ranking):
+        return
     for doc_id, _ in ranking:
         if not _plain(doc_id, "\t\n\r" if table else None):
             raise InputError(str(out), f"the id '{doc_id}' holds a blank, which no TREC run can hold.", hint=_HINT)
