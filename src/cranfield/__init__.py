@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         MeasureError,
         MissingLibrary,
         PolicyError,
+        SystemFailure,
     )
     from cranfield.evaluation import evaluate, evaluate_runs, value
     from cranfield.explanation import Explanation, explain
@@ -44,6 +45,10 @@ if TYPE_CHECKING:
     from cranfield.measures import Measure, catalogue, measure, parse_measure, parse_measures
     from cranfield.measures.references import bibtex
     from cranfield.result import Evaluation
+    from cranfield.systems.collapse import collapse_run
+    from cranfield.systems.collection import Collection, open_collection
+    from cranfield.systems.opening import open_system
+    from cranfield.systems.recording import Recorded, record
 
 # Where each public name lives; it is imported when it is first used, so that the program starts at once.
 _HOMES = {
@@ -61,7 +66,15 @@ _HOMES = {
         ),
         *("gate", "power_of", "queries_needed", "query_set_sizes", "stability"),
     ),
-    "errors": ("ComparisonError", "CranfieldError", "InputError", "MeasureError", "MissingLibrary", "PolicyError"),
+    "errors": (
+        "ComparisonError",
+        "CranfieldError",
+        "InputError",
+        "MeasureError",
+        "MissingLibrary",
+        "PolicyError",
+        "SystemFailure",
+    ),
     "evaluation": ("evaluate", "evaluate_runs", "value"),
     "explanation": ("Explanation", "explain"),
     "result": ("Evaluation",),
@@ -70,11 +83,16 @@ _HOMES = {
     "judge.policy": ("Policy",),
     "judge.ranks": ("JudgedRanks",),
     "measures.references": ("bibtex",),
+    "systems.collapse": ("collapse_run",),
+    "systems.collection": ("Collection", "open_collection"),
+    "systems.opening": ("open_system",),
+    "systems.recording": ("Recorded", "record"),
     "measures": ("Measure", "catalogue", "measure", "parse_measure", "parse_measures"),
 }
 
 __all__ = [
     "Advice",
+    "Collection",
     "Comparison",
     "ComparisonError",
     "CranfieldError",
@@ -92,12 +110,15 @@ __all__ = [
     "Overlap",
     "Policy",
     "PolicyError",
+    "Recorded",
     "RunOverlap",
     "Stability",
+    "SystemFailure",
     "__version__",
     "advise",
     "bibtex",
     "catalogue",
+    "collapse_run",
     "compare",
     "compare_evaluations",
     "detectable_difference",
@@ -107,12 +128,15 @@ __all__ = [
     "gate",
     "kendall_tau",
     "measure",
+    "open_collection",
+    "open_system",
     "parse_measure",
     "parse_measures",
     "power_of",
     "queries_needed",
     "query_set_sizes",
     "rbo",
+    "record",
     "run_overlap",
     "spearman_rho",
     "stability",

@@ -118,7 +118,7 @@ def test_changed_judgments_are_refused(project):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ("jobs = true\n", "jobs = True is not what this setting can be"),
+        ("jobs = true\n", "jobs is true or false, which this setting cannot be"),
         ("kk = 3\n", "there is no setting 'kk'"),
         ("measures = ['nope']\ncollection = '.'\n[systems.a]\n", "nope"),
         ("= 3\n", "this is not TOML"),

@@ -70,7 +70,8 @@ class Server:
             handler.send_response(status)
             for name, value in headers.items():
                 handler.send_header(name, value)
-            handler.send_header("Content-Length", str(len(data)))
+            if "Content-Length" not in headers:
+                handler.send_header("Content-Length", str(len(data)))
             handler.end_headers()
             handler.wfile.write(data)
         except OSError:

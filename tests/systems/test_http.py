@@ -4,6 +4,7 @@ import json
 import socket
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -85,6 +86,38 @@ def test_presets_read_the_answers_of_known_servers(serve, preset, answer, expect
     assert "=3" in path or 3 in body.values()
 
 
+def test_a_preset_keeps_its_parameters_when_others_are_added(serve):
+    server = serve(lambda query, attempt: {"hits": []})
+    open_system({"type": "typesense", "url": server.url + "/x", "params": {"query_by": "title,text"}}).search("q", 4)
+    assert server.requests[0][0] == "/x?q=q&per_page=4&query_by=title%2Ctext"
+
+
+def test_a_server_that_drips_times_out():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        done = threading.Event()
+
+        def drip():
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(10000)
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+                while not done.wait(0.02):
+                    try:
+                        connection.sendall(b" ")
+                    except OSError:
+                        return
+
+        thread = threading.Thread(target=drip)
+        thread.start()
+        asked = HttpSystem({"url": f"http://127.0.0.1:{listener.getsockname()[1]}/", "timeout": 0.2}, "s")
+        try:
+            with pytest.raises(SystemFailure, match="no answer from"):
+                asked.search("q", 1)
+        finally:
+            done.set()
+            thread.join(5)
+
+
 def test_a_url_may_hold_the_query(serve):
     server = serve(lambda query, attempt: {"data": [["a", 2], ["b", 1]]})
     asked = HttpSystem({"url": server.url + "/find?q={query}&n={k}", "method": "get", "results": "data", "id": ""}, "s")
@@ -114,6 +147,7 @@ def test_the_server_says_how_long_to_wait(serve):
         (302, "redirects are not followed", 1),
         (500, "the server answered 500", 3),
         (None, "broke", 3),
+        ((b"{}", {"Content-Length": "1000", "Connection": "close"}), "broke: IncompleteRead", 3),
         (b"{oops", "the answer is not JSON", 1),
         (b"", "the answer is not JSON", 1),
         ({"took": 3}, "the answer has no 'hits.hits'", 1),
@@ -217,6 +251,11 @@ def test_settings_are_checked(monkeypatch):
         ({"url": "http://me:pw@host/"}, "the url holds a password"),
         ({"url": "http://h/", "idd": "x"}, "there is no setting 'idd'"),
         ({"url": "http://h/", "body": "{oops"}, "the body is not JSON"),
+        ({"url": "http://h/", "headers": "x"}, "headers is a text, which this setting cannot be"),
+        ({"url": "http://h/", "timeout": "soon"}, "timeout is a text"),
+        ({"url": "http://h/", "id_pattern": "("}, "not a regular expression"),
+        ({"url": "http://h/", "id_pattern": "a"}, "id_pattern has 0 groups"),
+        ({"url": "http://h/", "order": "best"}, "neither 'score' nor 'rank'"),
         ({"url": "http://h/${NOT_SET}"}, "the environment variable NOT_SET is not set"),
     ]:
         with pytest.raises(InputError, match=message) as caught:

@@ -2,7 +2,6 @@
 
 import glob
 import os
-import pwd
 import shutil
 import subprocess
 import tempfile
@@ -14,6 +13,7 @@ from cranfield.systems.asking import ask
 from cranfield.systems.collection import open_collection
 from cranfield.systems.opening import open_system
 
+pwd = pytest.importorskip("pwd", reason="there are no users as on Unix here")
 psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
 
 

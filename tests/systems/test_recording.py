@@ -91,14 +91,15 @@ def test_an_unfinished_run_is_neither_overwritten_nor_mixed_up(tmp_path):
     record(system(failing), {"1": "a"}, out, give_up=0)
     with pytest.raises(InputError, match="an unfinished run is here"):
         record(system(good), {"1": "a"}, out)
-    for changed in ({"queries": {"1": "b"}}, {"k": 5}, {"name": "other"}):
-        with pytest.raises(InputError, match="begun with another system, k or queries"):
+    for changed in ({"queries": {"1": "b"}}, {"k": 5}, {"name": "other"}, {"conditions": {"collapse": "#"}}):
+        with pytest.raises(InputError, match="begun with another system, k, queries or rule"):
             record(
                 system(good, changed.get("name", "s")),
                 changed.get("queries", {"1": "a"}),
                 out,
                 changed.get("k", 100),
                 resume=True,
+                conditions=changed.get("conditions"),
             )
     (tmp_path / "out.run.partial").write_text("what?\n")
     with pytest.raises(InputError, match=r"out.run.partial:1: this is not a line"):

@@ -16,8 +16,8 @@ def command(collection: str | None) -> None:
     """
     from cranfield.errors import InputError
     from cranfield.systems.collection import open_collection
-    from cranfield.systems.opening import SETTINGS_FILE
     from cranfield.systems.project import project_template
+    from cranfield.systems.settings import SETTINGS_FILE
 
     path = Path(SETTINGS_FILE)
     if path.exists():

@@ -81,6 +81,7 @@ def command(
                 give_up=give_up,
                 to_document=to_document,
                 known=known,
+                conditions={"collapse": collapse or ""},
             )
     finally:
         opened.close()

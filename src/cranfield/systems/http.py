@@ -18,14 +18,17 @@ from cranfield.systems.answers import Ranking, is_missing, look_up, ranking_of
 from cranfield.systems.connections import Connections
 from cranfield.systems.presets import PRESETS
 from cranfield.systems.secrets import Secrets
+from cranfield.systems.settings import check_settings
 from cranfield.version import __version__
 
 _PLACE = re.compile(r"\{(query|k)\}")
 _RETRIED = {408, 425, 429, 500, 502, 503, 504}
 _LARGEST = 1 << 26  # bytes of an answer
-_KNOWN = {
-    *("url", "method", "headers", "auth", "params", "body", "results", "id", "id_pattern", "score", "order", "empty"),
-    "timeout",
+_SETTINGS: dict[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("url", "method", "auth", "results", "id", "id_pattern", "score", "order", "empty"), str),
+    **dict.fromkeys(("headers", "params"), dict),
+    "body": (dict, list, str),
+    "timeout": (int, float),
 }
 
 
@@ -46,11 +49,10 @@ class HttpSystem:
 
     def __init__(self, settings: Mapping[str, Any], name: str = "http", *, preset: str = "http") -> None:
         self.name = name
-        unknown = set(settings) - _KNOWN
-        if unknown:
-            raise InputError(name, f"there is no setting '{min(unknown)}'.", hint=f"settings are {_listed(_KNOWN)}")
+        check_settings(settings, _SETTINGS, name)
         self._secrets = Secrets(name)
-        chosen = {**PRESETS[preset], **settings}
+        usual = PRESETS[preset]
+        chosen = {**usual, **settings, "params": {**usual.get("params", {}), **settings.get("params", {})}}
         if "url" not in chosen:
             raise InputError(name, "the url is missing.")
         self._shown_url = str(chosen["url"])
@@ -59,9 +61,11 @@ class HttpSystem:
         self._method = str(filled["method"]).upper()
         self._results, self._id, self._score = (str(filled.get(key, "")) for key in ("results", "id", "score"))
         self._empty = str(filled.get("empty", ""))
-        self._id_pattern = re.compile(filled["id_pattern"]) if filled.get("id_pattern") else None
+        self._id_pattern = self._pattern(filled.get("id_pattern", ""))
         self._order = filled.get("order", "score")
-        self._address(str(filled["url"]), filled.get("params") or {})
+        if self._order not in ("score", "rank"):
+            raise InputError(name, f"order = '{self._order}' is neither 'score' nor 'rank'.")
+        self._address(str(filled["url"]), filled["params"])
         self._body = self._template(filled.get("body")) if self._method not in ("GET", "HEAD") else None
         self._headers = {
             "User-Agent": f"cranfield/{__version__}",
@@ -86,6 +90,15 @@ class HttpSystem:
         query = urlencode({str(key): str(value) for key, value in params.items()}, safe="{}")
         joined = "&".join(part for part in (parts.query, query) if part)
         self._target = (parts.path or "/") + (f"?{joined}" if joined else "")
+
+    def _pattern(self, pattern: str) -> re.Pattern[str] | None:
+        try:
+            compiled = re.compile(pattern) if pattern else None
+        except re.error as error:
+            raise InputError(self.name, f"id_pattern is not a regular expression: {error}.") from None
+        if compiled is not None and compiled.groups != 1:
+            raise InputError(self.name, f"id_pattern has {compiled.groups} groups.", hint="one group holds the id")
+        return compiled
 
     def _template(self, body: Any) -> Any:
         if not isinstance(body, str):
@@ -136,11 +149,7 @@ class HttpSystem:
         try:
             connection.request(self._method, target, body, self._headers)
             response = connection.getresponse()
-            data = response.read(_LARGEST) if response.length is not None else self._drain(response, deadline)
-            if not response.isclosed() and response.read(1):
-                raise SystemFailure(f"the answer is larger than {_LARGEST >> 20} MB.")
-            if time.monotonic() > deadline:
-                raise TimeoutError
+            data = self._drain(response, deadline)
             kept = not response.will_close
             return response.status, response.getheader("Retry-After"), data
         finally:
@@ -150,7 +159,7 @@ class HttpSystem:
                 connection.close()
 
     def _drain(self, response: http.client.HTTPResponse, deadline: float) -> bytes:
-        """An answer of unknown length, piece by piece, so that a server that drips is noticed."""
+        """An answer piece by piece, so that a server that drips is noticed."""
         pieces, size = [], 0
         while piece := response.read1(1 << 16):
             pieces.append(piece)
@@ -159,6 +168,9 @@ class HttpSystem:
                 raise TimeoutError
             if size > _LARGEST:
                 raise SystemFailure(f"the answer is larger than {_LARGEST >> 20} MB.")
+        if response.length:
+            raise http.client.IncompleteRead(b"", response.length)
+        response.close()  # else the connection would wait for it
         return b"".join(pieces)
 
     def _broken(self, error: Exception) -> SystemFailure:
@@ -226,7 +238,3 @@ def _refused(status: int, after: str | None, data: bytes) -> SystemFailure:
 def _start(data: bytes) -> str:
     text = " ".join(data[:200].decode(errors="replace").split())
     return f"{text[:117]}…" if len(text) > 120 else text or "(nothing)"
-
-
-def _listed(names: set[str]) -> str:
-    return ", ".join(sorted(names))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
@@ -11,9 +10,9 @@ from cranfield.errors import InputError
 from cranfield.systems.answers import Ranking
 from cranfield.systems.collection import Collection
 from cranfield.systems.presets import PRESETS
+from cranfield.systems.settings import SETTINGS_FILE, read_toml
 
 TYPES = ("python", "sqlite", "bm25s", "postgres", *PRESETS)
-SETTINGS_FILE = "cranfield.toml"
 
 
 class System(Protocol):
@@ -61,16 +60,6 @@ def open_system(
         "this is not a system.",
         hint=f"give package.module:name, sqlite, sqlite:tuned, bm25s, a .toml file, or a name in {SETTINGS_FILE}",
     )
-
-
-def read_toml(path: Path) -> dict[str, Any]:
-    """A TOML file as a dict."""
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(str(path), f"cannot be read: {(error.strerror or str(error)).lower()}.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(str(path), f"this is not TOML: {error}.") from None
 
 
 def _from_file(path: Path, name: str) -> Mapping[str, Any]:

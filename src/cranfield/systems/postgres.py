@@ -9,8 +9,13 @@ from cranfield.errors import InputError, SystemFailure, need
 from cranfield.systems.answers import Ranking, ranking_of
 from cranfield.systems.connections import Connections
 from cranfield.systems.secrets import Secrets
+from cranfield.systems.settings import check_settings
 
-_KNOWN = {"dsn", "table", "id", "columns", "language", "match", "sql", "order", "timeout"}
+_SETTINGS: dict[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("dsn", "table", "id", "language", "match", "sql", "order"), str),
+    "columns": list,
+    "timeout": (int, float),
+}
 
 
 class PostgresSystem:
@@ -24,10 +29,7 @@ class PostgresSystem:
 
     def __init__(self, settings: Mapping[str, Any], name: str = "postgres") -> None:
         self.name = name
-        unknown = set(settings) - _KNOWN
-        if unknown:
-            known = ", ".join(sorted(_KNOWN))
-            raise InputError(name, f"there is no setting '{min(unknown)}'.", hint=f"settings are {known}")
+        check_settings(settings, _SETTINGS, name)
         self._psycopg = need("psycopg", extra="postgres", purpose=f"the system '{name}'")
         self._secrets = Secrets(name)
         filled = self._secrets.fill(dict(settings))

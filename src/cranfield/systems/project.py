@@ -13,7 +13,7 @@ from cranfield.evaluation import DEFAULT_MEASURES
 from cranfield.judge.policy import Policy
 from cranfield.measures import parse_measures
 from cranfield.systems.collection import BUILTIN, IR_DATASETS, Collection, open_collection
-from cranfield.systems.opening import read_toml
+from cranfield.systems.settings import check_settings, read_toml
 
 _POLICY = {"ties": str, "same_id": str}
 _ASKING: dict[str, type | tuple[type, ...]] = {"jobs": int, "retries": int, "give_up": int}
@@ -82,9 +82,9 @@ class Project:
 def read_project(path: Path) -> Project:
     """Read a cranfield.toml, and check all that can be checked without asking anything."""
     table = read_toml(path)
-    _check(table, _SETTINGS, str(path))
+    check_settings(table, _SETTINGS, str(path))
     gate = table.get("gate", {})
-    _check(gate, _GATE, f"{path}: [gate]")
+    check_settings(gate, _GATE, f"{path}: [gate]")
     systems = table.get("systems", {})
     for needed in ("collection", "systems"):
         if not table.get(needed):
@@ -110,15 +110,6 @@ def read_project(path: Path) -> Project:
         asking={name: table[name] for name in _ASKING if name in table},
         policy=Policy(**{name: table[name] for name in _POLICY if name in table}),
     )
-
-
-def _check(table: Mapping[str, Any], known: Mapping[str, type | tuple[type, ...]], where: str) -> None:
-    for name, value in table.items():
-        if name not in known:
-            raise InputError(where, f"there is no setting '{name}'.", hint=f"there are {', '.join(known)}")
-        # In Python true is a number; here it is none.
-        if not isinstance(value, known[name]) or (isinstance(value, bool) and known[name] is not bool):
-            raise InputError(where, f"{name} = {value!r} is not what this setting can be.")
 
 
 TEMPLATE = """\

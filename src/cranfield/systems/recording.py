@@ -69,6 +69,7 @@ def record(
     on_answer: Callable[[Answer], None] | None = None,
     on_start: Callable[[int, int], None] | None = None,
     known: Callable[[], Iterable[str]] | None = None,
+    conditions: Mapping[str, str] | None = None,
     **options: Any,
 ) -> Recorded:
     """Ask a system all queries and write its run to `out`: TREC's format, or a table with a header if it ends in .tsv.
@@ -76,13 +77,14 @@ def record(
     resume: go on from where an earlier call ended
     on_start: called with the number of queries answered already and of all; on_answer: with each answer
     known: gives the ids of the corpus, to warn of documents that are not in it
+    conditions: what else must be the same to resume, such as the rule of `to_document`
     options: those of `ask`: jobs, retries, wait, give_up, to_document
     """
     if k < 1:
         raise InputError(system.name, f"k = {k} asks for nothing.")
     path = Path(out)
     _check_ids(queries, path)
-    partial = _Partial(path, system.name, queries, k, resume)
+    partial = _Partial(path, system.name, queries, k, resume, dict(conditions or {}))
     if partial.finished is not None:
         return partial.finished
     left = [(query, text) for query, text in queries.items() if query not in partial.places]
@@ -111,6 +113,7 @@ class _Partial:
     queries: Mapping[str, str]
     k: int
     resume: bool
+    conditions: dict[str, str]
     places: dict[str, int] = field(default_factory=dict)  # query → where its line begins
     failed: dict[str, str] = field(default_factory=dict)
     latencies: array[float] = field(default_factory=lambda: array("d"))
@@ -122,7 +125,8 @@ class _Partial:
     def __post_init__(self) -> None:
         self.path = self.out.with_name(f"{self.out.name}.partial")
         texts = "\n".join(f"{query}\t{text}" for query, text in self.queries.items())
-        self._head = {"system": self.system, "k": self.k, "queries": hashlib.sha256(texts.encode()).hexdigest()}
+        digest = hashlib.sha256(texts.encode()).hexdigest()
+        self._head = {"system": self.system, "k": self.k, "queries": digest, **self.conditions}
         if self.path.exists():
             if not self.resume:
                 raise InputError(
@@ -134,17 +138,23 @@ class _Partial:
             if self.finished is not None:
                 return
             self._size = 0
-        self.out.parent.mkdir(parents=True, exist_ok=True)
-        self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o644)
-        os.ftruncate(self._file, self._size)
+        try:
+            self.out.parent.mkdir(parents=True, exist_ok=True)
+            self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o644)
+            os.ftruncate(self._file, self._size)
+        except OSError as error:
+            raise _unwritable(self.path, error) from None
         if not self._size:
             self._write(self._head)
 
     def _write(self, thing: Any) -> int:
         data = json.dumps(thing, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
         place, rest = self._size, memoryview(data)
-        while rest:
-            rest = rest[os.write(self._file, rest) :]
+        try:
+            while rest:
+                rest = rest[os.write(self._file, rest) :]
+        except OSError as error:
+            raise _unwritable(self.path, error) from None
         self._size += len(data)
         return place
 
@@ -180,7 +190,7 @@ class _Partial:
                 if number == 1 and row != self._head:
                     raise InputError(
                         str(self.path),
-                        "it was begun with another system, k or queries.",
+                        "it was begun with another system, k, queries or rule.",
                         hint="resume with the same, or delete this file",
                     )
                 size += len(line)
@@ -255,6 +265,10 @@ class _replaced:
             os.replace(self._unfinished, self._path)
         else:
             self._unfinished.unlink(missing_ok=True)
+
+
+def _unwritable(path: Path, error: OSError) -> InputError:
+    return InputError(str(path), f"cannot be written: {(error.strerror or str(error)).lower()}.")
 
 
 def _summary(out: Path) -> Path:
