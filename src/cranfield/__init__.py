@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         MissingLibrary,
         OutputError,
         PolicyError,
+        SystemFailure,
     )
     from cranfield.evaluation import evaluate, evaluate_runs, value
     from cranfield.explanation import Explanation, explain
@@ -47,6 +48,10 @@ if TYPE_CHECKING:
     from cranfield.measures import Measure, catalogue, measure, parse_measure, parse_measures
     from cranfield.measures.references import bibtex
     from cranfield.result import Evaluation
+    from cranfield.systems.collapse import collapse_run
+    from cranfield.systems.collection import Collection, open_collection
+    from cranfield.systems.opening import open_system
+    from cranfield.systems.recording import Recorded, record
 
 # Where each public name lives; it is imported when it is first used, so that the program starts at once.
 _HOMES = {
@@ -68,7 +73,7 @@ _HOMES = {
     ),
     "errors": (
         *("ComparisonError", "CranfieldError", "InputError", "MeasureError", "MissingLibrary", "OutputError"),
-        "PolicyError",
+        *("PolicyError", "SystemFailure"),
     ),
     "evaluation": ("evaluate", "evaluate_runs", "value"),
     "explanation": ("Explanation", "explain"),
@@ -78,12 +83,17 @@ _HOMES = {
     "judge.policy": ("Policy",),
     "judge.ranks": ("JudgedRanks",),
     "measures.references": ("bibtex",),
+    "systems.collapse": ("collapse_run",),
+    "systems.collection": ("Collection", "open_collection"),
+    "systems.opening": ("open_system",),
+    "systems.recording": ("Recorded", "record"),
     "measures": ("Measure", "catalogue", "measure", "parse_measure", "parse_measures"),
 }
 
 __all__ = [
     "Advice",
     "CheckReport",
+    "Collection",
     "Comparison",
     "ComparisonError",
     "Conversion",
@@ -104,13 +114,16 @@ __all__ = [
     "Policy",
     "PolicyError",
     "Problem",
+    "Recorded",
     "RunOverlap",
     "Stability",
+    "SystemFailure",
     "__version__",
     "advise",
     "bibtex",
     "catalogue",
     "check_files",
+    "collapse_run",
     "compare",
     "compare_evaluations",
     "convert_file",
@@ -121,12 +134,15 @@ __all__ = [
     "gate",
     "kendall_tau",
     "measure",
+    "open_collection",
+    "open_system",
     "parse_measure",
     "parse_measures",
     "power_of",
     "queries_needed",
     "query_set_sizes",
     "rbo",
+    "record",
     "run_overlap",
     "spearman_rho",
     "stability",

@@ -7,7 +7,8 @@
     ├── MeasureError      a measure or a parameter of one that does not exist; also a ValueError
     ├── PolicyError       a policy setting that does not exist; also a ValueError
     ├── ComparisonError   evaluations that cannot be compared, or not that way; also a ValueError
-    └── MissingLibrary    an optional library that is not installed; also an ImportError
+    ├── MissingLibrary    an optional library that is not installed; also an ImportError
+    └── SystemFailure     a live search system that did not answer, or not as it should
 
 A message is a fact with its place, and where it helps a second line: "Hint: what to do".
 """
@@ -70,6 +71,18 @@ class ComparisonError(CranfieldError, ValueError):
 
 class MissingLibrary(CranfieldError, ImportError):
     """An optional library that is not installed."""
+
+
+class SystemFailure(CranfieldError):
+    """A live search system that did not answer, or not as it should.
+
+    `retry` says that the same request may succeed later, `after` how many seconds the system asked to wait.
+    """
+
+    def __init__(self, fact: str, *, hint: str = "", retry: bool = False, after: float | None = None) -> None:
+        self.retry = retry
+        self.after = after
+        super().__init__(fact, hint=hint)
 
 
 def _restored(kind: type[CranfieldError], args: tuple[Any, ...], state: dict[str, Any]) -> CranfieldError:

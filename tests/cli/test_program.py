@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -68,9 +69,15 @@ def test_errors_are_messages(files, arguments, message):
 
 @pytest.mark.skipif(os.name == "nt", reason="needs a shell with head")
 def test_demo():
+    start = time.monotonic()
     done = run("demo")
-    assert done.returncode == 0
-    assert "worst queries by nDCG@10" in done.stdout
+    assert time.monotonic() - start < 10
+    assert done.returncode == 0, done.stderr
+    assert "Is tuned better than plain?" in done.stdout
+    assert "Queries that perform poorly with tuned" in done.stdout
+    assert "no word with the query" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert run("demo").stdout == done.stdout
 
 
 def test_evaluating_imports_nothing_heavy(files):

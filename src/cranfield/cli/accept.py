@@ -1,0 +1,20 @@
+"""`cranfield accept`: make the last tested result the accepted one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command("accept")
+@click.argument("systems", nargs=-1, metavar="[SYSTEM]...")
+@click.option("--config", type=click.Path(path_type=Path), default="cranfield.toml", show_default=True)
+def command(systems: tuple[str, ...], config: Path) -> None:
+    """Accept what the last 'cranfield test' found, for all systems or some; later tests compare with it."""
+    from cranfield.show.tested import accepted_line
+    from cranfield.systems.project import read_project
+    from cranfield.systems.testing import accept
+
+    for name, (before, now) in accept(read_project(config), systems).items():
+        click.echo(accepted_line(name, before, now))

@@ -1,0 +1,43 @@
+"""`cranfield init`: write a commented cranfield.toml."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command("init")
+@click.argument("collection", required=False)
+def command(collection: str | None) -> None:
+    """Write a cranfield.toml for COLLECTION: a folder, 'builtin' or 'ir_datasets:ID'.
+
+    Without one, the collection in this folder or in one of its folders is taken, or else the built-in one.
+    """
+    from cranfield.errors import InputError
+    from cranfield.systems.collection import open_collection
+    from cranfield.systems.project import project_template
+    from cranfield.systems.settings import SETTINGS_FILE
+
+    path = Path(SETTINGS_FILE)
+    if path.exists():
+        raise InputError(str(path), "this file exists and was left as it is.", hint="move it away first")
+    name = collection or _found()
+    opened = open_collection(name)
+    path.write_text(project_template(name, corpus=opened.corpus is not None), encoding="utf-8")
+    judged = len(opened.judged_queries()) if opened.qrels is not None else 0
+    click.echo(f"wrote {path}: {name}, {len(opened.queries)} queries, {judged} of them judged")
+    click.echo("next: cranfield test; and when you like the result: cranfield accept")
+
+
+def _found() -> str:
+    from cranfield.errors import CranfieldError
+    from cranfield.systems.collection import BUILTIN, open_collection
+
+    for folder in (Path(), *sorted(path for path in Path().iterdir() if path.is_dir() and path.name[0] != ".")):
+        try:
+            open_collection(folder)
+        except CranfieldError:
+            continue
+        return folder.as_posix()
+    return BUILTIN

@@ -1,0 +1,95 @@
+"""`cranfield run`: ask a live system and write its run."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command("run")
+@click.argument("system")
+@click.argument("queries")
+@click.option("-k", type=click.IntRange(1), default=100, show_default=True, help="Documents to ask for.")
+@click.option(
+    "-o", "--output", required=True, metavar="FILE", help="The run; a table with a header if it ends in .tsv."
+)
+@click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Queries under way at a time.")
+@click.option("--timeout", type=click.FloatRange(0.001), help="Seconds to wait for a server's answer.")
+@click.option("--retries", type=click.IntRange(0), default=3, show_default=True, help="Further attempts at a query.")
+@click.option(
+    "--give-up", type=click.IntRange(0), default=10, show_default=True, help="Stop after N failures in a row; 0 never."
+)
+@click.option("--resume", is_flag=True, help="Finish what an earlier call began.")
+@click.option(
+    "--collapse",
+    metavar="RULE",
+    help="Chunks to documents: a separator such as '#', a regular expression with one group, or a file of two columns.",
+)
+@click.option("--corpus", metavar="COLLECTION", help="The collection whose documents sqlite and bm25s search.")
+def command(
+    system: str,
+    queries: str,
+    k: int,
+    output: str,
+    jobs: int,
+    timeout: float | None,
+    retries: int,
+    give_up: int,
+    resume: bool,
+    collapse: str | None,
+    corpus: str | None,
+) -> None:
+    """Ask SYSTEM all QUERIES and write what it answers.
+
+    SYSTEM is package.module:name, a name in cranfield.toml, FILE.toml:NAME, sqlite, sqlite:tuned or bm25s. QUERIES is
+    a file of queries, the folder of a collection, 'builtin' or 'ir_datasets:ID'. The exit code is 1 if a query failed.
+
+    \b
+    Example:
+      cranfield run mysearch:search queries.jsonl -k 100 -o mine.run --jobs 8
+    """
+    import os
+
+    from cranfield.cli.progress import shown_progress
+    from cranfield.systems.collapse import collapse_by
+    from cranfield.systems.collection import open_collection, read_queries
+    from cranfield.systems.opening import open_system
+    from cranfield.systems.recording import record
+
+    collection = open_collection(corpus) if corpus else None
+    if os.path.isfile(queries):
+        texts = read_queries(queries)
+    else:
+        asked = open_collection(queries)
+        collection, texts = collection or asked, asked.judged_queries()
+        if len(texts) < len(asked.queries):
+            click.echo(f"{queries}: {len(texts)} of {len(asked.queries)} queries are judged; only these are asked.")
+    opened = open_system(system, collection, timeout=timeout)
+    to_document = collapse_by(collapse) if collapse else None
+    known = collection.ids if collection and collection.corpus else None
+    try:
+        with shown_progress(opened.name) as progress:
+            recorded = record(
+                opened,
+                texts,
+                output,
+                k,
+                resume=resume,
+                on_start=progress.start,
+                on_answer=progress.answer,
+                jobs=jobs,
+                retries=retries,
+                give_up=give_up,
+                to_document=to_document,
+                known=known,
+                conditions={"collapse": collapse or ""},
+            )
+    finally:
+        opened.close()
+
+    from cranfield.show.recorded import recorded_lines
+
+    for line in recorded_lines(recorded):
+        click.echo(line)
+    if not recorded.complete:
+        click.echo("  Hint: the same call with --resume asks only what is missing")
+        click.get_current_context().exit(1)

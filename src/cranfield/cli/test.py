@@ -1,0 +1,33 @@
+"""`cranfield test`: test live systems against the accepted result. Exit 0: passed, 1: failed, 2: not decided."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command("test")
+@click.argument("systems", nargs=-1, metavar="[SYSTEM]...")
+@click.option("--config", type=click.Path(path_type=Path), default="cranfield.toml", show_default=True)
+@click.option("--worst", type=click.IntRange(0), default=3, show_default=True, metavar="N", help="Show N poor queries.")
+def command(systems: tuple[str, ...], config: Path, worst: int) -> int:
+    """Ask the systems of cranfield.toml every query, measure, and compare with the accepted result.
+
+    It fails if a query fails, if a measure falls below its minimum, or if it is worse than accepted: beyond the
+    tolerance and beyond chance.
+
+    \b
+    Example:
+      cranfield init && cranfield test && cranfield accept
+    """
+    from cranfield.cli.progress import shown_progress
+    from cranfield.show.tested import tested_lines
+    from cranfield.systems.project import read_project
+    from cranfield.systems.testing import run_test
+
+    project = read_project(config)
+    results = run_test(project, shown_progress, systems)
+    for line in tested_lines(results, project.open_collection(), worst):
+        click.echo(line)
+    return 0 if all(tested.passed for tested in results) else 1

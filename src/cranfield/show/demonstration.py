@@ -1,0 +1,73 @@
+"""The demonstration as text, 80 columns wide."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+
+from cranfield.show.layout import aligned
+from cranfield.show.tested import miss_lines
+from cranfield.systems.demonstration import Demonstration, without_words
+
+SHOWN = 3  # queries that perform poorly
+
+
+def demonstration_lines(found: Demonstration) -> Iterator[str]:
+    """What was asked, the values, whether the difference is real, which queries fail and why, and what to try."""
+    collection, evaluations = found.collection, found.evaluations
+    yield f"Two engines search {found.documents} short texts about search evaluation: SQLite's full-text"
+    yield "search as it is (plain), and with stems, weights and no stop words (tuned)."
+    yield f"Both were just asked {len(collection.queries)} queries whose relevant texts are known."
+    yield ""
+    measures = list(evaluations[0])
+    yield from aligned([["run", *measures], *([each.run, *map(each.shown, measures)] for each in evaluations)])
+    yield ""
+    yield from _comparison_lines(found)
+    yield ""
+    yield "Queries that perform poorly with tuned, what was expected, and what came"
+    for miss in found.poor[:SHOWN]:
+        yield from miss_lines(miss)
+    yield ""
+    yield from _next_lines(found)
+
+
+def _comparison_lines(found: Demonstration) -> Iterator[str]:
+    [difference] = found.comparison
+    yield "Is tuned better than plain?"
+    sure = "Yes" if difference.significant else "Nobody can say yet"
+    yield from _wrapped(
+        f"{sure}: {difference.measure} {difference.difference:+.4f}, 95% interval {difference.low:+.4f} to "
+        f"{difference.high:+.4f}, p = {difference.p:.3f} (paired t-test); {difference.better} queries better, "
+        f"{difference.same} the same, {difference.worse} worse."
+    )
+    yield from _wrapped(
+        f"With {found.comparison.queries} queries, a true difference of {difference.detectable:.3f} would be noticed "
+        "four times out of five; more queries would show smaller ones."
+    )
+    for change in difference.changed[:2]:
+        text = found.collection.queries[change.query_id]
+        yield f"  {change.difference:+.4f}  {change.query_id}: {text}"
+
+
+def _next_lines(found: Demonstration) -> Iterator[str]:
+    yield "What to try next"
+    unjudged = 1 - found.evaluations[1]["Judged@10"]
+    apart = without_words(found.poor)
+    yield from _wrapped(
+        f"Of the {len(found.poor)} worst queries, {apart} use other words than most of their relevant texts: synonyms "
+        "or embeddings would help, other weights would not.",
+        "- ",
+    )
+    yield from _wrapped(
+        f"{unjudged:.0%} of the first ten documents have no judgment and count as not relevant: judge them, and the "
+        "values may rise.",
+        "- ",
+    )
+    yield "- Test your own engine the same way, and keep it from getting worse:"
+    yield "    cranfield init; cranfield test; cranfield accept"
+    yield "- Or measure and compare runs that you have:"
+    yield "    cranfield compare qrels.txt old.run new.run"
+
+
+def _wrapped(text: str, head: str = "  ") -> list[str]:
+    return textwrap.wrap(text, 80, initial_indent=head, subsequent_indent=" " * len(head), break_on_hyphens=False)

@@ -1,0 +1,54 @@
+"""What came of asking a system, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cranfield.systems.recording import Recorded
+
+_SHOWN = 5
+
+
+def recorded_lines(recorded: Recorded) -> Iterator[str]:
+    """How many queries were answered, how fast, and what failed."""
+    yield f"{recorded.path}: {recorded.answered} of {recorded.queries} queries answered by {recorded.system}"
+    notes = []
+    if recorded.empty:
+        notes.append(f"{recorded.empty} with no document")
+    if recorded.short:
+        notes.append(f"{recorded.short} with fewer than {recorded.k}")
+    if recorded.retried:
+        notes.append(f"{recorded.retried} attempts repeated")
+    if notes:
+        yield f"  {', '.join(notes)}"
+    if recorded.latency:
+        points = "  ".join(f"{name} {milliseconds(recorded.latency[name])}" for name in ("p50", "p95", "p99", "max"))
+        yield f"  latency  {points}"
+    if recorded.unknown:
+        listed = ", ".join(recorded.unknown_ids) + (", …" if recorded.unknown > len(recorded.unknown_ids) else "")
+        yield f"  warning: {recorded.unknown} documents are not in the corpus: {listed}"
+    yield from failure_lines(recorded)
+
+
+def failure_lines(recorded: Recorded) -> Iterator[str]:
+    """The queries that failed, the first few with their reason."""
+    if recorded.failed:
+        yield f"  {len(recorded.failed)} failed; they are not in the run:"
+        for query, error in list(recorded.failed.items())[:_SHOWN]:
+            yield f"    {query}: {error.partition(chr(10))[0]}"
+        if len(recorded.failed) > _SHOWN:
+            yield f"    … and {len(recorded.failed) - _SHOWN} more, in {recorded.path}.json"
+        hints = {error.partition("\nHint: ")[2] for error in recorded.failed.values()} - {""}
+        for hint in sorted(hints):
+            yield f"    Hint: {hint}"
+    if recorded.gave_up:
+        yield f"  gave up: {recorded.not_asked} queries were not asked"
+
+
+def milliseconds(seconds: float) -> str:
+    """A time of a query.
+
+    >>> milliseconds(0.0123), milliseconds(2.5)
+    ('12.3 ms', '2500 ms')
+    """
+    return f"{1000 * seconds:.1f} ms" if seconds < 0.1 else f"{1000 * seconds:.0f} ms"

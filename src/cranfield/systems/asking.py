@@ -1,0 +1,139 @@
+"""Asking a system many queries: several at a time, again where it is worth it, and never silent about a failure."""
+
+from __future__ import annotations
+
+import queue
+import random
+import threading
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator
+from typing import NamedTuple
+
+from cranfield.errors import CranfieldError, SystemFailure
+from cranfield.systems.answers import Ranking, checked
+from cranfield.systems.collapse import Collapse, collapse
+from cranfield.systems.opening import System
+
+LONGEST_WAIT = 30.0
+
+
+class Answer(NamedTuple):
+    """What came of one query. `ranking` is None where it failed, and `error` says why.
+
+    seconds: how long the system took, without failed attempts and the waits between them
+    """
+
+    query_id: str
+    ranking: Ranking | None
+    seconds: float
+    attempts: int = 1
+    error: str = ""
+
+
+class GaveUp(SystemFailure):
+    """So many queries failed in a row that the rest was not asked."""
+
+
+def ask(
+    system: System,
+    queries: Iterable[tuple[str, str]],
+    k: int,
+    *,
+    jobs: int = 1,
+    retries: int = 3,
+    wait: float = 0.25,
+    give_up: int = 10,
+    to_document: Collapse | None = None,
+) -> Iterator[Answer]:
+    """Ask every (query_id, text), and give the answers as they come.
+
+    jobs: how many queries are under way at a time, each in a thread
+    retries, wait: after a failure that may pass, how often to try again; the wait doubles each time, with some chance
+        in it, and is longer if the system asks for it
+    give_up: raise GaveUp after this many failed queries in a row; 0 never
+    to_document: from the id of a chunk to that of its document
+
+    Memory does not grow with the number of queries.
+    """
+    stop = threading.Event()
+
+    def one(query_id: str, text: str) -> Answer:
+        attempt = 0
+        while True:
+            attempt += 1
+            start = time.perf_counter()
+            try:
+                ranking = system.search(text, k)
+                seconds = time.perf_counter() - start
+                if to_document is not None:
+                    ranking = collapse(ranking, to_document)
+                return Answer(query_id, checked(ranking, k), seconds, attempt)
+            except CranfieldError as error:
+                seconds = time.perf_counter() - start
+                again = isinstance(error, SystemFailure) and error.retry and attempt <= retries
+                if again:
+                    pause = wait * 2 ** (attempt - 1) * random.uniform(0.75, 1.25)
+                    asked = error.after if isinstance(error, SystemFailure) and error.after else 0.0
+                    again = not stop.wait(min(max(pause, asked), LONGEST_WAIT))
+                if not again:
+                    return Answer(query_id, None, seconds, attempt, str(error))
+
+    answers: Generator[Answer, None, None] = (
+        (one(*query) for query in queries) if jobs == 1 else _several(one, queries, jobs, stop)
+    )
+    failed = 0
+    try:
+        for answer in answers:
+            yield answer
+            failed = failed + 1 if answer.ranking is None else 0
+            if give_up and failed >= give_up:
+                raise GaveUp(f"{failed} queries in a row failed; the last: {answer.error}")
+    finally:
+        stop.set()
+        answers.close()
+
+
+def _several(
+    one: Callable[[str, str], Answer], queries: Iterable[tuple[str, str]], jobs: int, stop: threading.Event
+) -> Generator[Answer, None, None]:
+    """Threads that take the next query when they have finished one."""
+    waiting = iter(queries)
+    lock = threading.Lock()
+    done: queue.Queue[Answer | BaseException | None] = queue.Queue(maxsize=4 * jobs)
+
+    def put(item: Answer | BaseException | None) -> None:
+        while not stop.is_set():
+            try:
+                done.put(item, timeout=0.1)
+                return
+            except queue.Full:
+                continue
+
+    def work() -> None:
+        try:
+            while not stop.is_set():
+                with lock:
+                    query = next(waiting, None)
+                if query is None:
+                    break
+                put(one(*query))
+        except BaseException as error:  # it must reach whoever reads the answers
+            put(error)
+        finally:
+            put(None)
+
+    threads = [threading.Thread(target=work, daemon=True) for _ in range(jobs)]
+    for thread in threads:
+        thread.start()
+    running = jobs
+    try:
+        while running:
+            item = done.get()
+            if item is None:
+                running -= 1
+            elif isinstance(item, BaseException):
+                raise item
+            else:
+                yield item
+    finally:
+        stop.set()

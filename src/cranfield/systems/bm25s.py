@@ -1,0 +1,55 @@
+"""The library bm25s: BM25 in memory over a corpus that the collection brings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from cranfield.errors import InputError, need
+from cranfield.systems.answers import Ranking
+from cranfield.systems.collection import Document
+
+
+class Bm25sSystem:
+    """BM25 as bm25s does it, over title and text as one.
+
+    method, k1, b: those of bm25s; stopwords: a language such as "en", or "" for none
+    """
+
+    def __init__(
+        self,
+        documents: Iterable[Document],
+        name: str = "bm25s",
+        *,
+        method: str = "lucene",
+        k1: float = 1.5,
+        b: float = 0.75,
+        stopwords: str = "en",
+    ) -> None:
+        self.name = name
+        self._library = need("bm25s", extra="bm25s", purpose=f"the system '{name}'")
+        self._stopwords = stopwords or None
+        self._ids: list[str] = []
+        texts = []
+        for document in documents:
+            self._ids.append(document.doc_id)
+            texts.append(f"{document.title} {document.text}")
+        if not texts:
+            raise InputError(name, "there is no document to search.", hint="the collection needs a corpus.jsonl")
+        self._index = self._library.BM25(method=method, k1=k1, b=b)
+        self._index.index(
+            self._library.tokenize(texts, stopwords=self._stopwords, show_progress=False), show_progress=False
+        )
+
+    def search(self, query: str, k: int) -> Ranking:
+        """The k best documents; one that shares no word with the query is not among them."""
+        words = self._library.tokenize(
+            [query], stopwords=self._stopwords, return_ids=False, show_progress=False, allow_empty=False
+        )
+        if not any(words):
+            return []
+        places, scores = self._index.retrieve(words, k=min(k, len(self._ids)), show_progress=False)
+        pairs = zip(places[0].tolist(), scores[0].tolist(), strict=True)
+        return [(self._ids[place], score) for place, score in pairs if score > 0]
+
+    def close(self) -> None:
+        """Nothing to close."""

@@ -1,0 +1,107 @@
+"""From chunks to documents: many chunk ids stand for one document, and its best rank counts."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from cranfield.errors import InputError
+from cranfield.systems.answers import Ranking
+
+Collapse = Callable[[str], str]
+
+
+def collapse_by(rule: str | Mapping[str, str] | Collapse) -> Collapse:
+    """How a chunk id becomes a document id.
+
+    rule: a separator ('#': what stands before its last occurrence), a regular expression with one group (the
+        document's id), a file of two columns "chunk <tab> document", a mapping, or a function.
+
+    >>> collapse_by("#")("page#12"), collapse_by("#")("page")
+    ('page', 'page')
+    >>> collapse_by("^(.+?)_[0-9]+$")("report_a_3")
+    'report_a'
+    """
+    if callable(rule):
+        return rule
+    if isinstance(rule, Mapping):
+        return _looked_up(rule, "the mapping")
+    if os.path.isfile(rule):
+        return _looked_up(_read_mapping(rule), rule)
+    if "(" in rule:
+        return _by_expression(rule)
+    if not rule:
+        raise InputError("collapse", "the separator is empty.")
+    return lambda chunk: chunk.rpartition(rule)[0] or chunk
+
+
+def collapse(ranking: Ranking, to_document: Collapse) -> Ranking:
+    """Each document once, at the rank and with the score of its best chunk.
+
+    >>> collapse([("a#2", 3.0), ("b#1", 2.0), ("a#1", 1.0)], collapse_by("#"))
+    [('a', 3.0), ('b', 2.0)]
+    """
+    best: dict[str, float] = {}
+    for chunk, score in ranking:
+        best.setdefault(to_document(chunk), score)
+    return list(best.items())
+
+
+def collapse_run(run: Any, rule: str | Mapping[str, str] | Collapse, *, format: str | None = None) -> dict[str, Any]:
+    """A run of chunks (anything `evaluate` takes) as a run of documents.
+
+    >>> collapse_run({"q": {"a#1": 1.0, "a#2": 3.0, "b#1": 2.0}}, "#")
+    {'q': {'a': 3.0, 'b': 2.0}}
+    """
+    from cranfield.judge.order import scores_of
+    from cranfield.judge.policy import Policy
+    from cranfield.read.source import open_source
+
+    to_document = collapse_by(rule)
+    found: dict[str, Any] = {}
+    for query, scores in scores_of(open_source(run, "run", format), Policy()).items():
+        ranking = sorted(scores.items(), key=lambda pair: -pair[1])
+        found[query] = dict(collapse(ranking, to_document))
+    return found
+
+
+def _by_expression(rule: str) -> Collapse:
+    try:
+        pattern = re.compile(rule)
+    except re.error as error:
+        raise InputError("collapse", f"'{rule}' is not a regular expression: {error}.") from None
+    if pattern.groups != 1:
+        raise InputError("collapse", f"'{rule}' has {pattern.groups} groups.", hint="one group holds the document's id")
+
+    def to_document(chunk: str) -> str:
+        match = pattern.search(chunk)
+        if match is None or not match[1]:
+            raise InputError("collapse", f"'{rule}' does not match the id '{chunk}'.")
+        return match[1]
+
+    return to_document
+
+
+def _looked_up(mapping: Mapping[str, str], name: str) -> Collapse:
+    def to_document(chunk: str) -> str:
+        try:
+            return mapping[chunk]
+        except KeyError:
+            raise InputError(name, f"it does not hold the id '{chunk}'.") from None
+
+    return to_document
+
+
+def _read_mapping(path: str) -> dict[str, str]:
+    mapping: dict[str, str] = {}
+    with open(path, encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            parts = line.rstrip("\n").split("\t") if "\t" in line else line.split()
+            if not parts or not line.strip():
+                continue
+            if len(parts) != 2:
+                raise InputError(path, f"{len(parts)} columns.", line=number, hint="a line is: chunk <tab> document")
+            mapping[parts[0]] = parts[1]
+    return mapping

@@ -1,0 +1,240 @@
+"""A test collection: documents, queries and judgments, from a folder, the built-in one or the library ir_datasets."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cranfield.errors import InputError, need
+from cranfield.read.mappings import id_text
+from cranfield.read.streams import BYTE_ORDER_MARK, Stream
+
+BUILTIN = "builtin"
+IR_DATASETS = "ir_datasets:"
+_COMPRESSED = ("", ".gz", ".bz2", ".xz", ".zst")
+_QUERY_FILES = ("queries.jsonl", "queries.tsv", "queries.txt", "topics.tsv", "topics.txt")
+_QRELS_FILES = ("qrels.tsv", "qrels.txt", "qrels", "qrels.test.tsv", "qrels.trec")
+
+
+class Document(NamedTuple):
+    """A document of a corpus; the title may be empty."""
+
+    doc_id: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """Queries, what is known of their relevant documents, and the documents themselves where they are at hand.
+
+    queries: the text of each query
+    qrels: anything that `evaluate` takes as judgments; None if there are none
+    documents(): the corpus, read again each time; nothing if there is none
+    """
+
+    name: str
+    queries: Mapping[str, str]
+    qrels: Any = None
+    corpus: Callable[[], Iterator[Document]] | None = None
+
+    def documents(self) -> Iterator[Document]:
+        """The documents of the corpus."""
+        return self.corpus() if self.corpus else iter(())
+
+    def ids(self) -> Iterator[str]:
+        """The ids of the corpus."""
+        return (document.doc_id for document in self.documents())
+
+    def judged_queries(self) -> dict[str, str]:
+        """The queries that have judgments, in their order; all of them if there are no judgments at all."""
+        if self.qrels is None:
+            return dict(self.queries)
+        from cranfield.judge.judgments import Judgments
+
+        judged = Judgments.read(self.qrels).number
+        return {query: text for query, text in self.queries.items() if query in judged}
+
+
+def open_collection(where: str | os.PathLike[str] | Collection, *, split: str | None = None) -> Collection:
+    """Open a test collection.
+
+    where: a folder in the layout of BEIR (corpus.jsonl, queries.jsonl, qrels/*.tsv) or of TREC (queries.tsv with lines
+        "id <tab> text", qrels.txt); "builtin" for the one that comes with cranfield; or "ir_datasets:ID".
+    split: which file of the folder qrels/; by default "test", or the only one.
+
+    >>> len(open_collection("builtin").queries) >= 50
+    True
+    """
+    if isinstance(where, Collection):
+        return where
+    name = os.fspath(where)
+    if name.startswith(IR_DATASETS):
+        return _from_ir_datasets(name.removeprefix(IR_DATASETS))
+    folder = builtin_folder() if name == BUILTIN else Path(name)
+    if not folder.is_dir():
+        what = "is a file, not the folder of a collection" if folder.exists() else "there is no such folder"
+        raise InputError(name, f"{what}.", hint=f"give a folder, '{BUILTIN}', or '{IR_DATASETS}ID'")
+    queries = _first(folder, _QUERY_FILES)
+    if queries is None:
+        raise InputError(name, f"there are no queries in it ({', '.join(_QUERY_FILES[:2])}).")
+    corpus = _first(folder, ("corpus.jsonl",))
+    return Collection(
+        name=name,
+        queries=read_queries(queries),
+        qrels=_qrels(folder, split),
+        corpus=(lambda: read_corpus(corpus)) if corpus else None,
+    )
+
+
+def builtin_folder() -> Path:
+    """Where the collection that comes with cranfield lies."""
+    return Path(__file__).parents[1] / "data" / "collection"
+
+
+def read_queries(path: str | os.PathLike[str]) -> dict[str, str]:
+    """Queries from JSON lines with `_id` and `text`, or from lines "id <tab> text"."""
+    found: dict[str, str] = {}
+    name = os.fspath(path)
+    is_json = ".json" in Path(name).name
+    for number, line in _lines(path):
+        if is_json:
+            record = _record(line, name, number)
+            query, text = _key(record, "_id", name, number), record.get("text")
+        else:
+            query, tab, text = line.partition("\t")
+            query = query.strip()
+            if not tab or not query:
+                raise InputError(name, "a query and its text are needed.", line=number, hint="a line is: id <tab> text")
+            if number == 1 and (query.lower(), text.strip().lower()) in _HEADERS:
+                continue
+        if not isinstance(text, str) or not text.strip():
+            raise InputError(name, f"query '{query}' has no text.", line=number)
+        if query in found:
+            raise InputError(name, f"query '{query}' is there twice.", line=number)
+        found[query] = text.strip()
+    if not found:
+        raise InputError(name, "there is not one query in it.")
+    return found
+
+
+_HEADERS = {
+    ("query_id", "text"),
+    ("qid", "query"),
+    ("query_id", "query"),
+    ("qid", "text"),
+    ("id", "text"),
+    ("_id", "text"),
+}
+
+
+def read_corpus(path: str | os.PathLike[str]) -> Iterator[Document]:
+    """Documents from JSON lines with `_id`, `title` (may be missing) and `text`."""
+    name = os.fspath(path)
+    for number, line in _lines(path):
+        record = _record(line, name, number)
+        yield Document(_key(record, "_id", name, number), str(record.get("title") or ""), str(record.get("text") or ""))
+
+
+def _lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
+    """Lines that are not blank, with their numbers; decompressed."""
+    rest, number = b"", 0
+    stream = Stream(path)
+    for chunk in stream.chunks():
+        *whole, rest = (rest + chunk).split(b"\n")
+        for line in whole:
+            number += 1
+            if line.strip():
+                yield number, _text(line, stream.name, number)
+    if rest.strip():
+        yield number + 1, _text(rest, stream.name, number + 1)
+
+
+def _text(line: bytes, name: str, number: int) -> str:
+    try:
+        return (line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line).decode().rstrip("\r")
+    except UnicodeDecodeError:
+        raise InputError(name, "this is not UTF-8 text.", line=number) from None
+
+
+def _record(line: str, name: str, number: int) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except ValueError as error:
+        raise InputError(name, f"this is not JSON: {error}.", line=number) from None
+    if not isinstance(record, dict):
+        raise InputError(name, "a JSON object is needed.", line=number)
+    return record
+
+
+def _key(record: Mapping[str, Any], key: str, name: str, number: int) -> str:
+    try:
+        return id_text(record[key], key, name)
+    except (KeyError, InputError):
+        fact = f"'{key}' is missing or is no id." if record else "an empty object."
+        raise InputError(name, fact, line=number, hint="each line needs _id and text") from None
+
+
+def _first(folder: Path, names: tuple[str, ...]) -> Path | None:
+    paths = (folder / f"{name}{ending}" for name in names for ending in _COMPRESSED)
+    return next((path for path in paths if path.is_file()), None)
+
+
+def _qrels(folder: Path, split: str | None) -> str | None:
+    if not (folder / "qrels").is_dir():
+        found = _first(folder, _QRELS_FILES)
+        if split is not None:
+            raise InputError(str(folder), f"it has no folder qrels, so there is no split '{split}'.")
+        return str(found) if found else None
+    files = sorted(path for path in (folder / "qrels").iterdir() if path.is_file() and not path.name.startswith("."))
+    named = {path.name.partition(".")[0]: path for path in files}
+    wanted = split or ("test" if "test" in named else next(iter(named)) if len(named) == 1 else None)
+    if wanted is None or wanted not in named:
+        fact = (
+            f"there is no split '{split}' in it." if split else "which of the judgments in it are meant is not clear."
+        )
+        raise InputError(str(folder / "qrels"), fact, hint=f"splits are {', '.join(named) or 'none'}")
+    return str(named[wanted])
+
+
+def _from_ir_datasets(name: str) -> Collection:
+    library = need("ir_datasets", purpose=f"the collection '{IR_DATASETS}{name}'")
+    try:
+        dataset = library.load(name)
+    except KeyError:
+        raise InputError(f"{IR_DATASETS}{name}", "ir_datasets knows no collection of this name.") from None
+    if not dataset.has_queries():
+        raise InputError(f"{IR_DATASETS}{name}", "this collection has no queries.", hint="name a part of it that has")
+    qrels: dict[str, dict[str, float]] | None = None
+    if dataset.has_qrels():
+        qrels = {}
+        for judgment in dataset.qrels_iter():
+            qrels.setdefault(judgment.query_id, {})[judgment.doc_id] = float(judgment.relevance)
+
+    def corpus() -> Iterator[Document]:
+        for document in dataset.docs_iter():
+            title = str(getattr(document, "title", "") or "")
+            yield Document(document.doc_id, title, _body(document))
+
+    return Collection(
+        name=f"{IR_DATASETS}{name}",
+        queries={query.query_id: _body(query, title_too=True) for query in dataset.queries_iter()},
+        qrels=qrels,
+        corpus=corpus if dataset.has_docs() else None,
+    )
+
+
+def _body(record: Any, *, title_too: bool = False) -> str:
+    """The text of a record of ir_datasets, whose fields differ from collection to collection."""
+    title = getattr(record, "title", None)
+    if title_too and title:
+        return str(title)
+    if hasattr(record, "text") or hasattr(record, "default_text"):
+        return str(record.text if hasattr(record, "text") else record.default_text())
+    return " ".join(
+        str(part) for name, part in zip(record._fields, record, strict=True) if name.endswith(("text", "body"))
+    )

@@ -1,0 +1,49 @@
+"""The demonstration: two engines over the built-in collection, asked and compared."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from cranfield.comparison import Comparison, compare_evaluations
+from cranfield.evaluation import evaluate
+from cranfield.result import Evaluation
+from cranfield.systems.collection import BUILTIN, Collection, open_collection
+from cranfield.systems.misses import Miss, misses
+from cranfield.systems.recording import record
+from cranfield.systems.sqlite import SqliteSystem, tuned
+
+MEASURES = ("nDCG@10", "RR", "R@100", "Judged@10")
+POOR = 8  # queries looked at for what to try next
+
+
+class Demonstration(NamedTuple):
+    """What the two engines answered, and what follows from it."""
+
+    collection: Collection
+    documents: int
+    evaluations: tuple[Evaluation, ...]
+    comparison: Comparison
+    poor: tuple[Miss, ...]
+
+
+def demonstrate() -> Demonstration:
+    """Index the built-in collection twice, ask both engines every query, and compare them."""
+    collection = open_collection(BUILTIN)
+    plain, better = SqliteSystem(collection.documents(), "plain"), tuned(collection.documents(), "tuned")
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [Path(folder) / f"{system.name}.run" for system in (plain, better)]
+        for system, path in zip((plain, better), paths, strict=True):
+            record(system, collection.queries, path)
+            system.close()
+        evaluations = [evaluate(collection.qrels, path, MEASURES) for path in paths]
+        poor = misses(evaluations[1], paths[1], collection, evaluations[1].worst(n=POOR))
+    comparison = compare_evaluations(evaluations, "nDCG@10", baseline="plain")
+    return Demonstration(collection, plain.size, tuple(evaluations), comparison, tuple(poor))
+
+
+def without_words(poor: Sequence[Miss]) -> int:
+    """How many of the queries have relevant documents that share no word with them, at least half of them."""
+    return sum(2 * (miss.apart or 0) >= miss.poor.relevant > 0 for miss in poor)

@@ -1,0 +1,57 @@
+"""The request and the answer of well-known search servers, so that their settings shrink to a URL.
+
+Any of these settings can be given anew. A preset without a score trusts the server's order: Typesense's text_match does
+not fit into a 64-bit float, and Meilisearch orders by rules that its _rankingScore only approximates.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+_ELASTIC: dict[str, Any] = {
+    "method": "POST",
+    "body": {
+        "query": {"multi_match": {"query": "{query}", "fields": ["*"], "lenient": True}},
+        "size": "{k}",
+        "_source": False,
+    },
+    "results": "hits.hits",
+    "id": "_id",
+    "score": "_score",
+}
+
+PRESETS: dict[str, dict[str, Any]] = {
+    "http": {"method": "POST", "body": {"query": "{query}", "k": "{k}"}, "results": "results", "id": "id"},
+    "elasticsearch": _ELASTIC,
+    "opensearch": _ELASTIC,
+    "solr": {
+        "method": "GET",
+        "params": {"q": "{query}", "rows": "{k}", "fl": "id,score", "defType": "edismax", "wt": "json"},
+        "results": "response.docs",
+        "id": "id",
+        "score": "score",
+    },
+    "vespa": {
+        "method": "POST",
+        "body": {"yql": "select * from sources * where userQuery()", "query": "{query}", "type": "any", "hits": "{k}"},
+        "results": "root.children",
+        "id": "id",
+        "id_pattern": "(?:.*::)?(.+)",  # id:namespace:type::the-id
+        "score": "relevance",
+        "empty": "root",  # Vespa leaves children out where nothing was found
+    },
+    "typesense": {
+        "method": "GET",
+        "params": {"q": "{query}", "per_page": "{k}"},
+        "results": "hits",
+        "id": "document.id",
+        "order": "rank",
+    },
+    "meilisearch": {
+        "method": "POST",
+        "body": {"q": "{query}", "limit": "{k}", "attributesToRetrieve": ["id"]},
+        "results": "hits",
+        "id": "id",
+        "order": "rank",
+    },
+}

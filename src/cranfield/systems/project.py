@@ -1,0 +1,167 @@
+"""cranfield.toml: which systems are tested on which collection, by which measures, and what may not get worse."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from cranfield.errors import InputError
+from cranfield.evaluation import DEFAULT_MEASURES
+from cranfield.judge.policy import Policy
+from cranfield.measures import parse_measures
+from cranfield.systems.collection import BUILTIN, IR_DATASETS, Collection, open_collection
+from cranfield.systems.settings import check_settings, read_toml
+
+_POLICY = {"ties": str, "same_id": str}
+_ASKING: dict[str, type | tuple[type, ...]] = {"jobs": int, "retries": int, "give_up": int}
+_SETTINGS: dict[str, type | tuple[type, ...]] = {
+    "collection": str,
+    "split": str,
+    "baseline": str,
+    "collapse": str,
+    "measures": list,
+    "k": int,
+    "timeout": (int, float),
+    "gate": dict,
+    "systems": dict,
+    **_ASKING,
+    **_POLICY,
+}
+_GATE: dict[str, type | tuple[type, ...]] = {
+    "measures": list,
+    "minimum": dict,
+    "tolerance": (int, float, dict),
+    "alpha": (int, float),
+    "test": str,
+    "correction": str,
+    "require_improvement": bool,
+    "max_worse_queries": int,
+}
+_NAME = re.compile(r"\w[\w.-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """The settings of a cranfield.toml. Paths are relative to its folder."""
+
+    path: Path
+    collection: str
+    systems: Mapping[str, Mapping[str, Any]]
+    measures: tuple[str, ...] = DEFAULT_MEASURES
+    k: int = 100
+    timeout: float | None = None
+    split: str | None = None
+    collapse: str | None = None
+    baseline: str = "baseline"
+    gate: Mapping[str, Any] = field(default_factory=dict)
+    asking: Mapping[str, Any] = field(default_factory=dict)
+    policy: Policy = field(default_factory=Policy)
+
+    @property
+    def folder(self) -> Path:
+        """Where cranfield.toml lies."""
+        return self.path.parent
+
+    def open_collection(self) -> Collection:
+        """The collection it names."""
+        inside = self.collection != BUILTIN and not self.collection.startswith(IR_DATASETS)
+        return open_collection(self.folder / self.collection if inside else self.collection, split=self.split)
+
+    def accepted_path(self, system: str) -> Path:
+        """Where the accepted evaluation of a system is kept."""
+        return self.folder / self.baseline / f"{system}.json"
+
+    def result_path(self, system: str, ending: str) -> Path:
+        """Where what the last test found is kept."""
+        return self.folder / ".cranfield" / f"{system}{ending}"
+
+
+def read_project(path: Path) -> Project:
+    """Read a cranfield.toml, and check all that can be checked without asking anything."""
+    table = read_toml(path)
+    check_settings(table, _SETTINGS, str(path))
+    gate = table.get("gate", {})
+    check_settings(gate, _GATE, f"{path}: [gate]")
+    systems = table.get("systems", {})
+    for needed in ("collection", "systems"):
+        if not table.get(needed):
+            raise InputError(str(path), f"there is no {needed} in it.", hint="'cranfield init' writes an example")
+    for name, settings in systems.items():
+        if not isinstance(settings, dict):
+            raise InputError(str(path), f"systems.{name} is not a table.")
+        if not _NAME.fullmatch(name):
+            raise InputError(str(path), f"'{name}' cannot be the name of a file, so it cannot be that of a system.")
+    measures = table.get("measures", list(DEFAULT_MEASURES))
+    parse_measures([*measures, *gate.get("measures", ())])
+    return Project(
+        path=path,
+        collection=table["collection"],
+        systems=systems,
+        measures=tuple(measures),
+        k=table.get("k", 100),
+        timeout=table.get("timeout"),
+        split=table.get("split"),
+        collapse=table.get("collapse"),
+        baseline=table.get("baseline", "baseline"),
+        gate=gate,
+        asking={name: table[name] for name in _ASKING if name in table},
+        policy=Policy(**{name: table[name] for name in _POLICY if name in table}),
+    )
+
+
+TEMPLATE = """\
+# What `cranfield test` does: ask each system every query, measure the answers, and compare them with the result that
+# `cranfield accept` has accepted. Paths are relative to this file.
+
+# A folder with corpus.jsonl, queries.jsonl and qrels/test.tsv (BEIR's layout), or queries.tsv and qrels.txt (TREC's);
+# "builtin"; or "ir_datasets:beir/scifact/test".
+collection = "{collection}"
+
+# The first is the one that the worst queries are listed by.
+measures = ["nDCG@10", "RR", "R@100", "Judged@10"]
+k = 100        # documents to ask for
+jobs = 1       # queries under way at a time
+retries = 3    # further attempts where a failure may pass
+# timeout = 10     # seconds to wait for a server
+# collapse = "#"   # chunk ids to document ids: what stands before the last '#'; or a regular expression, or a file
+
+# Where accepted results are kept. Commit this folder; .cranfield holds the last result and need not be committed.
+baseline = "baseline"
+
+[gate]
+measures = ["nDCG@10"]
+tolerance = 0.01   # a larger drop fails, if it is also significant at alpha
+alpha = 0.05
+# max_worse_queries = 20
+# [gate.minimum]   # fails below these, significant or not
+# "nDCG@10" = 0.4
+
+# The systems. Types: {types}.
+{systems}
+# [systems.mine]
+# type = "python"
+# object = "mypackage.search:search"   # a function (query, k), an object with search, or a retriever
+
+# [systems.staging]
+# type = "elasticsearch"
+# url = "https://search.example.com/products/_search"
+# headers = {{ Authorization = "ApiKey ${{SEARCH_API_KEY}}" }}   # from the environment, never shown
+# body = {{ query = {{ match = {{ title = "{{query}}" }} }}, size = "{{k}}", _source = false }}
+"""
+
+_SQLITE = """\
+[systems.sqlite]
+type = "sqlite"   # full-text search in memory over the collection's own documents
+tuned = true      # stems, and titles that count three times
+"""
+_NO_CORPUS = "# There is no corpus.jsonl, so nothing can be indexed here: describe your own system.\n"
+
+
+def project_template(collection: str, *, corpus: bool) -> str:
+    """A commented cranfield.toml."""
+    from cranfield.systems.opening import TYPES
+
+    return TEMPLATE.format(collection=collection, types=", ".join(TYPES), systems=_SQLITE if corpus else _NO_CORPUS)

@@ -1,0 +1,98 @@
+"""Systems in Python: a function, an object with `search`, or a retriever of LangChain or LlamaIndex."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from cranfield.errors import InputError, SystemFailure
+from cranfield.systems.answers import Order, Ranking, ranking_of
+
+Search = Callable[[str, int], Any]
+
+
+class PythonSystem:
+    """Anything in this process that answers a query."""
+
+    def __init__(self, target: Any, name: str = "", *, id: str = "", score: str = "", order: Order = "score") -> None:
+        self.name = name or getattr(target, "__name__", type(target).__name__)
+        self._search = search_of(target, self.name)
+        self._options = {"id_path": id, "score_path": score, "order": order}
+
+    def search(self, query: str, k: int) -> Ranking:
+        """Ask it, and read its answer."""
+        try:
+            answer = self._search(query, k)
+        except (ConnectionError, TimeoutError) as error:
+            raise SystemFailure(f"{type(error).__name__}: {error}", retry=True) from error
+        except SystemFailure:
+            raise
+        except Exception as error:
+            raise SystemFailure(f"{type(error).__name__}: {error}") from error
+        return ranking_of(answer, **self._options)  # type: ignore[arg-type]
+
+    def close(self) -> None:
+        """Nothing to close: the object is its owner's."""
+
+
+def load_object(path: str) -> Any:
+    """Import "package.module:name"; the working directory is searched too."""
+    module_name, _, attribute = path.partition(":")
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        module = import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name and module_name.startswith(error.name):
+            raise InputError(path, f"there is no module '{error.name}' on Python's path.") from error
+        raise InputError(path, f"importing it failed: {error}.") from error
+    except Exception as error:
+        raise InputError(path, f"importing it failed: {type(error).__name__}: {error}") from error
+    found: Any = module
+    for part in attribute.split("."):
+        if not hasattr(found, part):
+            raise InputError(path, f"module '{module_name}' has no '{attribute}'.")
+        found = getattr(found, part)
+    return found
+
+
+def search_of(target: Any, name: str = "the system") -> Search:
+    """How to ask an object: search(query, k), invoke(query), retrieve(query), or the object itself if it is callable.
+
+    A class, or a function without parameters, is called first: it makes the system.
+    """
+    if inspect.isclass(target) or (inspect.isfunction(target) and not inspect.signature(target).parameters):
+        target = target()
+    if callable(getattr(target, "search", None)):
+        return _with_k(target.search)
+    if callable(getattr(target, "invoke", None)):  # LangChain
+        if getattr(target, "_expects_other_args", False):
+            return lambda query, k: target.invoke(query, k=k)
+        return lambda query, k: target.invoke(query)
+    if callable(getattr(target, "retrieve", None)):  # LlamaIndex
+        return lambda query, k: target.retrieve(query)
+    if callable(target):
+        return _with_k(target)
+    raise InputError(
+        name,
+        f"{type(target).__name__} cannot be asked: it has none of search, invoke and retrieve, and is not callable.",
+        hint="give a function (query, k) that returns ids or (id, score) pairs",
+    )
+
+
+def _with_k(function: Callable[..., Any]) -> Search:
+    """A function of (query, k), (query, top_k=…) or (query) alone."""
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):  # built in: the usual form is assumed
+        return function
+    for name in ("k", "top_k", "limit", "n"):
+        if name in parameters and parameters[name].kind is not inspect.Parameter.POSITIONAL_ONLY:
+            return lambda query, k: function(query, **{name: k})
+    positional = [p for p in parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    several = len(positional) > 1 or any(p.kind is p.VAR_POSITIONAL for p in parameters.values())
+    return function if several else lambda query, k: function(query)

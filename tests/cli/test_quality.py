@@ -1,0 +1,167 @@
+"""cranfield init, test and accept, as people run them."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = [sys.executable, "-c", "from cranfield.cli.main import main; main()"]
+
+ENGINE = """
+import os
+RANKINGS = {"one": ["a", "b"], "two": ["c", "a"], "three": ["b", "c"]}
+def search(query, k):
+    if os.environ.get("ENGINE") == "down":
+        raise RuntimeError("no index")
+    if os.environ.get("ENGINE") == "half" and query == "two":
+        raise RuntimeError("no index")
+    if os.environ.get("ENGINE") == "foreign":
+        return ["x", "y"]
+    if os.environ.get("ENGINE") == "empty":
+        return []
+    found = RANKINGS[query]
+    return found[::-1] if os.environ.get("ENGINE") == "worse" else found
+"""
+
+CONFIG = """
+collection = "."
+measures = ["RR", "P@1"]
+[gate]
+measures = ["RR"]
+tolerance = 0.1
+alpha = 0.4
+minimum = {"P@1" = 0.3}
+[systems.mine]
+type = "python"
+object = "engine_under_test:search"
+"""
+
+
+@pytest.fixture
+def project(tmp_path):
+    (tmp_path / "engine_under_test.py").write_text(ENGINE)
+    (tmp_path / "cranfield.toml").write_text(CONFIG)
+    (tmp_path / "queries.tsv").write_text("1\tone\n2\ttwo\n3\tthree\n4\tnot judged\n")
+    (tmp_path / "qrels.txt").write_text("1 0 a 1\n2 0 c 2\n2 0 a 0\n3 0 b 1\n")
+    (tmp_path / "corpus.jsonl").write_text("".join(f'{{"_id": "{d}", "text": "Text of {d}."}}\n' for d in "abc"))
+    return tmp_path
+
+
+def run(folder, *arguments, engine=""):
+    environment = {**os.environ, "ENGINE": engine, "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run([*PROGRAM, *arguments], capture_output=True, text=True, cwd=folder, env=environment)
+
+
+def test_from_the_first_test_to_a_regression_and_back(project):
+    first = run(project, "test")
+    assert first.returncode == 0, first.stderr
+    assert "mine: passed, 3 of 3 queries answered; nothing is accepted yet" in first.stdout
+    assert "ok      P@1 is 1.0000 and must be at least 0.3" in first.stdout
+    accepted = run(project, "accept")
+    assert accepted.stdout == "mine: accepted RR 1.0000\n"
+    same = run(project, "test")
+    assert same.returncode == 0
+    assert "RR stayed at 1.0000: not worse" in same.stdout
+    worse = run(project, "test", "--worst", "1", engine="worse")
+    assert worse.returncode == 1
+    assert "since accepted  -0.5000" in worse.stdout
+    assert "FAILED  RR fell from 1.0000 to 0.5000: by more than 0.1 and significantly" in worse.stdout
+    assert "FAILED  P@1 is 0.0000 and must be at least 0.3" in worse.stdout
+    assert "1.0000 → 0.5000  1: one" in worse.stdout
+    assert "the first relevant at rank 2, before 1" in worse.stdout
+    assert "expected     2. grade 1      a  Text of a." in worse.stdout
+    assert "came         1. not judged   b  Text of b." in worse.stdout
+    assert max(map(len, worse.stdout.splitlines())) <= 80
+    assert run(project, "accept").stdout == "mine: accepted RR 0.5000, before 1.0000\n"
+    assert "RR stayed at 0.5000" in run(project, "test", engine="worse").stdout
+
+
+def test_a_failed_query_fails_the_test_and_is_no_zero(project):
+    run(project, "test")
+    run(project, "accept")
+    half = run(project, "test", engine="half")
+    assert half.returncode == 1
+    assert "mine: FAILED, 2 of 3 queries answered; the values are over these alone" in half.stdout
+    assert "2: RuntimeError: no index" in half.stdout
+    assert half.stdout.splitlines()[1].split()[:3] == ["mine", "1.0000", "1.0000"]
+    refused = run(project, "accept")
+    assert refused.returncode == 2
+    assert "there is no complete result to accept" in refused.stderr
+    down = run(project, "test", engine="down")
+    assert down.returncode == 1
+    assert "0 of 3 queries answered" in down.stdout
+    assert down.stderr == ""
+
+
+def test_ids_that_do_not_match_are_noticed(project):
+    done = run(project, "test", engine="foreign")
+    assert done.returncode == 1
+    assert "2 documents are not in the corpus: x, y" in done.stdout
+    assert "are the system's ids those of the" in " ".join(done.stdout.split())
+    empty = run(project, "test", engine="empty")
+    assert empty.returncode == 1
+    assert "answered with no document, which counts 0: 3" in empty.stdout
+
+
+def test_changed_judgments_are_refused(project):
+    run(project, "test")
+    run(project, "accept")
+    (project / "qrels.txt").write_text("1 0 a 1\n2 0 c 2\n3 0 c 1\n")
+    assert "the judgments have changed since the last test" in run(project, "accept").stderr
+    done = run(project, "test")
+    assert done.returncode == 2
+    assert "judgments" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ("jobs = true\n", "jobs is true or false, which this setting cannot be"),
+        ("kk = 3\n", "there is no setting 'kk'"),
+        ("measures = ['nope']\ncollection = '.'\n[systems.a]\n", "nope"),
+        ("= 3\n", "this is not TOML"),
+        ("collection = 'nowhere'\n[systems.a]\ntype = 'sqlite'\n", "there is no such folder"),
+        ("collection = '.'\n", "there is no systems in it"),
+        ("collection = '.'\n[systems.a]\ntype = 'sqlit'\n", "type = 'sqlit' is not a type of system"),
+        ("collection = '.'\n[systems.'a/b']\ntype = 'sqlite'\n", "cannot be the name of a file"),
+    ],
+)
+def test_settings_are_checked(project, settings, message):
+    (project / "cranfield.toml").write_text(settings)
+    done = run(project, "test")
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_queries_and_judgments_must_fit(project):
+    (project / "queries.tsv").write_text("1\tone\n")
+    assert "2 judged queries have no text: 2, 3." in run(project, "test").stderr
+    (project / "qrels.txt").unlink()
+    assert "it has no judgments" in run(project, "test").stderr
+    assert "there is no system 'other' in it" in run(project, "test", "other").stderr
+
+
+def test_init_finds_the_collection(project, tmp_path_factory):
+    refused = run(project, "init")
+    assert refused.returncode == 2
+    assert "exists and was left as it is" in refused.stderr
+    (project / "cranfield.toml").unlink()
+    done = run(project, "init")
+    assert "wrote cranfield.toml: ., 4 queries, 3 of them judged" in done.stdout
+    tested = run(project, "test")
+    assert tested.returncode == 0, tested.stderr
+    assert "sqlite: passed" in tested.stdout
+    elsewhere = tmp_path_factory.mktemp("empty")
+    assert "builtin, 60 queries" in run(elsewhere, "init").stdout
+
+
+def test_run_names_what_a_system_in_the_settings_is(project):
+    done = run(project, "run", "mine", ".", "-o", "mine.run", "-k", "1")
+    assert done.returncode == 0, done.stderr
+    assert ".: 3 of 4 queries are judged; only these are asked." in done.stdout
+    assert (project / "mine.run").read_text() == "1 Q0 a 1 2.0 mine\n2 Q0 c 1 2.0 mine\n3 Q0 b 1 2.0 mine\n"
+    assert json.loads((project / "mine.run.json").read_text())["short"] == 0
+    assert "this is not a system" in run(project / "..", "run", "mine", "builtin", "-o", "x.run").stderr

@@ -1,0 +1,85 @@
+"""cranfield run, on a terminal and when it is interrupted."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+PROGRAM = [sys.executable, "-c", "from cranfield.cli.main import main; main()", "run"]
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs a pseudo-terminal and signals")
+
+ENGINE = """
+import time
+def search(query, k):
+    time.sleep(0.02)
+    if query == "bad":
+        raise RuntimeError("no index")
+    return [query]
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "slow_engine_under_test.py").write_text(ENGINE)
+    lines = [f"{n}\ttext-{n}\n" for n in range(60)]
+    (tmp_path / "queries.tsv").write_text("".join([*lines, "x\tbad\n"]))
+    return tmp_path
+
+
+def command(*more):
+    return [*PROGRAM, "slow_engine_under_test:search", "queries.tsv", "-o", "out.run", *more]
+
+
+def test_a_terminal_sees_how_far_it_is(folder):
+    import pty
+
+    master, slave = pty.openpty()
+    process = subprocess.Popen(
+        command("--jobs", "4"),
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=slave,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "100"},
+    )
+    os.close(slave)
+    shown = b""
+    try:
+        while data := os.read(master, 4096):
+            shown += data
+    except OSError:  # the other end has gone
+        pass
+    finally:
+        os.close(master)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert b"60 of 61 queries answered by search" in output
+    assert b"/61" in shown
+    assert b"failed" in shown
+    assert b"/s" in shown
+
+
+def test_elsewhere_it_is_silent(folder):
+    done = subprocess.run(command("--jobs", "8"), cwd=folder, capture_output=True, text=True)
+    assert done.stderr == ""
+    assert done.stdout.splitlines()[0] == "out.run: 60 of 61 queries answered by search"
+
+
+def test_an_interrupt_keeps_what_was_answered(folder):
+    process = subprocess.Popen(command("--jobs", "2"), cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 30
+    partial = folder / "out.run.partial"
+    while time.monotonic() < deadline and not (partial.exists() and partial.read_bytes().count(b"\n") > 5):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert b"Traceback" not in errors
+    kept = partial.read_bytes().count(b"\n") - 1
+    assert 5 <= kept < 61
+    (folder / "slow_engine_under_test.py").write_text(ENGINE.replace('"bad"', '"never"'))
+    done = subprocess.run(command("--resume", "--jobs", "8"), cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+    assert len((folder / "out.run").read_text().splitlines()) == 61

@@ -1,0 +1,129 @@
+"""Collections in folders, the built-in one, and those of ir_datasets."""
+
+import gzip
+import re
+import sys
+from collections import Counter
+from types import ModuleType, SimpleNamespace
+from typing import NamedTuple
+
+import pytest
+
+from cranfield import Judgments
+from cranfield.errors import InputError
+from cranfield.systems.collection import open_collection, read_queries
+
+
+@pytest.fixture
+def beir(tmp_path):
+    (tmp_path / "corpus.jsonl").write_text(
+        '{"_id": "d1", "title": "T", "text": "one"}\n{"_id": 2, "text": "two words"}\n'
+    )
+    (tmp_path / "queries.jsonl").write_text('{"_id": "q1", "text": " first "}\n\n{"_id": "q2", "text": "second"}\n')
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t2\n")
+    (tmp_path / "qrels" / "dev.tsv").write_text("query-id\tcorpus-id\tscore\nq2\td1\t1\n")
+    return tmp_path
+
+
+def test_the_layout_of_beir(beir):
+    collection = open_collection(beir)
+    assert collection.queries == {"q1": "first", "q2": "second"}
+    assert list(collection.documents()) == [("d1", "T", "one"), ("2", "", "two words")]
+    assert collection.judged_queries() == {"q1": "first"}
+    assert open_collection(beir, split="dev").judged_queries() == {"q2": "second"}
+    assert list(collection.ids()) == ["d1", "2"]
+    assert open_collection(collection) is collection
+
+
+def test_the_layout_of_trec(tmp_path):
+    (tmp_path / "queries.tsv").write_text("\ufeff301\tinternational crime\r\n302\tpolio\n", encoding="utf-8")
+    (tmp_path / "qrels.txt.gz").write_bytes(gzip.compress(b"301 0 d1 1\n"))
+    collection = open_collection(tmp_path)
+    assert collection.queries == {"301": "international crime", "302": "polio"}
+    assert collection.judged_queries() == {"301": "international crime"}
+    assert list(collection.documents()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("q.tsv", "1 no tab\n", "q.tsv:1: a query and its text are needed"),
+        ("q.tsv", "1\tx\n1\ty\n", "q.tsv:2: query '1' is there twice"),
+        ("q.tsv", "1\t \n", "query '1' has no text"),
+        ("q.tsv", "\n", "not one query"),
+        ("q.jsonl", "{}\n", "an empty object"),
+        ("q.jsonl", '{"_id": "1"\n', "q.jsonl:1: this is not JSON"),
+        ("q.jsonl", '["1"]\n', "a JSON object is needed"),
+        ("q.jsonl", '{"_id": null, "text": "x"}\n', "'_id' is missing or is no id"),
+    ],
+)
+def test_bad_queries_are_errors_with_their_place(tmp_path, name, content, message):
+    (tmp_path / name).write_text(content)
+    with pytest.raises(InputError) as caught:
+        read_queries(tmp_path / name)
+    assert message in str(caught.value)
+
+
+def test_what_is_not_a_collection(beir, tmp_path):
+    for where, message in [
+        (tmp_path / "none", "there is no such folder"),
+        (beir / "corpus.jsonl", "is a file"),
+        (beir / "qrels", "there are no queries"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            open_collection(where)
+    with pytest.raises(InputError, match="there is no split 'train'"):
+        open_collection(beir, split="train")
+    (beir / "qrels" / "test.tsv").rename(beir / "qrels" / "train.tsv")
+    with pytest.raises(InputError, match="not clear"):
+        open_collection(beir)
+
+
+class Doc(NamedTuple):
+    doc_id: str
+    title: str
+    text: str
+
+
+class Query(NamedTuple):
+    query_id: str
+    text: str
+
+
+def test_ir_datasets(monkeypatch):
+    dataset = SimpleNamespace(
+        has_queries=lambda: True,
+        has_qrels=lambda: True,
+        has_docs=lambda: True,
+        queries_iter=lambda: iter([Query("q", "words")]),
+        qrels_iter=lambda: iter([SimpleNamespace(query_id="q", doc_id="d", relevance=2)]),
+        docs_iter=lambda: iter([Doc("d", "T", "body")]),
+    )
+    fake = ModuleType("ir_datasets")
+    fake.load = lambda name: {"tiny/test": dataset}[name]
+    monkeypatch.setitem(sys.modules, "ir_datasets", fake)
+    collection = open_collection("ir_datasets:tiny/test")
+    assert collection.queries == {"q": "words"}
+    assert collection.qrels == {"q": {"d": 2.0}}
+    assert list(collection.documents()) == [("d", "T", "body")]
+    with pytest.raises(InputError, match="knows no collection"):
+        open_collection("ir_datasets:other")
+
+
+def test_the_builtin_collection_keeps_its_promises():
+    collection = open_collection("builtin")
+    documents = list(collection.documents())
+    judgments = Judgments.read(collection.qrels)
+    assert len(documents) >= 200
+    assert len({document.doc_id for document in documents}) == len(documents)
+    assert all(document.title and 2 <= len(re.findall(r"[.?!:;]( |$)", document.text)) <= 6 for document in documents)
+    assert len(collection.queries) >= 50
+    assert set(judgments.query_ids) == set(collection.queries)
+    known = {document.doc_id for document in documents}
+    for query, grades in judgments.by_query.items():
+        assert set(grades) <= known
+        counts = Counter(grades.values())
+        assert set(counts) <= {0, 1, 2, 3}, query
+        assert counts[0] >= 1, query
+        assert counts[3] + counts[2] >= 1, query

@@ -1,0 +1,286 @@
+"""Servers behind HTTP, and everything that goes wrong with them; against a real server on this machine."""
+
+import json
+import socket
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from cranfield.errors import InputError, SystemFailure
+from cranfield.systems.asking import GaveUp, ask
+from cranfield.systems.http import HttpSystem
+from cranfield.systems.opening import open_system
+from cranfield.systems.recording import record
+from tests.systems.server import Server, elastic
+
+BODY = {"query": "{query}", "size": "{k}"}
+
+
+@pytest.fixture
+def serve():
+    servers = []
+
+    def start(behave):
+        servers.append(Server(behave))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.close()
+
+
+@pytest.fixture(autouse=True)
+def _closing(monkeypatch):
+    opened = []
+    build = HttpSystem.__init__
+
+    def remembered(self, *arguments, **options):
+        build(self, *arguments, **options)
+        opened.append(self)
+
+    monkeypatch.setattr(HttpSystem, "__init__", remembered)
+    yield
+    for asked in opened:
+        asked.close()
+
+
+def system(server, preset="elasticsearch", **settings):
+    return HttpSystem({"url": f"{server.url}/i/_search", "timeout": 2, "body": BODY, **settings}, "s", preset=preset)
+
+
+def answers(asked, queries, k=10, **options):
+    listed = [(query, query) for query in queries]
+    return {answer.query_id: answer for answer in ask(asked, listed, k, **{"wait": 0.01, **options})}
+
+
+def test_a_query_is_sent_as_it_is_and_the_answer_is_read(serve):
+    server = serve(lambda query, attempt: elastic([("b", 2.5), ("a", 1.0)]))
+    odd = 'say "{k}" \\ & ünï'
+    assert system(server).search(odd, 7) == [("b", 2.5), ("a", 1.0)]
+    path, headers, body = server.requests[0]
+    assert (path, body) == ("/i/_search", {"query": odd, "size": 7})
+    assert headers["Content-Type"] == "application/json"
+
+
+@pytest.mark.parametrize(
+    ("preset", "answer", "expected"),
+    [
+        ("elasticsearch", elastic([("x", 2.0), ("y", 1.0)]), [("x", 2.0), ("y", 1.0)]),
+        ("opensearch", elastic([]), []),
+        ("solr", {"response": {"docs": [{"id": "x", "score": 3.0}]}}, [("x", 3.0)]),
+        ("vespa", {"root": {"children": [{"id": "id:ns:doc::x", "relevance": 0.5}]}}, [("x", 0.5)]),
+        ("vespa", {"root": {"fields": {"totalCount": 0}}}, []),
+        ("typesense", {"hits": [{"document": {"id": "x"}, "text_match": 1}, {"document": {"id": "y"}}]},
+         [("x", 2.0), ("y", 1.0)]),
+        ("meilisearch", {"hits": [{"id": 12}]}, [("12", 1.0)]),
+    ],
+)  # fmt: skip
+def test_presets_read_the_answers_of_known_servers(serve, preset, answer, expected):
+    server = serve(lambda query, attempt: answer)
+    asked = open_system({"type": preset, "url": f"{server.url}/search"}, name=preset)
+    assert asked.search("blue & green", 3) == expected
+    path, _, body = server.requests[0]
+    assert "blue%20%26%20green" in path or "blue & green" in json.dumps(body)
+    assert "=3" in path or 3 in body.values()
+
+
+def test_a_preset_keeps_its_parameters_when_others_are_added(serve):
+    server = serve(lambda query, attempt: {"hits": []})
+    open_system({"type": "typesense", "url": server.url + "/x", "params": {"query_by": "title,text"}}).search("q", 4)
+    assert server.requests[0][0] == "/x?q=q&per_page=4&query_by=title%2Ctext"
+
+
+def test_a_server_that_drips_times_out():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        done = threading.Event()
+
+        def drip():
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(10000)
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+                while not done.wait(0.02):
+                    try:
+                        connection.sendall(b" ")
+                    except OSError:
+                        return
+
+        thread = threading.Thread(target=drip)
+        thread.start()
+        asked = HttpSystem({"url": f"http://127.0.0.1:{listener.getsockname()[1]}/", "timeout": 0.2}, "s")
+        try:
+            with pytest.raises(SystemFailure, match="no answer from"):
+                asked.search("q", 1)
+        finally:
+            done.set()
+            thread.join(5)
+
+
+def test_a_url_may_hold_the_query(serve):
+    server = serve(lambda query, attempt: {"data": [["a", 2], ["b", 1]]})
+    asked = HttpSystem({"url": server.url + "/find?q={query}&n={k}", "method": "get", "results": "data", "id": ""}, "s")
+    assert asked.search("a b/c?", 5) == [("a", 2.0), ("b", 1.0)]
+    assert server.requests[0][0] == "/find?q=a%20b%2Fc%3F&n=5"
+
+
+def test_errors_in_bursts_are_tried_again_and_nothing_is_lost(serve):
+    server = serve(lambda query, attempt: 503 if attempt < 3 else elastic([(query, 1.0)]))
+    found = answers(system(server), "abcdef", jobs=3)
+    assert {query: answer.ranking for query, answer in found.items()} == {q: [(q, 1.0)] for q in "abcdef"}
+    assert {answer.attempts for answer in found.values()} == {3}
+
+
+def test_the_server_says_how_long_to_wait(serve):
+    server = serve(lambda query, attempt: (429, {"Retry-After": "1"}) if attempt == 1 else elastic([("a", 1.0)]))
+    with pytest.raises(SystemFailure) as caught:
+        system(server).search("q", 1)
+    assert (caught.value.retry, caught.value.after) == (True, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "message", "attempts"),
+    [
+        (400, "the server answered 400 Bad Request: sorry", 1),
+        (401, "set headers or auth", 1),
+        (302, "redirects are not followed", 1),
+        (500, "the server answered 500", 3),
+        (None, "broke", 3),
+        ((b"{}", {"Content-Length": "1000", "Connection": "close"}), "broke: IncompleteRead", 3),
+        (b"{oops", "the answer is not JSON", 1),
+        (b"", "the answer is not JSON", 1),
+        ({"took": 3}, "the answer has no 'hits.hits'", 1),
+        (elastic([("a", 2.0), ("a", 1.0)]), "document 'a' is twice in the answer", 1),
+        (elastic([("a", 1.0), ("b", 2.0)]), "the score rises from 1 to 2 at document 'b'", 1),
+        (elastic([("a", 1.0), ("b", None)]), "document 'b' has the score None", 1),
+        ({"hits": {"hits": [{"_score": 1.0}]}}, "a result has no id at '_id'", 1),
+        ({"hits": {"hits": "many"}}, "the answer is str", 1),
+        (b'{"hits": {"hits": [{"_id": "a", "_score": NaN}]}}', "not finite", 1),
+    ],
+)
+def test_a_failure_is_reported_with_its_reason(serve, behaviour, message, attempts):
+    server = serve(lambda query, attempt: behaviour)
+    [answer] = answers(system(server), "q", retries=2).values()
+    assert answer.ranking is None
+    assert message in answer.error
+    assert answer.attempts == attempts
+
+
+def test_scores_may_be_missing_and_results_few(serve):
+    server = serve(lambda query, attempt: {"hits": {"hits": [{"_id": "a"}, {"_id": "b"}]}})
+    assert system(server).search("q", 100) == [("a", 2.0), ("b", 1.0)]
+    falling = serve(lambda query, attempt: elastic([("a", 1.0), ("b", 2.0)]))
+    assert system(falling, order="rank").search("q", 2) == [("a", 2.0), ("b", 1.0)]
+
+
+def test_slow_answers_time_out(serve):
+    server = serve(lambda query, attempt: 1.0)
+    [answer] = answers(system(server, timeout=0.1), "q", retries=0).values()
+    assert answer.error.startswith("no answer from 127.0.0.1")
+
+
+def test_nobody_listens():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    asked = HttpSystem({"url": f"http://127.0.0.1:{port}/"}, "s")
+    found = []
+    with pytest.raises(GaveUp, match=r"4 queries in a row failed.*refused"):
+        found.extend(ask(asked, [(str(q), "x") for q in range(50)], 1, retries=1, wait=0.001, give_up=4))
+    with pytest.raises(SystemFailure, match="there is no host"):
+        HttpSystem({"url": "http://nowhere.invalid/"}, "s").search("q", 1)
+
+
+def test_a_server_that_dies_half_way_can_be_resumed(serve, tmp_path):
+    queries = {f"q{n}": f"q{n}" for n in range(40)}
+    server = serve(lambda query, attempt: elastic([(query, 1.0)]) if int(query[1:]) < 20 else None)
+    first = record(system(server), queries, tmp_path / "out.run", wait=0.001, retries=1, give_up=5)
+    assert (first.answered, len(first.failed), first.not_asked) == (20, 5, 15)
+    assert first.gave_up.startswith("5 queries in a row failed")
+    assert not first.complete
+    server.behave = lambda query, attempt: elastic([(query, 1.0)])
+    before = server.asked["q3"]
+    second = record(system(server), queries, tmp_path / "out.run", resume=True)
+    assert second.complete
+    assert server.asked["q3"] == before
+    lines = (tmp_path / "out.run").read_text().splitlines()
+    assert lines == [f"q{n} Q0 q{n} 1 1.0 s" for n in range(40)]
+
+
+def test_jobs_bound_what_is_under_way_and_connections_are_kept(serve):
+    server = serve(lambda query, attempt: 0.02)
+    found = answers(system(server), [str(n) for n in range(40)], jobs=4)
+    assert len(found) == 40
+    assert 2 <= server.most <= 4
+
+
+def test_a_closed_connection_is_opened_again_without_a_failure(serve):
+    server = serve(lambda query, attempt: (elastic([("a", 1.0)]), {"Connection": "close"}))
+    asked = system(server)
+    for _ in range(3):
+        assert asked.search("q", 1) == [("a", 1.0)]
+
+
+def test_secrets_are_sent_and_never_shown(serve, tmp_path, monkeypatch, capfd):
+    monkeypatch.setenv("SEARCH_KEY", "s3cr3t/key+")
+    seen = []
+
+    def tell_all(query, attempt):
+        headers = server.requests[-1][1]
+        seen.append(headers["Authorization"])
+        return b"denied: " + json.dumps(headers).encode() + b" s3cr3t%2Fkey%2B"
+
+    server = serve(tell_all)
+    settings = {"url": server.url + "/?key=${SEARCH_KEY}", "headers": {"X-Key": "${SEARCH_KEY}"}}
+    asked = open_system({"type": "http", "auth": "me:${SEARCH_KEY}", **settings}, name="s")
+    recorded = record(asked, {"1": "q"}, tmp_path / "out.run", retries=0)
+    assert seen == ["Basic bWU6czNjcjN0L2tleSs="]
+    assert "denied" in recorded.failed["1"]
+    written = "".join(path.read_text() for path in tmp_path.iterdir())
+    for shown in (str(recorded), written, *capfd.readouterr()):
+        for secret in ("s3cr3t", "bWU6czNjcjN0L2tleSs="):
+            assert secret not in shown
+
+
+def test_settings_are_checked(monkeypatch):
+    monkeypatch.delenv("NOT_SET", raising=False)
+    for settings, message in [
+        ({}, "the url is missing"),
+        ({"url": "ftp://x"}, "is not the URL of a server"),
+        ({"url": "http://me:pw@host/"}, "the url holds a password"),
+        ({"url": "http://h/", "idd": "x"}, "there is no setting 'idd'"),
+        ({"url": "http://h/", "body": "{oops"}, "the body is not JSON"),
+        ({"url": "http://h/", "headers": "x"}, "headers is a text, which this setting cannot be"),
+        ({"url": "http://h/", "timeout": "soon"}, "timeout is a text"),
+        ({"url": "http://h/", "id_pattern": "("}, "not a regular expression"),
+        ({"url": "http://h/", "id_pattern": "a"}, "id_pattern has 0 groups"),
+        ({"url": "http://h/", "order": "best"}, "neither 'score' nor 'rank'"),
+        ({"url": "http://h/${NOT_SET}"}, "the environment variable NOT_SET is not set"),
+    ]:
+        with pytest.raises(InputError, match=message) as caught:
+            HttpSystem(settings, "s")
+        assert "pw@" not in str(caught.value)
+
+
+def test_the_program_asks_a_server(serve, tmp_path):
+    server = serve(
+        lambda query, attempt: 404 if query == "two" else elastic([("a#1", 2.0), ("b#1", 1.5), ("a#2", 1.0)])
+    )
+    (tmp_path / "s.toml").write_text(
+        f'type = "elasticsearch"\nurl = "{server.url}/i/_search"\nbody = {{query = "{{query}}"}}\n'
+    )
+    (tmp_path / "queries.tsv").write_text("1\tone\n2\ttwo\n")
+    command = [sys.executable, "-c", "from cranfield.cli.main import main; main()", "run", "s.toml", "queries.tsv"]
+    done = subprocess.run([*command, "-o", "o.run", "--collapse", "#"], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    assert "o.run: 1 of 2 queries answered by s" in done.stdout
+    assert "2: the server answered 404 Not Found: sorry" in done.stdout
+    assert done.stderr == ""
+    assert (tmp_path / "o.run").read_text() == "1 Q0 a 1 2.0 s\n1 Q0 b 2 1.5 s\n"
+    told = json.loads((tmp_path / "o.run.json").read_text())
+    assert set(told["latency"]) == {"mean", "p50", "p90", "p95", "p99", "max"}
+    server.behave = lambda query, attempt: elastic([])
+    done = subprocess.run([*command, "-o", "o.run", "--collapse", "#", "--resume"], capture_output=True, cwd=tmp_path)
+    assert done.returncode == 0
+    assert not (tmp_path / "o.run.partial").exists()

@@ -1,0 +1,132 @@
+"""PostgreSQL, with a server of our own in a temporary folder."""
+
+import glob
+import os
+import shutil
+import subprocess
+import tempfile
+
+import pytest
+
+from cranfield.errors import InputError, SystemFailure
+from cranfield.systems.asking import ask
+from cranfield.systems.collection import open_collection
+from cranfield.systems.opening import open_system
+
+pwd = pytest.importorskip("pwd", reason="there are no users as on Unix here")
+psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
+
+
+def find(program):
+    found = shutil.which(program) or next(iter(sorted(glob.glob(f"/usr/lib/postgresql/*/bin/{program}"))), None)
+    return os.path.realpath(found) if found else None
+
+
+@pytest.fixture(scope="module")
+def dsn():
+    initdb, pg_ctl = find("initdb"), find("pg_ctl")
+    if not initdb or not pg_ctl:
+        pytest.skip("there is no PostgreSQL server here")
+    options = {}
+    folder = tempfile.mkdtemp(prefix="pg", dir="/tmp")  # short: the name of a socket may have 100 letters
+    if os.getuid() == 0:  # the server refuses to run as root
+        name = next((name for name in ("postgres", "nobody") if _exists(name)), None)
+        if name is None:
+            pytest.skip("there is no unprivileged user to run PostgreSQL")
+        os.chown(folder, pwd.getpwnam(name).pw_uid, -1)
+        options = {"user": name, "group": pwd.getpwnam(name).pw_gid, "extra_groups": []}
+    run = {"check": True, "capture_output": True, "cwd": folder, **options}
+    data = f"{folder}/data"
+    try:
+        subprocess.run([initdb, "-D", data, "-U", "tester", "-A", "trust", "-E", "UTF8", "--locale=C"], **run)
+        settings = f"-c listen_addresses='' -k {folder} -c fsync=off"
+        subprocess.run(
+            [pg_ctl, "-D", data, "-l", f"{folder}/log", "-w", "-o", settings, "start"],
+            **{**run, "capture_output": False, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL},
+        )
+    except subprocess.CalledProcessError as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        pytest.skip(f"PostgreSQL did not start: {(error.stderr or b'').decode()[-200:]}")
+    yield f"host={folder} user=tester dbname=postgres"
+    subprocess.run([pg_ctl, "-D", data, "-m", "immediate", "-w", "stop"], **run)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _exists(name):
+    try:
+        return bool(pwd.getpwnam(name))
+    except KeyError:
+        return False
+
+
+@pytest.fixture(scope="module")
+def filled(dsn):
+    collection = open_collection("builtin")
+    with psycopg.connect(dsn) as connection:
+        connection.execute('create table pages (doc_id text primary key, title text, "body text" text)')
+        with connection.cursor() as cursor:
+            cursor.executemany("insert into pages values (%s, %s, %s)", [tuple(d) for d in collection.documents()])
+    return dsn
+
+
+@pytest.fixture
+def opened():
+    systems = []
+
+    def start(settings):
+        systems.append(open_system({"type": "postgres", **settings}, name="pg"))
+        return systems[-1]
+
+    yield start
+    for system in systems:
+        system.close()
+
+
+TABLE = {"table": "pages", "id": "doc_id", "columns": ["title", "body text"]}
+
+
+def test_full_text_search(filled, opened):
+    system = opened({"dsn": filled, **TABLE})
+    answers = {a.query_id: a for a in ask(system, [("1", "how does stemming work?"), ("2", "bm25 k1")], 5, jobs=2)}
+    assert "stemming" in [doc_id for doc_id, _ in answers["1"].ranking]
+    assert answers["2"].ranking[0][0] in ("bm25-parameters", "bm25")
+    assert len(answers["1"].ranking) <= 5
+    every = opened({"dsn": filled, **TABLE, "match": "all"})
+    assert every.search("stemming unicorn", 5) == []
+    assert system.search("stemming unicorn", 5) != []
+    assert system.search("the of", 5) == []
+
+
+def test_a_statement_of_your_own(filled, opened):
+    sql = "select doc_id from pages where title ~* %(query)s order by length(title), doc_id limit %(k)s"
+    assert opened({"dsn": filled, "sql": sql}).search("recall", 2) == [("recall", 2.0), ("e-discovery", 1.0)]
+
+
+def test_failures_are_told_apart(filled, opened, monkeypatch):
+    with pytest.raises(SystemFailure, match='relation "nowhere" does not exist') as caught:
+        opened({"dsn": filled, **TABLE, "table": "nowhere"}).search("x", 1)
+    assert not caught.value.retry
+    with pytest.raises(SystemFailure, match="statement timeout"):
+        opened({"dsn": filled, "timeout": 0.2, "sql": "select pg_sleep(5)::text, %(query)s, %(k)s"}).search("x", 1)
+    monkeypatch.setenv("PG_TEST_PASSWORD", "topsecret")
+    with pytest.raises(SystemFailure) as caught:
+        opened({"dsn": "host=/nonexistent password=${PG_TEST_PASSWORD} user=topsecret", **TABLE}).search("x", 1)
+    assert caught.value.retry
+    assert "topsecret" not in str(caught.value)
+    for settings, message in [
+        ({"dsn": filled}, "table and columns, or sql"),
+        ({**TABLE, "match": "some"}, "neither"),
+        ({"tabel": "x"}, "no setting 'tabel'"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            opened(settings)
+
+
+def test_a_broken_connection_is_opened_again(filled, opened):
+    system = opened({"dsn": filled, **TABLE})
+    assert system.search("recall", 1)
+    with psycopg.connect(filled, autocommit=True) as other:
+        other.execute("select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid()")
+    [answer] = ask(system, [("1", "recall")], 1, wait=0.01)
+    assert answer.ranking
+    assert answer.attempts == 2
