@@ -142,7 +142,7 @@ def value(measure: str | Measure, grades: Sequence[float | None], missed: Sequen
 
 def run_name(source: str) -> str:
     """The name of a run: its file without folder and extensions."""
-    name = os.path.basename(source)
+    name = os.path.basename(source).removeprefix("builtin:")
     for _ in range(2):
         stem, extension = os.path.splitext(name)
         if stem and extension.lower() in _RUN_EXTENSIONS:

@@ -1,17 +1,12 @@
-"""Every command explains itself, and its example works as typed, in the folder of the built-in data."""
+"""Every command explains itself, and its example works as typed, anywhere."""
 
 import re
-import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 
-import cranfield
 from cranfield.cli.main import COMMANDS
 from tests.cli.test_program import PROGRAM, run
-
-DATA = Path(cranfield.__file__).with_name("data")
 
 
 def examples(command):
@@ -29,12 +24,11 @@ def test_the_program_lists_its_commands():
 
 @pytest.mark.parametrize("command", [name for name in COMMANDS if name not in ("demo", "trec_eval")])
 def test_examples_work_as_typed(command, tmp_path):
-    shutil.copytree(DATA, tmp_path / "data")
     lines = examples(command)
     assert lines
     for line in lines:
-        typed = re.sub(r"\bcranfield\b(?= )", f"'{PROGRAM}'", line, count=1)
-        done = subprocess.run(["bash", "-c", typed], cwd=tmp_path / "data", capture_output=True, text=True)
+        typed = re.sub(r"\bcranfield (?=[a-z])", f"'{PROGRAM}' ", line)
+        done = subprocess.run(["bash", "-c", typed], cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         assert done.stdout or done.stderr or "eval" in line or "-o" in line
         assert done.stderr == "" or command == "convert"  # which says what another format cannot hold

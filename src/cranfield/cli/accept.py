@@ -11,7 +11,12 @@ import click
 @click.argument("systems", nargs=-1, metavar="[SYSTEM]...")
 @click.option("--config", type=click.Path(path_type=Path), default="cranfield.toml", show_default=True)
 def command(systems: tuple[str, ...], config: Path) -> None:
-    """Accept what the last 'cranfield test' found, for all systems or some; later tests compare with it."""
+    """Accept what the last 'cranfield test' found, for all systems or some; later tests compare with it.
+
+    \b
+    Example:
+      cranfield init && cranfield test && cranfield accept
+    """
     from cranfield.show.tested import accepted_line
     from cranfield.systems.project import read_project
     from cranfield.systems.testing import accept

@@ -22,7 +22,7 @@ def command(
 
     \b
     Example:
-      cranfield check qrels.txt keywords.run meaning.run
+      cranfield check builtin:qrels builtin:keywords builtin:meaning
     """
     from cranfield.checking import check_files
     from cranfield.show.checking import check_json, check_text

@@ -59,8 +59,8 @@ def command(
 
     \b
     Examples:
-      cranfield compare qrels.txt keywords.run meaning.run -m nDCG@10
-      cranfield compare qrels.txt *.run -b keywords.run --test tukey --format latex
+      cranfield compare builtin:qrels builtin:keywords builtin:meaning
+      cranfield compare builtin:qrels builtin:keywords builtin:meaning --format latex
     """
     from cranfield import saved
     from cranfield.comparison import compare

@@ -33,8 +33,8 @@ def command(
 
     \b
     Examples:
-      cranfield convert keywords.run keywords.jsonl.gz
-      cranfield convert qrels.txt - --to beir
+      cranfield convert builtin:keywords keywords.jsonl.gz
+      cranfield convert builtin:qrels - --to beir
     """
     from cranfield.conversion import convert_file
 

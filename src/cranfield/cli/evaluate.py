@@ -58,7 +58,7 @@ def command(
 
     \b
     Example:
-      cranfield evaluate qrels.txt keywords.run meaning.run -m nDCG@10 -m AP --worst 3
+      cranfield evaluate builtin:qrels builtin:keywords builtin:meaning --worst 3
     """
     from cranfield.read.streams import Stream
 

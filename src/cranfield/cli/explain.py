@@ -35,7 +35,7 @@ def command(
 
     \b
     Example:
-      cranfield explain qrels.txt meaning.run graded-relevance -m P -m nDCG -k 5
+      cranfield explain builtin:qrels builtin:meaning graded-relevance -m P -m nDCG -k 5
     """
     from cranfield.explanation import Explanation, explain, without_cutoff
     from cranfield.show.explanation import as_json, text

@@ -55,7 +55,7 @@ def command(
 
     \b
     Examples:
-      cranfield gate qrels.txt keywords.run meaning.run -m nDCG@10 --tolerance 0.01
+      cranfield gate builtin:qrels builtin:keywords builtin:meaning --tolerance 0.01
       cranfield gate --init
     """
     if init:

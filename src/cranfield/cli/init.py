@@ -13,6 +13,10 @@ def command(collection: str | None) -> None:
     """Write a cranfield.toml for COLLECTION: a folder, 'builtin' or 'ir_datasets:ID'.
 
     Without one, the collection in this folder or in one of its folders is taken, or else the built-in one.
+
+    \b
+    Example:
+      cranfield init && cranfield test && cranfield accept
     """
     from cranfield.errors import InputError
     from cranfield.systems.collection import open_collection

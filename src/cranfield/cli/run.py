@@ -45,7 +45,7 @@ def command(
 
     \b
     Example:
-      cranfield run mysearch:search queries.jsonl -k 100 -o mine.run --jobs 8
+      cranfield run sqlite builtin -k 100 -o sqlite.run
     """
     import os
 

@@ -32,7 +32,7 @@ def command(
 
     \b
     Example:
-      cranfield stability qrels.txt *.run -m nDCG@10 -m Bpref --remove 0.5
+      cranfield stability builtin:qrels builtin:keywords builtin:meaning -m nDCG@10 -m Bpref --remove 0.5
     """
     import json
 

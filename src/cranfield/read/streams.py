@@ -19,6 +19,9 @@ COMPRESSED_CHUNK = 1 << 16
 # Beyond this, what was read from a pipe moves from memory to a temporary file.
 SPOOLED = 1 << 25
 
+BUILT_IN = "builtin:"
+DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data")
+
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -34,8 +37,8 @@ class Stream:
         self.sha256 = ""
         self.on_read: Callable[[int], None] | None = None  # told how many bytes of content have been read
         if isinstance(source, str | os.PathLike):
-            self._path = os.fspath(source)
-            self.name = "standard input" if self._path == "-" else self._path
+            self._path = _located(os.fspath(source))
+            self.name = "standard input" if self._path == "-" else os.fspath(source)
             if self._path == "-":
                 self._file = sys.stdin.buffer
             elif os.path.exists(self._path) and not (os.path.isfile(self._path) or os.path.isdir(self._path)):
@@ -210,7 +213,7 @@ class Stream:
         try:
             return open(self._path, "rb", buffering=0)
         except OSError as error:
-            raise InputError(self._path, _reason(error), hint=_path_hint(self._path)) from error
+            raise InputError(self.name, _reason(error), hint=_path_hint(self._path)) from error
 
     def _read(self, file: Any, size: int) -> bytes:
         try:
@@ -271,6 +274,18 @@ class _Replay:
             data = self._pipe.read(size)
             self._spool.write(data)
         return data
+
+
+def _located(path: str) -> str:
+    """Where a file is: builtin:NAME came with the package."""
+    name = path.removeprefix(BUILT_IN)
+    if name == path or os.path.exists(path):
+        return path
+    files = {entry.name.partition(".")[0]: entry.path for entry in os.scandir(DATA) if entry.is_file()}
+    if name not in files:
+        known = ", ".join(f"{BUILT_IN}{each}" for each in sorted(files))
+        raise InputError(path, "there is no such built-in file.", hint=f"there are {known}")
+    return files[name]
 
 
 def _binary(source: Any) -> BinaryIO:
