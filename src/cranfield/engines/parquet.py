@@ -1,0 +1,92 @@
+"""Parquet files as a run in an engine: one file, a pattern, or a folder with hive partitions."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from cranfield.errors import InputError, need
+from cranfield.read.source import Lazy, is_lazy
+
+ENGINES = ("duckdb", "polars", "spark")
+
+
+def open_run(run: Any, engine: str | None = None, format: str | None = None, *, master: str = "local[*]") -> Lazy:
+    """A lazy frame, or the Parquet files of a path with an engine to read them."""
+    if is_lazy(run):
+        if engine is not None:
+            raise InputError("the run", f"engine='{engine}' is for files; a {type(run).__name__} has its own.")
+        return Lazy("the run", run)
+    if not isinstance(run, str | os.PathLike):
+        raise InputError(
+            "the run",
+            f"engine='{engine}' needs the path of Parquet files, not a {type(run).__name__}.",
+            hint="leave the engine out for what is in memory",
+        )
+    if format not in (None, "parquet"):
+        raise InputError(os.fspath(run), f"the engine {engine} reads Parquet, not {format}.")
+    return Lazy(_name(os.fspath(run)), open_parquet(run, str(engine), master=master))
+
+
+def _name(path: str) -> str:
+    """What a run of many files is called by: the last part of the path without a pattern in it."""
+    parts = [part for part in re.split(r"[/\\]", path) if part]
+    named = [part for part in parts if not any(sign in part for sign in "*?[=")]
+    return path if named[-1:] == parts[-1:] or not named else named[-1]
+
+
+def open_parquet(path: str | os.PathLike[str], engine: str, *, master: str = "local[*]") -> Any:
+    """The Parquet files of a path, a pattern or a folder as one lazy frame; hive partitions are columns of text.
+
+    `master` is where Spark runs if there is no session yet.
+    """
+    if engine not in ENGINES:
+        raise InputError(os.fspath(path), f"there is no engine '{engine}'.", hint=f"engines are {', '.join(ENGINES)}")
+    if engine == "polars":
+        library = need("polars", purpose="the engine polars")
+    else:
+        library = need("pyspark" if engine == "spark" else "duckdb", extra=engine, purpose=f"the engine {engine}")
+    where = os.fspath(path)
+    pattern = os.path.join(where, "**", "*.parquet") if os.path.isdir(where) else where
+    files = _files(where, pattern)
+    partitions = sorted({key for file in files for key in re.findall(r"([^/\\]+)=[^/\\]*[/\\]", file)})
+    try:
+        if engine == "polars":
+            hive = dict.fromkeys(partitions, library.String)
+            return library.scan_parquet(files, hive_partitioning=bool(hive), hive_schema=hive or None)
+        if engine == "duckdb":
+            # Types are not guessed: '007' is not 7.
+            return library.connect().read_parquet(files, hive_partitioning=bool(partitions), hive_types_autocast=False)
+        return _open_with_spark(where if partitions and os.path.isdir(where) else files, master)
+    except Exception as error:
+        first = next(iter(str(error).strip().splitlines()), "")
+        raise InputError(where, f"the engine {engine} cannot read it ({first[:300]}).") from error
+
+
+def _files(where: str, pattern: str) -> list[str]:
+    if "://" in where:
+        return [where]
+    import glob
+
+    files = sorted(glob.glob(pattern, recursive=True)) if glob.has_magic(pattern) else [pattern]
+    if not files or not os.path.exists(files[0]):
+        raise InputError(where, "there is no such Parquet file.")
+    return files
+
+
+def _open_with_spark(paths: str | Iterable[str], master: str) -> Any:
+    sql = need("pyspark.sql", extra="spark", purpose="the engine spark")
+    session = sql.SparkSession.getActiveSession()
+    if session is None:
+        builder = sql.SparkSession.builder.master(master).appName("cranfield").config("spark.ui.enabled", "false")
+        session = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
+        session.sparkContext.setLogLevel("ERROR")
+    setting = "spark.sql.sources.partitionColumnTypeInference.enabled"
+    before = session.conf.get(setting)
+    session.conf.set(setting, "false")  # '007' is not 7
+    try:
+        return session.read.parquet(*([paths] if isinstance(paths, str) else paths))
+    finally:
+        session.conf.set(setting, before)
