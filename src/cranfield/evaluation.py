@@ -55,7 +55,7 @@ def evaluate(
     wanted = parse_measures(measures)
     read = _read_judgments(qrels, qrels_format, wanted)
     judgments = read if isinstance(read, Judgments) else read.flat
-    if engine is not None or is_lazy(run):
+    if engine is not None or isinstance(run, Lazy) or is_lazy(run):
         from cranfield.engines.lazy import judged_ranks
         from cranfield.engines.parquet import open_run
 

@@ -1,6 +1,8 @@
 """One fixture runs each test on every engine: `lazily(rows)` is a lazy frame of (query, document, score) rows."""
 
+import os
 import shutil
+import sys
 import warnings
 
 import pyarrow as pa
@@ -18,6 +20,7 @@ def spark():
     sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
     if not shutil.which("java"):
         pytest.skip("Spark needs Java, which is not installed")
+    os.environ["PYSPARK_PYTHON"] = sys.executable  # Spark would start the first Python on the path
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         session = (
@@ -25,6 +28,11 @@ def spark():
             .config("spark.ui.enabled", "false")
             .config("spark.ui.showConsoleProgress", "false")
             .config("spark.sql.shuffle.partitions", "2")
+            # For many small queries, compiling each costs more than it saves.
+            .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+            .config("spark.sql.codegen.wholeStage", "false")
+            .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
+            .config("spark.shuffle.compress", "false")
             .config("spark.driver.bindAddress", "127.0.0.1")
             .config("spark.driver.host", "127.0.0.1")
             .getOrCreate()

@@ -83,13 +83,18 @@ class Engine:
         except CranfieldError:
             raise
         except Exception as error:  # each engine raises its own
-            first = next(iter(str(error).strip().splitlines()), "")
-            what = f"{type(error).__name__}: {first}"[:300]
-            raise InputError(self.source, f"the engine {self.kind} failed ({what}).") from error
+            raise InputError(self.source, f"the engine {self.kind} failed ({briefly(error)}).") from error
 
     def _collect(self, frame: Any) -> Any:
         options = {"engine": "streaming"} if self.kind == "polars" else {}
         return self.guarded(lambda: frame.collect(**options))
+
+
+def briefly(error: Exception) -> str:
+    """The first line of an engine's error, and the last where the first only announces it."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [""]
+    fact = f"{lines[0]} {lines[-1]}" if lines[0].endswith(":") else lines[0]
+    return f"{type(error).__name__}: {fact}"[:300]
 
 
 def _quoted(name: str) -> str:

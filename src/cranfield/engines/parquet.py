@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
 from typing import Any
 
+from cranfield.engines.backends import briefly
 from cranfield.errors import InputError, need
 from cranfield.read.source import Lazy, is_lazy
 
@@ -15,6 +15,8 @@ ENGINES = ("duckdb", "polars", "spark")
 
 def open_run(run: Any, engine: str | None = None, format: str | None = None, *, master: str = "local[*]") -> Lazy:
     """A lazy frame, or the Parquet files of a path with an engine to read them."""
+    if isinstance(run, Lazy):
+        return run
     if is_lazy(run):
         if engine is not None:
             raise InputError("the run", f"engine='{engine}' is for files; a {type(run).__name__} has its own.")
@@ -53,16 +55,17 @@ def open_parquet(path: str | os.PathLike[str], engine: str, *, master: str = "lo
     files = _files(where, pattern)
     partitions = sorted({key for file in files for key in re.findall(r"([^/\\]+)=[^/\\]*[/\\]", file)})
     try:
+        # Partitions are text, whatever they look like: '007' is not 7.
         if engine == "polars":
             hive = dict.fromkeys(partitions, library.String)
             return library.scan_parquet(files, hive_partitioning=bool(hive), hive_schema=hive or None)
         if engine == "duckdb":
-            # Types are not guessed: '007' is not 7.
-            return library.connect().read_parquet(files, hive_partitioning=bool(partitions), hive_types_autocast=False)
-        return _open_with_spark(where if partitions and os.path.isdir(where) else files, master)
+            listed = ", ".join("'" + file.replace("'", "''") + "'" for file in files)
+            options = f"hive_partitioning={bool(partitions)}, hive_types_autocast=false"
+            return library.connect().sql(f"SELECT * FROM read_parquet([{listed}], {options})")
+        return _open_with_spark(files, re.split(r"[^/\\]+=", files[0])[0] if partitions else None, master)
     except Exception as error:
-        first = next(iter(str(error).strip().splitlines()), "")
-        raise InputError(where, f"the engine {engine} cannot read it ({first[:300]}).") from error
+        raise InputError(where, f"the engine {engine} cannot read it ({briefly(error)}).") from error
 
 
 def _files(where: str, pattern: str) -> list[str]:
@@ -76,7 +79,8 @@ def _files(where: str, pattern: str) -> list[str]:
     return files
 
 
-def _open_with_spark(paths: str | Iterable[str], master: str) -> Any:
+def _open_with_spark(files: list[str], base: str | None, master: str) -> Any:
+    """Read files with Spark; the folders below `base` are partitions."""
     sql = need("pyspark.sql", extra="spark", purpose="the engine spark")
     session = sql.SparkSession.getActiveSession()
     if session is None:
@@ -85,8 +89,9 @@ def _open_with_spark(paths: str | Iterable[str], master: str) -> Any:
         session.sparkContext.setLogLevel("ERROR")
     setting = "spark.sql.sources.partitionColumnTypeInference.enabled"
     before = session.conf.get(setting)
-    session.conf.set(setting, "false")  # '007' is not 7
+    session.conf.set(setting, "false")
     try:
-        return session.read.parquet(*([paths] if isinstance(paths, str) else paths))
+        reader = session.read if base is None else session.read.option("basePath", os.path.abspath(base))
+        return reader.parquet(*(file if "://" in file else os.path.abspath(file) for file in files))
     finally:
         session.conf.set(setting, before)
