@@ -1,10 +1,10 @@
 """Judged ranks as relational expressions over narwhals: the same on Polars, DuckDB, Spark and Ibis.
 
-The run is never sorted as a whole and never leaves its engine. Three expressions read it:
-1. by query: how many documents, and whether a row is unusable or a document stands twice;
+The run is never sorted as a whole and never leaves its engine. These expressions read it:
+1. by query: how many documents, and whether a row is unusable; by query and document: whether one stands twice;
 2. the run joined with the judgments: the scores of the judged documents that were retrieved;
 3. for each of those, how many documents of its query stand above it.
-Only judged documents and counts come back. An expensive frame is best cached, since it is read three times.
+Only judged documents and counts come back. An expensive frame is best cached, since it is read four times.
 
 The third expression has two forms. *Counting* joins the run with the judged documents of the query and counts, which
 takes (documents retrieved × judged ones) comparisons. A query with more than `MANY` judged documents retrieved is
@@ -33,7 +33,7 @@ from cranfield.judge.scan import Scanned
 from cranfield.read.names import find_columns, wanted
 from cranfield.read.source import Lazy, is_lazy
 
-MANY = 16  # judged documents retrieved from which on a window is cheaper than counting
+MANY = 8  # judged documents of a query that are counted; for more, ordering all of it once takes less time
 PART = 20_000_000  # rows that are grouped at once where the engine keeps groups in memory
 EXAMPLES = 3
 Flags = npt.NDArray[np.bool_]
@@ -98,7 +98,7 @@ class LazyRun:
         comparisons, ranked = int(retrieved[light].sum()), int(retrieved[heavy].sum())
         return "\n".join(
             (
-                f"engine: {self._engine.kind}, which reads the run three times",
+                f"engine: {self._engine.kind}, which reads the run four times",
                 f"run: {int(np.maximum(retrieved, 0).sum()):,} documents of {int((retrieved >= 0).sum()):,} judged "
                 f"queries ({extra:,} queries are not judged), {len(row):,} of them judged",
                 f"counting (join): {len(np.unique(light)):,} queries with at most {MANY} judged documents retrieved, "
@@ -113,35 +113,34 @@ class LazyRun:
     def sizes(self) -> tuple[Integers, int]:
         """Documents by judged query, -1 where the run lacks it, and how many queries of the run nobody judged."""
         nw, col = self._nw, self._nw.col
-        retrieved, extra = np.full(len(self.judgments), -1, dtype=np.int64), 0
-        number, ids = self._keys(self.judgments.query_ids, "query")
-        queries = self._engine.send({"query": ids, "number": number})
         unusable = (
             col("query").is_null() | col("document").is_null() | col("score").is_null() | ~col("score").is_finite()
         ).fill_null(True)
         kept = col("query") != col("document") if self.policy.same_id == "drop" else nw.lit(True)
-        for rows in self._parts:
-            flags = (unusable.cast(nw.Int64).alias("unusable"), kept.cast(nw.Int64).alias("rows"))
-            documents = rows.with_columns(*flags).group_by("query", "document").agg(col("rows", "unusable").sum())
-            by_query = documents.group_by("query").agg(
-                (col("rows") > 0).cast(nw.Int64).sum().alias("documents"),
-                col("rows").max().alias("most"),
-                col("unusable").sum(),
-            )
-            numbered = by_query.join(queries, on="query", how="left").with_columns(col("number").fill_null(-1))
-            result = self._engine.numbers(
-                numbered.group_by("number")
-                .agg(nw.len().alias("queries"), col("documents", "unusable").sum(), col("most").max())
-                .select(col("number", "queries", "documents", "unusable", "most").cast(nw.Int64))
-            )
-            if result["unusable"].any():
-                raise self._unusable(rows.filter(unusable), int(result["unusable"].sum()))
-            if self.policy.duplicates == "error" and (result["most"] > 1).any():
-                raise self._duplicate(documents.filter(col("rows") > 1))
-            known = result["number"] >= 0
-            retrieved[result["number"][known]] = result["documents"][known]
-            extra += int(result["queries"][~known].sum())
-        return retrieved, extra
+        every = self._standard(self._frame)
+        rows = every.with_columns(
+            unusable.cast(nw.Int64).alias("unusable"), kept.fill_null(False).cast(nw.Int64).alias("documents")
+        )
+        if self.policy.duplicates == "best":
+            rows = rows.group_by("query", "document").agg(col("unusable").sum(), col("documents").max())
+        by_query = rows.group_by("query").agg(col("unusable", "documents").sum())
+        number, ids = self._keys(self.judgments.query_ids, "query")
+        queries = self._engine.send({"query": ids, "number": number})
+        numbered = by_query.join(queries, on="query", how="left").with_columns(col("number").fill_null(-1))
+        result = self._engine.numbers(
+            numbered.group_by("number")  # all queries that nobody judged come back as one row
+            .agg(nw.len().alias("queries"), col("unusable", "documents").sum())
+            .select(col("number", "queries", "unusable", "documents").cast(nw.Int64))
+        )
+        if result["unusable"].any():
+            raise self._unusable(every.filter(unusable), int(result["unusable"].sum()))
+        if self.policy.duplicates == "error":
+            for part in self._parts:
+                self._refuse_duplicates(part)
+        known = result["number"] >= 0
+        retrieved = np.full(len(self.judgments), -1, dtype=np.int64)
+        retrieved[result["number"][known]] = result["documents"][known]
+        return retrieved, int(result["queries"][~known].sum())
 
     def _unusable(self, rows: Any, count: int) -> InputError:
         examples = []
@@ -155,16 +154,19 @@ class LazyRun:
             examples.append(f"query '{query or ''}', document '{document or ''}': {fact}")
         return InputError(self.source, f"{count:,} rows cannot be used: {'; '.join(sorted(examples))}.")
 
-    def _duplicate(self, documents: Any) -> DuplicateError:
-        columns = documents.select("query", "document", "rows").sort("query", "document").head(EXAMPLES)
-        (query, document, count), *others = self._engine.rows(columns)
-        times = "twice" if count == 2 else f"{count} times"
-        also = "".join(f"; so does '{other}' of query '{its}'" for its, other, _ in others)
-        return DuplicateError(
-            self.source,
-            f"document '{document}' stands {times} in the ranking of query '{query}'{also}.",
-            hint="keep one, or choose the highest score with duplicates='best'",
-        )
+    def _refuse_duplicates(self, rows: Any) -> None:
+        nw, col = self._nw, self._nw.col
+        counts = self._prepared(rows).group_by("query", "document").agg(nw.len().alias("rows"))
+        examples = self._engine.rows(counts.filter(col("rows") > 1).sort("query", "document").head(EXAMPLES))
+        if examples:
+            (query, document, count), *others = examples
+            times = "twice" if count == 2 else f"{count} times"
+            also = "".join(f"; so does '{other}' of query '{its}'" for its, other, _ in others)
+            raise DuplicateError(
+                self.source,
+                f"document '{document}' stands {times} in the ranking of query '{query}'{also}.",
+                hint="keep one, or choose the highest score with duplicates='best'",
+            )
 
     # 2. The judged documents that were retrieved.
 
