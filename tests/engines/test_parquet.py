@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 import cranfield
 from cranfield.cli.evaluate import command
-from cranfield.engines import lazy
+from cranfield.engines import lazy, parquet
 from tests.cli.test_program import run as program
 from tests.engines.conftest import arrow
 
@@ -118,3 +118,24 @@ def test_command_line_with_spark(folder, spark):
     ]
     done = CliRunner().invoke(command, arguments, catch_exceptions=False)
     assert re.match(r"run +RR\nbm25 +0.5000", done.stdout)
+
+
+def test_options_that_do_not_fit(folder):
+    for arguments, fact in [
+        (["--spark-master", "local[1]"], "--spark-master needs --engine spark"),
+        (["--engine", "polars", "--names", "tag"], "--names tag reads TREC runs"),
+        (["--engine", "polars", "--run-format", "csv"], "reads Parquet, not csv"),
+    ]:
+        done = program("evaluate", "qrels", "all.parquet", *arguments, cwd=folder)
+        assert done.returncode == 2
+        assert fact in done.stderr
+
+
+def test_spark_without_java(monkeypatch):
+    class Builder:
+        pass
+
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    with pytest.raises(cranfield.CranfieldError, match="needs Java"):
+        parquet._started(Builder(), "local[*]")

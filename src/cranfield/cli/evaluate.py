@@ -64,6 +64,10 @@ def command(
     """
     from cranfield.read.streams import Stream
 
+    if spark_master and engine != "spark":
+        raise click.UsageError("--spark-master needs --engine spark.")
+    if names == "tag" and engine:
+        raise click.UsageError("--names tag reads TREC runs, which no --engine does.")
     opened = [Stream(run) for run in options.expanded(runs)] if engine is None else []
     if opened:
         opened[0].hash_ahead()  # while the libraries are imported
@@ -76,10 +80,11 @@ def command(
     chosen = options.chosen_measures(
         measures, rel=rel, judged_only=judged_only, imports=imports, default=DEFAULT_MEASURES
     )
+    lazy = options.in_engine(runs, engine, run_format, spark_master) if engine else {}
     with reading(opened):
         results = evaluate_runs(
             qrels,
-            options.named(opened, names) if engine is None else options.in_engine(runs, engine, spark_master),
+            options.named(opened, names) if engine is None else lazy,
             chosen,
             policy=options.chosen_policy(**policy),
             format=run_format,

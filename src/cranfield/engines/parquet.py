@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from typing import Any
 
 from cranfield.engines.backends import briefly
-from cranfield.errors import InputError, need
+from cranfield.errors import CranfieldError, InputError, need
 from cranfield.read.source import Lazy, is_lazy
 
 ENGINES = ("duckdb", "polars", "spark")
@@ -64,7 +65,9 @@ def open_parquet(path: str | os.PathLike[str], engine: str, *, master: str = "lo
             options = f"hive_partitioning={bool(partitions)}, hive_types_autocast=false"
             return library.connect().sql(f"SELECT * FROM read_parquet([{listed}], {options})")
         return _open_with_spark(files, re.split(r"[^/\\]+=", files[0])[0] if partitions else None, master)
-    except Exception as error:
+    except CranfieldError:
+        raise
+    except Exception as error:  # each engine raises its own
         raise InputError(where, f"the engine {engine} cannot read it ({briefly(error)}).") from error
 
 
@@ -82,11 +85,7 @@ def _files(where: str, pattern: str) -> list[str]:
 def _open_with_spark(files: list[str], base: str | None, master: str) -> Any:
     """Read files with Spark; the folders below `base` are partitions."""
     sql = need("pyspark.sql", extra="spark", purpose="the engine spark")
-    session = sql.SparkSession.getActiveSession()
-    if session is None:
-        builder = sql.SparkSession.builder.master(master).appName("cranfield").config("spark.ui.enabled", "false")
-        session = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
-        session.sparkContext.setLogLevel("ERROR")
+    session = sql.SparkSession.getActiveSession() or _started(sql.SparkSession.builder, master)
     setting = "spark.sql.sources.partitionColumnTypeInference.enabled"
     before = session.conf.get(setting)
     session.conf.set(setting, "false")
@@ -95,3 +94,14 @@ def _open_with_spark(files: list[str], base: str | None, master: str) -> Any:
         return reader.parquet(*(file if "://" in file else os.path.abspath(file) for file in files))
     finally:
         session.conf.set(setting, before)
+
+
+def _started(builder: Any, master: str) -> Any:
+    if master.startswith("sc://"):  # Spark Connect, which needs no Java here
+        return builder.remote(master).getOrCreate()
+    if not (shutil.which("java") or "JAVA_HOME" in os.environ):
+        raise CranfieldError("the engine spark needs Java, which is not installed.", hint="install Java 17 or later")
+    quiet = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+    session = builder.master(master).appName("cranfield").config(map=quiet).getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    return session
