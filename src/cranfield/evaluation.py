@@ -12,7 +12,7 @@ from cranfield.judge.judgments import Judgments
 from cranfield.judge.policy import Policy
 from cranfield.judge.ranks import JudgedRanks
 from cranfield.measures import Measure, parse_measure, parse_measures
-from cranfield.read.source import open_source
+from cranfield.read.source import Lazy, Source, is_lazy, open_source
 from cranfield.result import Evaluation
 
 if TYPE_CHECKING:
@@ -33,16 +33,19 @@ def evaluate(
     qrels_format: str | None = None,
     lengths: Any = None,
     name: str | None = None,
+    engine: str | None = None,
 ) -> Evaluation:
     """Measure how good a run is.
 
     qrels, run: a path, "-" for standard input, an open binary file, a dict of dicts, rows (query, document, value) or
         a frame; `run` may also be {query: [documents, best first]}, and `qrels` a `Judgments` to read them only once.
+        The rows of a lazy frame (Polars, DuckDB, Spark, Ibis) stay in their engine.
     measures: names such as "nDCG@10", separated by blanks or in a list.
     policy: the conventions; see `Policy`.
     A dict is asked for the judged documents; a ranking in a dict that holds none of them is counted, and its scores are
     not checked.
     format, qrels_format: the format of the run and of the judgments, where it cannot be told from the file.
+    engine: "duckdb", "polars" or "spark" evaluates the Parquet files of a path, a pattern or a folder as one run.
     lengths: of the documents, {document: length} or a file of two columns, for TBG and U.
 
     >>> evaluate({"q1": {"a": 3, "b": 1, "c": 2}}, {"q1": {"b": 0.9, "a": 0.8}}, ["nDCG@3", "R@3"])
@@ -52,9 +55,20 @@ def evaluate(
     wanted = parse_measures(measures)
     read = _read_judgments(qrels, qrels_format, wanted)
     judgments = read if isinstance(read, Judgments) else read.flat
-    source = open_source(run, "run", format)
-    judged = JudgedRanks.of(judgments, source, policy)
+    if engine is not None or isinstance(run, Lazy) or is_lazy(run):
+        from cranfield.engines.lazy import judged_ranks
+        from cranfield.engines.parquet import open_run
+
+        source: Source | Lazy = (lazy := open_run(run, engine, format))
+        judged = judged_ranks(lazy, judgments, policy)
+    else:
+        source = open_source(run, "run", format)
+        judged = JudgedRanks.of(judgments, source, policy)
     if lengths is not None:
+        if isinstance(source, Lazy):
+            raise InputError(
+                source.name, "lengths need all documents of every ranking, which stay in the engine.", hint=_EAGER
+            )
         from cranfield.judge.order import with_lengths
 
         judged = with_lengths(judged, judgments, source, policy, lengths)
@@ -95,6 +109,10 @@ def evaluate_runs(
 
 def _read_judgments(qrels: Any, format: str | None, wanted: Sequence[Measure]) -> Judgments | GroupedJudgments:
     """The judgments, with their groups where a measure needs them."""
+    if is_lazy(qrels):
+        from cranfield.engines.lazy import collected
+
+        qrels = collected(qrels, "the judgments")
     tables = {measure.definition.table for measure in wanted}
     if tables == {"ranks"}:
         return Judgments.read(qrels, format)
@@ -150,6 +168,7 @@ def run_name(source: str) -> str:
     return name
 
 
+_EAGER = "collect the run, or leave the engine out, to evaluate it in memory"
 _RUN_EXTENSIONS = {
     *(".gz", ".bz2", ".xz", ".zst", ".run", ".trec", ".res", ".txt", ".csv", ".tsv"),
     *(".json", ".jsonl", ".ndjson", ".parquet", ".parq", ".pq"),

@@ -30,6 +30,8 @@ FORMATS = ("table", "tsv", "csv", "json", "jsonl", "markdown", "latex")
 @click.option("-o", "--output", "file", metavar="FILE", help="Write to a file.")
 @click.option("--names", type=click.Choice(("file", "tag")), default="file", help="What runs are called by [file].")
 @options.formats
+@click.option("--engine", help="Let duckdb, polars or spark read Parquet: each RUN is a file, pattern or folder.")
+@click.option("--spark-master", metavar="URL", help="Where Spark runs [local[*]].")
 def command(
     qrels: str,
     runs: tuple[str, ...],
@@ -49,6 +51,8 @@ def command(
     rel: float | None,
     judged_only: bool,
     imports: tuple[str, ...],
+    engine: str | None,
+    spark_master: str | None,
     **policy: str | int | None,
 ) -> None:
     """Measure one or more RUNs against the judgments in QRELS.
@@ -62,10 +66,15 @@ def command(
     """
     from cranfield.read.streams import Stream
 
-    opened = [Stream(run) for run in options.expanded(runs)]
-    if save and len(opened) > 1:
+    if spark_master and engine != "spark":
+        raise click.UsageError("--spark-master needs --engine spark.")
+    if names == "tag" and engine:
+        raise click.UsageError("--names tag reads TREC runs, which no --engine does.")
+    if save and len(runs) > 1:
         raise click.UsageError("--save takes one run.")
-    opened[0].hash_ahead()  # while the libraries are imported
+    opened = [Stream(run) for run in options.expanded(runs)] if engine is None else []
+    if opened:
+        opened[0].hash_ahead()  # while the libraries are imported
 
     from cranfield.evaluation import DEFAULT_MEASURES, evaluate_runs
     from cranfield.read.pairs import read_numbers, read_words
@@ -75,10 +84,11 @@ def command(
     chosen = options.chosen_measures(
         measures, rel=rel, judged_only=judged_only, imports=imports, default=DEFAULT_MEASURES
     )
+    lazy = options.in_engine(runs, engine, run_format, spark_master) if engine else {}
     with reading(opened):
         results = evaluate_runs(
             qrels,
-            options.named(opened, names),
+            options.named(opened, names) if engine is None else lazy,
             chosen,
             policy=options.chosen_policy(**policy),
             format=run_format,

@@ -132,6 +132,18 @@ def named(runs: Sequence[Any], by: str = "file") -> dict[str, Any]:
     return found
 
 
+def in_engine(runs: Sequence[str], engine: str, format: str | None, spark_master: str | None) -> dict[str, Any]:
+    """Lazy frames by name, each of the Parquet files of a name, pattern or folder."""
+    from cranfield.engines.parquet import open_run
+    from cranfield.evaluation import run_name
+
+    opened = [open_run(run, engine, format, master=spark_master or "local[*]") for run in runs]
+    names = [run_name(run.name) for run in opened]
+    if len(set(names)) < len(names):
+        names = list(runs)
+    return dict(zip(names, opened, strict=True))
+
+
 def _tag(run: Any) -> str:
     from cranfield.read.text import TREC_RUN, last_fields
 

@@ -217,8 +217,13 @@ class JudgedRanks:
                 scanned = scan_table(source, judgments, policy)
             case Rankings():
                 scanned = scan_rankings(source, judgments, policy)
+        return cls.of_scanned(judgments, scanned, policy, source.name)
+
+    @classmethod
+    def of_scanned(cls, judgments: Judgments, scanned: Scanned, policy: Policy, source: str) -> JudgedRanks:
+        """The table of what a scan found, whatever did the scan."""
         if not scanned.extra and (scanned.retrieved < 0).all():
-            raise InputError(source.name, "there is not one ranking in it.")
+            raise InputError(source, "there is not one ranking in it.")
         return _table(judgments, scanned, policy).cut(policy.depth)
 
     @classmethod

@@ -40,6 +40,23 @@ class Rankings(NamedTuple):
 Source = Text | Table | Rankings
 
 
+class Lazy(NamedTuple):
+    """A frame whose rows an engine holds; only `evaluate` reads it, without taking them out."""
+
+    name: str
+    frame: Any
+    stream: None = None
+
+
+_LAZY = {("polars", "LazyFrame"), ("duckdb", "DuckDBPyRelation"), ("pyspark", "DataFrame"), ("narwhals", "LazyFrame")}
+
+
+def is_lazy(thing: Any) -> bool:
+    """Whether this is a frame whose rows an engine holds; nothing is imported to find out."""
+    kinds = {(kind.__module__.partition(".")[0].removeprefix("_"), kind.__name__) for kind in type(thing).__mro__}
+    return bool(kinds & _LAZY) or ("ibis", "Table") in kinds
+
+
 def open_source(thing: Any, role: Role, format: str | None = None) -> Source:
     """Recognise a source; `format` overrides the guess for files."""
     what = "the judgments" if role == "qrels" else "the run"
@@ -61,7 +78,11 @@ def open_source(thing: Any, role: Role, format: str | None = None) -> Source:
 def unreadable(thing: Any, what: str) -> InputError:
     """The error for a thing that is no source at all."""
     if hasattr(thing, "collect"):
-        return InputError(what, f"a {type(thing).__name__} has no rows yet.", hint="call its .collect() first")
+        return InputError(
+            what,
+            f"a {type(thing).__name__} has no rows yet.",
+            hint="call its .collect() first; evaluate() takes it as it is",
+        )
     return InputError(
         what,
         f"cannot be read from {type(thing).__name__} ({thing!r:.60}).",

@@ -1,0 +1,101 @@
+"""The engines: how small tables go in and come out, and how ids compare by bytes in each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cranfield.errors import CranfieldError, InputError, need
+
+
+@dataclass(frozen=True)
+class Engine:
+    """What sends small tables to an engine and runs its expressions; `native` is a frame that lives there."""
+
+    kind: str  # polars, duckdb, pyspark, ibis
+    native: Any
+    source: str
+
+    @classmethod
+    def of(cls, frame: Any, source: str) -> Engine:
+        """The engine that holds a frame."""
+        return cls(frame.implementation.value.partition("[")[0].partition("_")[0], frame.to_native(), source)
+
+    @property
+    def spills(self) -> bool:
+        """Whether grouping more rows than memory holds is left to the engine."""
+        return self.kind != "polars"
+
+    def send(self, columns: dict[str, Any]) -> Any:
+        """A small table, as a lazy frame of this engine."""
+        arrow = need("pyarrow", extra="frames", purpose="evaluating a lazy frame")
+        narwhals = need("narwhals", extra="frames", purpose="evaluating a lazy frame")
+        cranfield_rows = arrow.table(columns)
+        if self.kind == "polars":
+            native = need("polars", purpose="evaluating a lazy frame").from_arrow(cranfield_rows).lazy()
+        elif self.kind == "duckdb":
+            # Only a query of the relation itself runs on its connection; DuckDB finds the variable by its name.
+            native = self.native.query("cranfield_run", "SELECT * FROM cranfield_rows")
+        elif self.kind == "pyspark":
+            native = self.native.sparkSession.createDataFrame(cranfield_rows)
+        else:
+            native = need("ibis", purpose="evaluating an Ibis table").memtable(cranfield_rows)
+        return narwhals.from_native(native)
+
+    def numbers(self, frame: Any) -> dict[str, npt.NDArray[Any]]:
+        """The columns of numbers that an expression gives."""
+        result = self._collect(frame)
+        return {name: np.asarray(result[name].to_numpy()) for name in result.columns}
+
+    def rows(self, frame: Any) -> list[tuple[Any, ...]]:
+        """The few rows that an expression gives, ids as text."""
+        rows = self._collect(frame).rows()
+        return [tuple(v.decode() if isinstance(v, bytes) else v for v in row) for row in rows]
+
+    def text(self, ids: Sequence[str]) -> Any:
+        """Ids in the form that compares by bytes here: for DuckDB bytes, since its text may have a collation."""
+        arrow = need("pyarrow", extra="frames", purpose="evaluating a lazy frame")
+        texts = arrow.array(ids, arrow.string())
+        return texts.cast(arrow.binary()) if self.kind == "duckdb" else texts
+
+    def with_text(self, frame: Any, columns: dict[str, str]) -> Any:
+        """The frame with more columns, NAME_as_text: ids that compare by bytes, null where they are empty."""
+        narwhals = need("narwhals", extra="frames", purpose="evaluating a lazy frame")
+        if self.kind == "duckdb":
+            made = ", ".join(
+                f"nullif(encode(CAST({_quoted(name)} AS VARCHAR)), ''::BLOB) AS {_quoted(new + '_as_text')}"
+                for new, name in columns.items()
+            )
+            return narwhals.from_native(frame.to_native().project(f"*, {made}"))
+        texts = {name: narwhals.col(name).cast(narwhals.String()) for name in columns.values()}  # without a collation
+        return frame.with_columns(
+            narwhals.when(texts[name] != "").then(texts[name]).alias(f"{new}_as_text") for new, name in columns.items()
+        )
+
+    def guarded(self, work: Callable[[], Any]) -> Any:
+        """What the work gives; an engine that fails says so as an error about the source."""
+        try:
+            return work()
+        except CranfieldError:
+            raise
+        except Exception as error:  # each engine raises its own
+            raise InputError(self.source, f"the engine {self.kind} failed ({briefly(error)}).") from error
+
+    def _collect(self, frame: Any) -> Any:
+        options = {"engine": "streaming"} if self.kind == "polars" else {}
+        return self.guarded(lambda: frame.collect(**options))
+
+
+def briefly(error: Exception) -> str:
+    """The first line of an engine's error, and the last where the first only announces it."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [""]
+    fact = f"{lines[0]} {lines[-1]}" if lines[0].endswith(":") else lines[0]
+    return f"{type(error).__name__}: {fact}"[:300]
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,55 @@
+"""One fixture runs each test on every engine: `lazily(rows)` is a lazy frame of (query, document, score) rows."""
+
+import os
+import shutil
+import sys
+import warnings
+
+import pyarrow as pa
+import pytest
+
+NAMES = ("query_id", "doc_id", "score")
+
+
+def arrow(rows, kinds=(None, None, None), names=NAMES):
+    return pa.table({name: pa.array(column, kind) for name, column, kind in zip(names, zip(*rows), kinds)})
+
+
+@pytest.fixture(scope="session")
+def spark():
+    sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
+    if not shutil.which("java"):
+        pytest.skip("Spark needs Java, which is not installed")
+    os.environ["PYSPARK_PYTHON"] = sys.executable  # Spark would start the first Python on the path
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        session = (
+            sql.SparkSession.builder.master("local[2,2]")  # a task that fails is tried once more
+            .config("spark.ui.enabled", "false")
+            .config("spark.ui.showConsoleProgress", "false")
+            .config("spark.sql.shuffle.partitions", "2")
+            # For many small queries, compiling each costs more than it saves.
+            .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+            .config("spark.sql.codegen.wholeStage", "false")
+            .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
+            .config("spark.shuffle.compress", "false")
+            .config("spark.driver.bindAddress", "127.0.0.1")
+            .config("spark.driver.host", "127.0.0.1")
+            .getOrCreate()
+        )
+        session.sparkContext.setLogLevel("OFF")
+        yield session
+        session.stop()
+
+
+@pytest.fixture(params=["polars", "duckdb", "spark", "ibis"])
+def lazily(request):
+    if request.param == "spark":
+        session = request.getfixturevalue("spark")
+        return lambda *rows, **how: session.createDataFrame(arrow(*rows, **how)).repartition(3)
+    library = pytest.importorskip(request.param, reason=f"{request.param} is not installed")
+    return {
+        "polars": lambda *rows, **how: library.from_arrow(arrow(*rows, **how)).lazy(),
+        "duckdb": lambda *rows, **how: library.connect().from_arrow(arrow(*rows, **how)),
+        "ibis": lambda *rows, **how: library.memtable(arrow(*rows, **how)),
+    }[request.param]

@@ -1,0 +1,250 @@
+"""Runs in an engine: the same table, hence the same values to the last bit, as the scan of a file."""
+
+import random
+import re
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import cranfield
+from cranfield import InputError, JudgedRanks, Judgments, Policy, PolicyError
+from cranfield.engines import lazy
+from tests import generated
+from tests.engines.conftest import arrow
+from tests.measures.test_catalogue import variants
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::FutureWarning:pyspark"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+]
+MEASURES = [measure for measure in variants("ranks") if measure.definition.name not in ("TBG", "U")]
+IDS = [*(f"d{i}" for i in range(30)), "é", "e", "文書", "𝄞", "\uffee", "Z", "z", "a b", "'", '"', "\\x41", "1", "01"]
+COLUMNS = ("query", "rank", "grade", "tied", "row", "retrieved", "missing", "judged_grades", "judged_first")
+
+
+def collection(seed=1):
+    """Judgments and a run: ties, gaps, queries that only one of them has, queries with few and many judged."""
+    chance = random.Random(seed)
+    queries = [*(f"q{i}" for i in range(20)), "é", "文書", "10", "9"]
+    run = {
+        q: {d: chance.choice([0.5, 1.0, 1.5, chance.random()]) for d in chance.sample(IDS, chance.randint(1, 40))}
+        for q in queries[:-4]
+    }
+    qrels = {
+        q: {d: chance.choice([-1, 0, 0, 1, 2, 3]) for d in chance.sample(IDS, chance.choice([1, 3, 30]))}
+        for q in queries[4:]
+    }
+    return qrels, run
+
+
+def rows_of(run):
+    rows = [(q, d, s) for q, ranking in run.items() for d, s in ranking.items()]
+    random.Random(2).shuffle(rows)
+    return rows
+
+
+def scanned(qrels, run, measures="AP", **options):
+    data = "".join(f"{q}\t{d}\t{s!r}\n" for q, d, s in rows_of(run)).encode()
+    quoted = b"query_id\tdoc_id\tscore\n" + data.replace(b'"', b'""""')
+    return cranfield.evaluate(qrels, generated.file(quoted), measures, format="tsv", **options)
+
+
+def assert_same_table(got, wanted):
+    for column in COLUMNS:
+        np.testing.assert_array_equal(getattr(got, column), getattr(wanted, column), column)
+    assert got.extra == wanted.extra
+
+
+def assert_same(got, wanted):
+    assert_same_table(got._judged, wanted._judged)
+    assert [row[1:3] for row in got.per_query] == [row[1:3] for row in wanted.per_query]
+    np.testing.assert_array_equal([row.value for row in got.per_query], [row.value for row in wanted.per_query])
+
+
+def test_all_measures(lazily, monkeypatch):
+    monkeypatch.setattr(lazy, "MANY", 5)  # both ways to count are taken
+    qrels, run = collection()
+    got = cranfield.evaluate(qrels, lazily(rows_of(run)), MEASURES)
+    assert_same(got, scanned(qrels, run, MEASURES))
+    hits = np.bincount(got._judged.query)
+    assert (hits > 5).any()
+    assert ((hits > 0) & (hits <= 5)).any()
+
+
+@pytest.mark.parametrize(("ties", "many"), [("smaller_doc_id", 0), ("best", 1000), ("worst", 0)])
+def test_ties(lazily, monkeypatch, ties, many):
+    monkeypatch.setattr(lazy, "MANY", many)
+    qrels, run = collection(3)
+    run["q5"] = dict.fromkeys(IDS, 0.25)
+    policy = Policy(ties=ties, depth=7, missing="skip")
+    assert_same(
+        cranfield.evaluate(qrels, lazily(rows_of(run)), "AP nDCG@3", policy=policy),
+        scanned(qrels, run, "AP nDCG@3", policy=policy),
+    )
+
+
+def test_numbers_as_ids(lazily):
+    # 10 stands before 9 by bytes, so that 9 wins the tie; '007' is not 7.
+    qrels = {"3": {"9": 1, "10": 2, "007": 1, "-1": 1, "x": 1, "99999999999999999999": 1}, "03": {"9": 1}}
+    run = {"3": {"9": 2.0, "10": 2.0, "7": 2.0, "-1": 2.0}, "4": {"9": 2.0}}
+    rows = [(int(q), int(d), int(s)) for q, d, s in rows_of(run)]
+    for kinds in ((pa.int32(), pa.int64(), pa.float32()), (pa.int64(), pa.int16(), pa.int64())):
+        assert_same(
+            cranfield.evaluate(qrels, lazily(rows, kinds)), scanned(qrels, run, cranfield.evaluation.DEFAULT_MEASURES)
+        )
+
+
+def test_ranks_in_place_of_scores_and_negative_zero(lazily):
+    names = ("qid", "docno", "rank")
+    ranked = lazily([("q", "a", 3), ("q", "b", 1), ("q", "c", 2)], names=names)
+    assert cranfield.evaluate({"q": {"a": 1}}, ranked, "RR")["RR"] == 1 / 3
+    zeros = lazily([("q", "a", -0.0), ("q", "b", 0.0), ("q", "c", -0.0)])
+    assert cranfield.evaluate({"q": {"b": 1}}, zeros, "RR")["RR"] == 1 / 2
+
+
+def test_a_document_with_the_id_of_its_query(lazily):
+    qrels, run = {"a": {"b": 1}, "b": {"c": 1}}, {"a": {"a": 3.0, "b": 2.0, "c": 1.0}, "b": {"b": 1.0}}
+    policy = Policy(same_id="drop")
+    got = cranfield.evaluate(qrels, lazily(rows_of(run)), "RR", policy=policy)
+    assert_same(got, scanned(qrels, run, "RR", policy=policy))
+    assert not got._judged.missing.any()
+    mixed = lazily([(1, "1", 2.0), (1, "2", 1.0)])
+    assert cranfield.evaluate({"1": {"2": 1}}, mixed, "RR", policy=policy)["RR"] == 1
+
+
+@pytest.mark.parametrize("judged", [8, 2000])
+def test_one_query_with_very_many_documents(lazily, judged):
+    chance = np.random.default_rng(judged)
+    scores = chance.integers(0, 5000, 100_000) / 8
+    rows = [("large", f"d{i}", score) for i, score in enumerate(scores.tolist())] + [("small", "d1", 1.0)]
+    picked = chance.choice(100_000, judged, replace=False).tolist()
+    qrels = {"large": {f"d{i}": i % 3 for i in picked}, "small": {"d1": 1}}
+    judgments, policy = Judgments.read(qrels), Policy()
+    found = lazy.LazyRun(lazily(rows), judgments, policy, "the run")
+    ranked = int(judged > lazy.MANY)
+    assert f"window rank: {ranked} queries with more, {100_000 * ranked:,} documents" in found.plan
+    got = JudgedRanks.of_scanned(judgments, found.scanned, policy, "the run")
+    run = {"large": {d: s for q, d, s in rows if q == "large"}, "small": {"d1": 1.0}}
+    assert_same_table(got, cranfield.evaluate(qrels, run)._judged)
+
+
+def test_documents_that_stand_twice(lazily):
+    rows = [("q", "a", 1.0), ("q", "b", 2.0), ("q", "a", 3.0), ("p", "é", 1.0), ("p", "é", 1.0), ("p", "é", 0.5)]
+    with pytest.raises(cranfield.InputError) as caught:
+        cranfield.evaluate({"q": {"a": 1}}, lazily(rows))
+    assert str(caught.value) == (
+        "the run: document 'é' stands 3 times in the ranking of query 'p'; so does 'a' of query 'q'.\n"
+        "Hint: keep one, or choose the highest score with duplicates='best'"
+    )
+    got = cranfield.evaluate({"q": {"a": 1, "b": 1}}, lazily(rows), "RR P@2", policy=Policy(duplicates="best"))
+    assert (got["RR"], got["P@2"], got._judged.retrieved.tolist()) == (1, 1, [2])
+
+
+@pytest.mark.parametrize(
+    ("row", "fact"),
+    [
+        (("q", "b", float("nan")), "query 'q', document 'b': nan is not a finite number"),
+        (("q", "b", float("-inf")), "query 'q', document 'b': -inf is not a finite number"),
+        (("q", "b", None), "query 'q', document 'b': the score is missing"),
+        (("q", None, 1.0), "query 'q', document '': the document id is missing or empty"),
+        (("", "b", 1.0), "query '', document 'b': the query id is missing or empty"),
+    ],
+)
+def test_rows_that_cannot_be_used(lazily, row, fact):
+    with pytest.raises(InputError, match=f"^the run: 1 rows cannot be used: {re.escape(fact)}.$"):
+        cranfield.evaluate({"q": {"a": 1}}, lazily([("q", "a", 1.0), row]))
+
+
+def test_columns_that_cannot_be_used(lazily):
+    qrels = {"q": {"a": 1}}
+    for rows, names, fact in [
+        ([("q", "a", "1")], ("query_id", "doc_id", "score"), "column 'score' holds String, not numbers."),
+        ([("q", 1.5, 1.0)], ("query_id", "doc_id", "score"), "column 'doc_id' holds Float64, not ids."),
+        ([("q", "a", 1.0)], ("query_id", "title", "score"), "its columns are query_id, title, score."),
+    ]:
+        with pytest.raises(InputError, match=re.escape(fact)):
+            cranfield.evaluate(qrels, lazily(rows, names=names))
+    with pytest.raises(InputError, match="there is not one ranking in it"):
+        cranfield.evaluate(qrels, _empty(lazily))
+
+
+def _empty(lazily):
+    import narwhals as nw
+
+    return nw.from_native(lazily([("q", "a", 1.0)])).filter(nw.col("score") > 2).to_native()
+
+
+def test_policies_without_a_meaning(lazily):
+    frame = lazily([("q", "a", 1.0)])
+    for setting in ({"ties": "file"}, {"duplicates": "first"}, {"duplicates": "last"}):
+        with pytest.raises(PolicyError, match="the rows of a lazy frame have no order"):
+            cranfield.evaluate({"q": {"a": 1}}, frame, policy=Policy(**setting))
+    with pytest.raises(InputError, match="1 judged queries are not in the run: p"):
+        cranfield.evaluate({"q": {"a": 1}, "p": {"a": 1}}, frame, policy=Policy(missing="error"))
+    with pytest.raises(InputError, match="lengths need all documents"):
+        cranfield.evaluate({"q": {"a": 1}}, frame, "AP", lengths={"a": 1})
+    with pytest.raises(InputError, match="engine='duckdb' is for files"):
+        cranfield.evaluate({"q": {"a": 1}}, frame, "AP", engine="duckdb")
+
+
+def test_judgments_in_an_engine(lazily):
+    qrels = lazily([("q", "a", 1), ("q", "b", 0)], names=("query_id", "doc_id", "grade"))
+    frame = lazily([("q", "a", 1.0), ("q", "b", 2.0)])
+    assert cranfield.evaluate(qrels, frame, "RR")["RR"] == 0.5
+    assert "2 of them judged" in lazy.plan(qrels, frame)
+
+
+def test_a_collation_does_not_change_the_order():
+    duckdb = pytest.importorskip("duckdb")
+    connection = duckdb.connect()
+    connection.execute("PRAGMA default_collation=nocase")
+    connection.execute("CREATE TABLE run (query_id VARCHAR, doc_id VARCHAR COLLATE noaccent, score FLOAT)")
+    connection.execute(
+        "INSERT INTO run VALUES ('q', 'a', 1), ('q', 'B', 1), ('Q', 'A', 1), ('q', 'A', 1), ('q', 'é', 1)"
+    )
+    got = cranfield.evaluate({"q": {"B": 1, "A": 1}, "Q": {"a": 1}}, connection.table("run"), "AP")
+    assert got._judged.rank.tolist() == [3, 4]
+    assert got._judged.retrieved.tolist() == [1, 4]
+
+
+def test_a_collation_of_spark_does_not_change_the_order(spark):
+    frame = spark.createDataFrame(arrow([("q", "a", 1.0), ("q", "B", 1.0), ("q", "A", 1.0)]))
+    frame = frame.selectExpr("query_id", "doc_id COLLATE UTF8_LCASE AS doc_id", "score")
+    assert cranfield.evaluate({"q": {"B": 1, "A": 1}}, frame, "AP")._judged.rank.tolist() == [2, 3]
+
+
+def test_a_task_that_fails_once(spark):
+    qrels, run = collection()
+
+    def fails_once(batches):
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        yield from batches
+        if context.attemptNumber() == 0 and context.partitionId() == 1:
+            raise RuntimeError("lost")
+
+    frame = spark.createDataFrame(arrow(rows_of(run))).repartition(4)
+    shaky = frame.mapInArrow(fails_once, frame.schema)
+    assert_same(cranfield.evaluate(qrels, shaky, "AP"), scanned(qrels, run, "AP"))
+
+
+def test_an_engine_that_fails(spark):
+    frame = spark.sql("SELECT 'q' AS query_id, 'a' AS doc_id, CAST(raise_error('broken') AS DOUBLE) AS score")
+    with pytest.raises(InputError, match=r"the run: the engine pyspark failed \(.*broken"):
+        cranfield.evaluate({"q": {"a": 1}}, frame, "AP")
+
+
+def test_polars_groups_in_parts_when_there_is_too_much(monkeypatch):
+    polars = pytest.importorskip("polars")
+    qrels, run = collection()
+    frame = polars.from_arrow(arrow(rows_of(run))).lazy()
+    monkeypatch.setattr(lazy, "PART", 50)
+    monkeypatch.setattr(lazy, "MANY", 5)
+    assert len(lazy.LazyRun(frame, Judgments.read(qrels), Policy(), "")._parts) > 5
+    assert_same(cranfield.evaluate(qrels, frame, "AP"), scanned(qrels, run, "AP"))
+    for twice in [("é", "d1", 1.0), ("é", "d1", 1.0)], [("", "d", 1.0)], [(None, "d", 1.0)]:
+        with pytest.raises(InputError, match=r"stands twice|missing or empty"):
+            cranfield.evaluate(qrels, polars.from_arrow(arrow(rows_of({**run, "é": {}}) + twice)).lazy(), "AP")
