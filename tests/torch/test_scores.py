@@ -204,6 +204,14 @@ from cranfield.torch import counting, kernels
 
 kernels._SPAN, kernels._BLOCK = 256, 128
 torch.manual_seed(1)
+
+
+def counts(kind):
+    counter = kind(len(scores), row, own, column)
+    counter.add(scores, tile * scores.shape[1])
+    return counter.counted()
+
+
 CASES = (  # documents, judged documents of a query, different scores, the tile in which the judged ones stand
     (torch.float64, 1, 1, 3, 0),
     (torch.float16, 300, 1, 40, 0),
@@ -222,15 +230,15 @@ for dtype, n, most, levels, tile in CASES:
     judged[0, 0] = True
     row, column = judged.nonzero(as_tuple=True)
     own = scores[row, column].masked_fill(scores[row, column] == -torch.inf, torch.inf)
-    expected = counting._count_in_blocks(scores, row, own, column + tile * n)
-    found = kernels.count_on_device(scores, row, own, column + tile * n)
+    found, expected = counts(kernels.DeviceCounter), counts(counting.PlainCounter)
     for name, one, other in zip(found._fields, found, expected):
         assert one.tolist() == other.tolist(), (dtype, n, most, levels, tile, name)
 for bad, judged in ((torch.nan, 1), (torch.nan, 20), (torch.inf, 1), (torch.inf, 20)):
     scores = torch.randn(2, 200).half()
     scores[1, 150] = bad
     row, column = torch.arange(2).repeat_interleave(judged), torch.arange(judged).repeat(2)
-    odd = kernels.count_on_device(scores, row, scores[row, column], column).odd
+    own, tile = scores[row, column], 0
+    odd = counts(kernels.DeviceCounter).odd
     assert odd.tolist() == [0, counting.NOT_A_SCORE], (bad, judged, odd)
 print("same")
 """

@@ -10,6 +10,7 @@ from cranfield.errors import need
 
 need("torch", extra="torch", purpose="cranfield.torch")
 
+from cranfield.torch.corpus import FullCorpus  # noqa: E402
 from cranfield.torch.scores import evaluate  # noqa: E402
 
-__all__ = ["evaluate"]
+__all__ = ["FullCorpus", "evaluate"]

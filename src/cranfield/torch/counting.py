@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib.util import find_spec
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor
@@ -27,19 +27,48 @@ class Counted(NamedTuple):
     odd: Tensor
 
 
-def count(scores: Tensor, query: Tensor, own: Tensor, document: Tensor) -> Counted:
-    """Compare the scores of each row with those of its judged documents, and count.
+class Counter(Protocol):
+    """Compares rows of scores with those of their judged documents, a tile of columns after another."""
 
-    query, own, document: of each judged document its row, its score and its column; rows ascend. A column outside of
-    the scores is one of another tile: no document here is it, and all here stand on one side of it.
+    def add(self, scores: Tensor, start: int = 0) -> None:
+        """Count in a tile of scores, whose first column is the document `start`."""
+
+    def counted(self) -> Counted:
+        """All that was counted."""
+
+
+def counter(rows: int, query: Tensor, own: Tensor, document: Tensor) -> Counter:
+    """What counts above judged documents in so many rows of scores.
+
+    query, own, document: of each judged document its row, its score and its column; rows ascend.
     Among equal scores the larger column comes first.
     """
     own = own.masked_fill(own == -torch.inf, torch.inf)  # not retrieved: nothing is above, nothing is equal
-    if scores.is_cuda and find_spec("triton"):
-        from cranfield.torch.kernels import count_on_device
+    if own.is_cuda and find_spec("triton"):
+        from cranfield.torch.kernels import DeviceCounter
 
-        return count_on_device(scores, query, own, document)
-    return _count_in_blocks(scores, query, own, document)
+        return DeviceCounter(rows, query, own, document)
+    return PlainCounter(rows, query, own, document)
+
+
+class PlainCounter:
+    """Counts by the functions of PyTorch, a block of rows after another."""
+
+    def __init__(self, rows: int, query: Tensor, own: Tensor, document: Tensor) -> None:
+        self._query, self._own, self._document = query, own, document
+        above, before, tied = torch.zeros((3, len(query)), dtype=torch.int64, device=query.device)
+        self._counted = Counted(above, before, tied, torch.zeros(rows, dtype=torch.int32, device=query.device))
+
+    def add(self, scores: Tensor, start: int = 0) -> None:
+        """Count in a tile of scores, whose first column is the document `start`."""
+        found = _count_in_blocks(scores, self._query, self._own, self._document - start)
+        for column, more in zip(self._counted[:3], found[:3], strict=True):
+            column += more
+        self._counted.odd.bitwise_or_(found.odd)
+
+    def counted(self) -> Counted:
+        """All that was counted."""
+        return self._counted
 
 
 def retrieved(scores: Tensor, odd: Tensor) -> Tensor:

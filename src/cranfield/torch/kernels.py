@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from contextlib import nullcontext
 
 import torch
 import triton
@@ -47,13 +46,13 @@ def _oddities(high, low):  # pragma: no cover
 
 @triton.jit
 def _count_one(
-    scores, stride, n, query, own, document, above, before, tied, odd, SPAN: tl.constexpr, BLOCK: tl.constexpr
+    scores, stride, n, tile, query, own, document, above, before, tied, odd, SPAN: tl.constexpr, BLOCK: tl.constexpr
 ):  # pragma: no cover
     """One judged document, one span of its row."""
     entry = tl.program_id(0)
     row = tl.load(query + entry)
     mine = tl.load(own + entry)
-    place = tl.load(document + entry)
+    place = tl.load(document + entry) - tile
     scores += row * stride
     first = tl.program_id(1) * SPAN
     last = tl.minimum(first + SPAN, n)
@@ -85,6 +84,7 @@ def _count_many(
     scores,
     stride,
     n,
+    tile,
     query,
     limits,
     documents,
@@ -132,42 +132,61 @@ def _count_many(
             slot = at + other
             equal = equal & (tl.load(limits + slot, mask=equal, other=float("inf")) == value)
             tl.atomic_add(tied + slot, 1, mask=equal, sem="relaxed")
-            earlier = equal & (column > tl.load(documents + slot, mask=equal, other=0))
+            earlier = equal & (column + tile > tl.load(documents + slot, mask=equal, other=0))
             tl.atomic_add(before + slot, 1, mask=earlier, sem="relaxed")
     tl.atomic_add(cells + slab * SIZE + tl.arange(0, SIZE), histogram, sem="relaxed")
     strange = _oddities(high, low)
     tl.atomic_or(odd + row, strange, mask=strange > 0)
 
 
-def count_on_device(scores: Tensor, query: Tensor, own: Tensor, document: Tensor) -> Counted:
-    """`counting.count` by kernels."""
-    scores = scores if scores.stride(1) == 1 else scores.contiguous()
-    rows, n = scores.shape
-    own = own.to(torch.float64 if scores.dtype == torch.float64 else torch.float32)
-    document = document.clamp(-1, n).to(torch.int32)
-    odd = torch.zeros(rows, dtype=torch.int32, device=scores.device)
-    # A row without a judged document is read as well, for what is odd about it.
-    judged = torch.bincount(query, minlength=rows)
-    most = int(judged.max()) if rows else 0
-    if not n or not rows:
-        nothing = torch.zeros_like(query)
-        return Counted(nothing, nothing, nothing, odd)
-    with _on(scores):
-        if most > _FEW:
-            slabs = _Slabs(query, own, document, judged, most)
-            if int(slabs.largest_tie.max()) <= _MANY_EQUAL:
-                return slabs.count(scores, odd)
+class DeviceCounter:
+    """Counts by kernels: one judged document after another where they are few, and all of a row at once otherwise."""
+
+    def __init__(self, rows: int, query: Tensor, own: Tensor, document: Tensor) -> None:
+        self._judged = len(query)
+        self._odd = torch.zeros(rows, dtype=torch.int32, device=query.device)
+        own = own.to(torch.float64 if own.dtype == torch.float64 else torch.float32)
+        document = document.to(torch.int32)
+        judged = torch.bincount(query, minlength=rows)
+        most = int(judged.max()) if rows else 0
+        self._slabs = _Slabs(query, own, document, judged, most) if most > _FEW else None
+        if self._slabs and int(self._slabs.largest_tie.max()) > _MANY_EQUAL:
+            self._slabs = None
+        # A row without a judged document is read as well, for what is odd about it.
         unjudged = (judged == 0).nonzero().flatten()
-        entries = torch.cat((query, unjudged))
-        limits = torch.cat((own, own.new_full((len(unjudged),), torch.inf)))
-        columns = torch.cat((document, document.new_zeros(len(unjudged))))
-        above, before, tied = torch.zeros((3, len(entries)), dtype=torch.int32, device=scores.device)
-        grid = (len(entries), triton.cdiv(n, _SPAN))
-        _count_one[grid](
-            scores, scores.stride(0), n, entries, limits, columns, above, before, tied, odd, _SPAN, _block(n)
-        )
-    above, before, tied = (column[: len(query)].long() for column in (above, before, tied))
-    return Counted(above, before, tied, odd)
+        self._query = torch.cat((query, unjudged))
+        self._own = torch.cat((own, own.new_full((len(unjudged),), torch.inf)))
+        self._document = torch.cat((document, document.new_zeros(len(unjudged))))
+        self._counts = torch.zeros((3, len(self._query)), dtype=torch.int32, device=query.device)
+
+    def add(self, scores: Tensor, start: int = 0) -> None:
+        """Count in a tile of scores, whose first column is the document `start`."""
+        scores = scores if scores.stride(1) == 1 else scores.contiguous()
+        n = scores.shape[1]
+        if not scores.numel():
+            return
+        with torch.cuda.device(scores.device) if scores.is_cuda else nullcontext():
+            if self._slabs:
+                self._slabs.add(scores, start, self._odd)
+                return
+            _count_one[(len(self._query), triton.cdiv(n, _SPAN))](
+                scores,
+                scores.stride(0),
+                n,
+                start,
+                self._query,
+                self._own,
+                self._document,
+                *self._counts,
+                self._odd,
+                _SPAN,
+                _block(n),
+            )
+
+    def counted(self) -> Counted:
+        """All that was counted."""
+        above, before, tied = self._slabs.counts() if self._slabs else self._counts[:, : self._judged].long()
+        return Counted(above, before, tied, self._odd)
 
 
 class _Slabs:
@@ -195,38 +214,36 @@ class _Slabs:
         run = column - (column * new).cummax(1).values + 1
         self.largest_tie = (run * (self.limits < torch.inf)).amax(1).to(torch.int32)
 
-    def count(self, scores: Tensor, odd: Tensor) -> Counted:
-        """Search the place of every score."""
+        self._tables = torch.zeros((3, *self.limits.shape), dtype=torch.int32, device=query.device)
+
+    def add(self, scores: Tensor, start: int, odd: Tensor) -> None:
+        """Search the place of every score of a tile."""
         n = scores.shape[1]
-        cells, before, tied = torch.zeros((3, *self.limits.shape), dtype=torch.int32, device=scores.device)
         _count_many[(len(self.query), triton.cdiv(n, _SPAN))](
             scores,
             scores.stride(0),
             n,
+            start,
             self.query,
             self.limits,
             self.documents,
             self.largest_tie,
-            cells,
-            before,
-            tied,
+            *self._tables,
             odd,
             _SPAN,
             _block(n),
             self.steps,
         )
+
+    def counts(self) -> Tensor:
+        """The documents above each judged one, those with its score before it, and all with its score."""
+        cells, before, tied = self._tables
         above = cells.sum(1, keepdim=True) - cells.cumsum(1)
-        columns = []
-        for table in (above, before, tied):
-            column = torch.empty_like(self.order)
+        counts = torch.empty((3, len(self.order)), dtype=torch.int64, device=cells.device)
+        for column, table in zip(counts, (above, before, tied), strict=True):
             column[self.order] = table[self.slab, self.slot].long()
-            columns.append(column)
-        return Counted(columns[0], columns[1], columns[2], odd)
+        return counts
 
 
 def _block(n: int) -> int:
     return min(_BLOCK, max(128, 1 << (n - 1).bit_length()))
-
-
-def _on(scores: Tensor) -> AbstractContextManager[Any]:
-    return torch.cuda.device(scores.device) if scores.is_cuda else nullcontext()

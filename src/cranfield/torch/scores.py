@@ -17,7 +17,7 @@ from cranfield.judge.ranks import Graded, JudgedRanks
 from cranfield.judge.scan import Scanned
 from cranfield.measures import Measure, parse_measures
 from cranfield.result import Evaluation
-from cranfield.torch.counting import NOT_A_SCORE, Counted, count, retrieved
+from cranfield.torch.counting import NOT_A_SCORE, Counted, counter, retrieved
 from cranfield.torch.judgments import TensorJudgments, read_judgments
 
 
@@ -68,10 +68,11 @@ def evaluate(
 def scan_scores(scores: Tensor, judgments: TensorJudgments, policy: Policy, name: str) -> Scanned:
     """Rank the judged documents of a tensor of scores."""
     own = scores[judgments.row, judgments.column]
-    counted = count(scores, judgments.row, own, judgments.column)
+    counting = counter(len(scores), judgments.row, own, judgments.column)
+    counting.add(scores)
+    counted = counting.counted()
     sizes = retrieved(scores, counted.odd)
-    wrong = bool((counted.odd & NOT_A_SCORE).any())
-    if wrong:
+    if bool((counted.odd & NOT_A_SCORE).any()):
         raise _not_a_score(scores, counted.odd, name)
     return scanned_of(judgments, counted, own, sizes, policy)
 
