@@ -11,6 +11,8 @@ from cranfield.errors import need
 need("torch", extra="torch", purpose="cranfield.torch")
 
 from cranfield.torch.corpus import FullCorpus  # noqa: E402
+from cranfield.torch.evaluator import RetrievalEvaluator  # noqa: E402
+from cranfield.torch.ragged import RetrievalMeasures, evaluate_flat  # noqa: E402
 from cranfield.torch.scores import evaluate  # noqa: E402
 
-__all__ = ["FullCorpus", "evaluate"]
+__all__ = ["FullCorpus", "RetrievalEvaluator", "RetrievalMeasures", "evaluate", "evaluate_flat"]

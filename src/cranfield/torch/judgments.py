@@ -51,16 +51,21 @@ class TensorJudgments:
 
 
 def read_judgments(
-    relevance: Any, shape: tuple[int, int], device: torch.device, judged: Any, query_ids: Sequence[Any] | None
+    relevance: Any,
+    shape: tuple[int, int],
+    device: torch.device,
+    judged: Any,
+    query_ids: Sequence[Any] | None,
+    *,
+    everybody: bool = False,
 ) -> TensorJudgments:
     """Judgments of (queries, documents) from tensors.
 
     In a dense tensor NaN is no judgment, and neither is 0 unless `judged` says so; each row is a judged query, unless
     `judged` has nothing in it. Of sparse judgments and of columns all are taken, 0 as well; queries without one are
-    not judged.
+    not judged, unless `everybody` is.
     """
     names = _names(query_ids, shape[0])
-    everybody = False
     if isinstance(relevance, Tensor) and relevance.layout == torch.strided:
         row, column, grade = _dense(relevance, shape, judged)
         everybody = judged is None
