@@ -47,7 +47,7 @@ def test_every_measure_has_the_same_values_as_from_dicts(seed):
 def test_it_agrees_with_torchmetrics():
     metrics = pytest.importorskip("torchmetrics.retrieval", reason="torchmetrics is not installed")
     _, target, indexes = columns(3)
-    # Without ties, of which torchmetrics takes any order, and above 0, where its AP takes relevant documents for others.
+    # Without ties, which torchmetrics takes in any order, and above 0, below which its AP finds nothing relevant.
     preds = torch.randperm(len(target)) / len(target) + 1.0
     ours = evaluate_flat(preds, target, indexes, "nDCG AP RR P@5 R@5")
     binary = (preds, target > 0, indexes)

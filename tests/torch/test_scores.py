@@ -202,7 +202,7 @@ KERNELS = """
 import torch
 from cranfield.torch import counting, kernels
 
-kernels._SPAN, kernels._BLOCK = 256, 128
+kernels._SPAN, kernels._BLOCK_ONE, kernels._BLOCK_MANY = 512, 128, 128
 torch.manual_seed(1)
 
 
@@ -214,7 +214,8 @@ def counts(kind):
 
 CASES = (  # documents, judged documents of a query, different scores, the tile in which the judged ones stand
     (torch.float64, 1, 1, 3, 0),
-    (torch.float16, 300, 1, 40, 0),
+    (torch.float16, 700, 1, 40, 0),
+    (torch.float16, 512, 2, 3, 0),
     (torch.float32, 300, 1, 0, 7),
     (torch.bfloat16, 300, 1, 9, -5),
     (torch.float16, 300, 14, 90, 0),
@@ -233,13 +234,13 @@ for dtype, n, most, levels, tile in CASES:
     found, expected = counts(kernels.DeviceCounter), counts(counting.PlainCounter)
     for name, one, other in zip(found._fields, found, expected):
         assert one.tolist() == other.tolist(), (dtype, n, most, levels, tile, name)
-for bad, judged in ((torch.nan, 1), (torch.nan, 20), (torch.inf, 1), (torch.inf, 20)):
+for bad, judged in ((torch.nan, 1), (torch.nan, 20), (torch.inf, 1), (-torch.inf, 20)):
     scores = torch.randn(2, 200).half()
     scores[1, 150] = bad
     row, column = torch.arange(2).repeat_interleave(judged), torch.arange(judged).repeat(2)
     own, tile = scores[row, column], 0
     odd = counts(kernels.DeviceCounter).odd
-    assert odd.tolist() == [0, counting.NOT_A_SCORE], (bad, judged, odd)
+    assert odd.tolist() == [0, 1], (bad, judged, odd)
 print("same")
 """
 

@@ -17,7 +17,7 @@ from cranfield.judge.policy import Policy
 from cranfield.judge.ranks import JudgedRanks
 from cranfield.judge.scan import Scanned
 from cranfield.result import Evaluation
-from cranfield.torch.counting import NOT_A_SCORE, Counted, counter
+from cranfield.torch.counting import Counted, counter
 from cranfield.torch.judgments import TensorJudgments, read_judgments
 from cranfield.torch.scores import check_measures, finish, scanned_of
 
@@ -232,7 +232,7 @@ class FullCorpus:
                 seen[judged] = torch.where(here, scores[rows, place.clamp(0, size - 1)], seen[judged])
         parts = [counting.counted() for counting in counters]
         counted = Counted(*(torch.cat(column) for column in zip(*parts, strict=True)))
-        wrong = (counted.odd & NOT_A_SCORE).nonzero().flatten()
+        wrong = counted.odd.nonzero().flatten()
         if len(wrong):
             raise InputError(
                 "embeddings",

@@ -9,7 +9,6 @@ from typing import NamedTuple, Protocol
 import torch
 from torch import Tensor
 
-NOT_A_SCORE, LEFT_OUT = 1, 2  # what can be odd about a row: it holds NaN or ∞; it holds -∞
 _FEW = 6  # judged documents of a query that are faster compared one by one
 _AT_ONCE = {"cpu": 1 << 20}  # scores compared at once: what fits the cache; on a device, what fills it
 _AT_ONCE_ON_A_DEVICE = 1 << 27
@@ -18,7 +17,7 @@ _AT_ONCE_ON_A_DEVICE = 1 << 27
 class Counted(NamedTuple):
     """For each judged document the documents above it, those with its score before it, and all with its score.
 
-    `odd` says of each row of the scores what stands in it besides numbers.
+    `odd` says of each row of the scores whether something stands in it that is not a finite number.
     """
 
     above: Tensor
@@ -72,11 +71,11 @@ class PlainCounter:
 
 
 def retrieved(scores: Tensor, odd: Tensor) -> Tensor:
-    """How many documents each row retrieved: all, or in a row that holds -∞ those above it."""
+    """How many documents each row retrieved: those above -∞. It is -1 for a row that holds NaN or ∞."""
     found = torch.full((len(scores),), scores.shape[1], dtype=torch.int64, device=scores.device)
-    rows = (odd & LEFT_OUT).nonzero().flatten()
-    for part in rows.split(_rows_at_once(scores)):
-        found[part] = (scores[part] > -torch.inf).sum(1)
+    for part in odd.nonzero().flatten().split(_rows_at_once(scores)):
+        rows = scores[part]
+        found[part] = torch.where(rows.amax(1) < torch.inf, (rows > -torch.inf).sum(1), -1)
     return found
 
 
@@ -93,7 +92,7 @@ def _count_in_blocks(scores: Tensor, query: Tensor, own: Tensor, document: Tenso
     for block, start, stop in zip(bounds, starts, starts[1:]) if scores.shape[1] else ():
         rows = scores[block : block + step]
         low, high = rows.amin(1), rows.amax(1)  # both are NaN where one score is; aminmax() takes ten times as long
-        odd[block : block + step] = (~(high < torch.inf)) * NOT_A_SCORE + (low == -torch.inf) * LEFT_OUT
+        odd[block : block + step] = ~(low.isfinite() & high.isfinite())
         if start < stop:
             its_query, its_own = query[start:stop] - block, own[start:stop]
             place = torch.arange(stop - start, device=query.device) - torch.searchsorted(its_query, its_query)

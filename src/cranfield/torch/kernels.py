@@ -12,43 +12,29 @@ from torch import Tensor
 from cranfield.torch.counting import Counted
 
 _FEW = 8  # judged documents of a query that are faster compared one by one than searched
-_MANY_EQUAL = 8  # judged documents of a query with one score, from where the same holds
+_MANY_EQUAL = 16  # judged documents of a query with one score, from where the same holds
 _SPAN = 1 << 16  # scores of a row that one program reads
-_BLOCK = 4096  # scores that it compares at once
+_BLOCK_ONE, _WARPS_ONE = 2048, 4  # scores that it compares at once, and the warps that share them
+_BLOCK_MANY, _WARPS_MANY = 1024, 4
 _STEPS = 8  # of the search among judged scores, at most: 255 of them for each time the scores are read
 
 
 @triton.jit
-def _compared(
-    scores, mine, column, inside, place, above, before, tied, high, low, TAIL: tl.constexpr
-):  # pragma: no cover - compiled for the device
-    if TAIL:
-        value = tl.load(scores + column, mask=inside, other=float("-inf")).to(mine.dtype)
-        same = (value == mine) & inside
-        low = tl.minimum(low, tl.where(inside, value, float("inf")))
-    else:
-        value = tl.load(scores + column).to(mine.dtype)
-        same = value == mine
-        low = tl.minimum(low, value)
-    above += (value > mine).to(tl.int32)
-    tied += same.to(tl.int32)
-    before += (same & (column > place)).to(tl.int32)
-    high = tl.maximum(high, value, propagate_nan=tl.PropagateNan.ALL)
-    return above, before, tied, high, low
-
-
-@triton.jit
-def _oddities(high, low):  # pragma: no cover
-    wrong = tl.max(tl.where(high < float("inf"), 0, 1))  # NaN is not lower either
-    left_out = tl.max(tl.where(low == float("-inf"), 2, 0))
-    return wrong | left_out
+def _compared(scores, column, mine, n_above, n_tied, zero):  # pragma: no cover - compiled for the device
+    value = tl.load(scores + column).to(mine.dtype)
+    n_above += (value > mine).to(tl.int32)
+    n_tied += (value == mine).to(tl.int32)
+    return n_above, n_tied, zero + value * 0.0  # 0 stays 0 unless a score is not finite
 
 
 @triton.jit
 def _count_one(
     scores, stride, n, tile, query, own, document, above, before, tied, odd, SPAN: tl.constexpr, BLOCK: tl.constexpr
 ):  # pragma: no cover
-    """One judged document, one span of its row."""
+    """One judged document, one span of its row.
+
+    Only in the block that holds the document do columns matter: ties before it come later, ties behind it earlier.
+    """
     entry = tl.program_id(0)
     row = tl.load(query + entry)
     mine = tl.load(own + entry)
@@ -57,26 +43,31 @@ def _count_one(
     first = tl.program_id(1) * SPAN
     last = tl.minimum(first + SPAN, n)
     whole = first + (last - first) // BLOCK * BLOCK
+    middle = first + (tl.minimum(tl.maximum(place, first), last) - first) // BLOCK * BLOCK
     lane = tl.arange(0, BLOCK)
     n_above = tl.zeros([BLOCK], tl.int32)
-    n_before = tl.zeros([BLOCK], tl.int32)
     n_tied = tl.zeros([BLOCK], tl.int32)
-    high = tl.zeros([BLOCK], mine.dtype) - float("inf")
-    low = tl.zeros([BLOCK], mine.dtype) + float("inf")
-    for start in range(first, whole, BLOCK):
-        n_above, n_before, n_tied, high, low = _compared(
-            scores, mine, start + lane, True, place, n_above, n_before, n_tied, high, low, False
-        )
-    if whole < last:
-        column = whole + lane
-        n_above, n_before, n_tied, high, low = _compared(
-            scores, mine, column, column < last, place, n_above, n_before, n_tied, high, low, True
-        )
-    tl.atomic_add(above + entry, tl.sum(n_above))
-    tl.atomic_add(before + entry, tl.sum(n_before))
-    tl.atomic_add(tied + entry, tl.sum(n_tied))
-    strange = _oddities(high, low)
-    tl.atomic_or(odd + row, strange, mask=strange > 0)
+    zero = tl.zeros([BLOCK], mine.dtype)
+    for start in range(first, tl.minimum(middle, whole), BLOCK):
+        n_above, n_tied, zero = _compared(scores, start + lane, mine, n_above, n_tied, zero)
+    n_behind = tl.sum(n_tied)
+    for start in range(middle, last, tl.maximum(whole - middle, BLOCK)):  # that block, and what is left of the span
+        column = start + lane
+        inside = column < last
+        value = tl.load(scores + column, mask=inside, other=0.0).to(mine.dtype)
+        same = (value == mine) & inside
+        n_above += ((value > mine) & inside).to(tl.int32)
+        n_tied += same.to(tl.int32)
+        n_behind += tl.sum((same & (column <= place)).to(tl.int32))
+        zero += value * 0.0
+    for start in range(middle + BLOCK, whole, BLOCK):
+        n_above, n_tied, zero = _compared(scores, start + lane, mine, n_above, n_tied, zero)
+    n_before = tl.sum(n_tied) - n_behind
+    tl.atomic_add(above + entry, tl.sum(n_above), sem="relaxed")
+    tl.atomic_add(before + entry, n_before, sem="relaxed")
+    tl.atomic_add(tied + entry, tl.sum(n_tied), sem="relaxed")
+    strange = tl.max((zero != zero).to(tl.int32))
+    tl.atomic_or(odd + row, strange, mask=strange > 0, sem="relaxed")
 
 
 @triton.jit
@@ -89,17 +80,17 @@ def _count_many(
     limits,
     documents,
     largest_tie,
-    cells,
-    before,
-    tied,
+    by_score,
+    by_order,
     odd,
     SPAN: tl.constexpr,
     BLOCK: tl.constexpr,
     STEPS: tl.constexpr,
 ):  # pragma: no cover
-    """All judged documents of a row, one span of it: a binary search for every score, and a histogram of its answers.
+    """All judged documents of a row, one span of it: a binary search for every score, and histograms of its answers.
 
-    Scores that equal a judged one are few, and are added one by one.
+    by_score: how many scores have so many lower judged scores; first those that equal none, then those that do.
+    by_order: the same with the tie rule, by which no two documents are equal.
     """
     SIZE: tl.constexpr = 1 << STEPS
     slab = tl.program_id(0)
@@ -108,35 +99,40 @@ def _count_many(
     scores += row * stride
     limits += slab * SIZE
     documents += slab * SIZE
-    before += slab * SIZE
-    tied += slab * SIZE
     first = tl.program_id(1) * SPAN
     last = tl.minimum(first + SPAN, n)
     lane = tl.arange(0, BLOCK)
-    histogram = tl.zeros([SIZE], tl.int32)
-    high = tl.zeros([BLOCK], limits.dtype.element_ty) - float("inf")
-    low = tl.zeros([BLOCK], limits.dtype.element_ty) + float("inf")
+    scored = tl.zeros([2 * SIZE], tl.int32)
+    ordered = tl.zeros([SIZE], tl.int32)
+    zero = tl.zeros([BLOCK], limits.dtype.element_ty)
+    # The first two steps of every search need only these.
+    one_half = tl.load(limits + SIZE // 2 - 1)
+    one_fourth = tl.load(limits + SIZE // 4 - 1)
+    three_fourths = tl.load(limits + SIZE // 2 + SIZE // 4 - 1)
     for start in range(first, last, BLOCK):
         column = start + lane
         inside = column < last
-        value = tl.load(scores + column, mask=inside, other=float("-inf")).to(limits.dtype.element_ty)
-        high = tl.maximum(high, value, propagate_nan=tl.PropagateNan.ALL)
-        low = tl.minimum(low, tl.where(inside, value, float("inf")))
-        at = tl.zeros([BLOCK], tl.int32)  # how many judged scores are lower
-        for step in tl.static_range(STEPS):
+        value = tl.load(scores + column, mask=inside, other=0.0).to(limits.dtype.element_ty)
+        zero += value * 0.0
+        value = tl.where(inside, value, float("-inf"))  # falls in the lowest cell, which nobody reads
+        upper = one_half < value
+        at = tl.where(upper, SIZE // 2, 0)  # how many judged scores are lower
+        at += tl.where(tl.where(upper, three_fourths, one_fourth) < value, SIZE // 4, 0)
+        for step in tl.static_range(2, STEPS):
             further = at + (SIZE >> (step + 1))
             at = tl.where(tl.load(limits + further - 1) < value, further, at)
-        histogram += tl.histogram(at, SIZE)
-        equal = inside
+        equal = tl.load(limits + at) == value
+        scored += tl.histogram(tl.where(equal, at + SIZE, at), 2 * SIZE)
+        behind = at
         for other in range(rounds):
             slot = at + other
-            equal = equal & (tl.load(limits + slot, mask=equal, other=float("inf")) == value)
-            tl.atomic_add(tied + slot, 1, mask=equal, sem="relaxed")
-            earlier = equal & (column + tile > tl.load(documents + slot, mask=equal, other=0))
-            tl.atomic_add(before + slot, 1, mask=earlier, sem="relaxed")
-    tl.atomic_add(cells + slab * SIZE + tl.arange(0, SIZE), histogram, sem="relaxed")
-    strange = _oddities(high, low)
-    tl.atomic_or(odd + row, strange, mask=strange > 0)
+            equal = equal & (tl.load(limits + slot, mask=equal, other=0.0) == value)
+            behind += (equal & (tl.load(documents + slot, mask=equal, other=0) < column + tile)).to(tl.int32)
+        ordered += tl.histogram(behind, SIZE)
+    tl.atomic_add(by_score + slab * 2 * SIZE + tl.arange(0, 2 * SIZE), scored, sem="relaxed")
+    tl.atomic_add(by_order + slab * SIZE + tl.arange(0, SIZE), ordered, sem="relaxed")
+    strange = tl.max((zero != zero).to(tl.int32))
+    tl.atomic_or(odd + row, strange, mask=strange > 0, sem="relaxed")
 
 
 class DeviceCounter:
@@ -180,7 +176,8 @@ class DeviceCounter:
                 *self._counts,
                 self._odd,
                 _SPAN,
-                _block(n),
+                _block(n, _BLOCK_ONE),
+                num_warps=_WARPS_ONE,
             )
 
     def counted(self) -> Counted:
@@ -193,7 +190,7 @@ class _Slabs:
     """The judged scores of each row, ascending, in slabs of as many as one program can search."""
 
     def __init__(self, query: Tensor, own: Tensor, document: Tensor, judged: Tensor, most: int) -> None:
-        order = own.argsort()
+        order = own.argsort(stable=True)  # documents with one score stay in the order of their columns
         self.order = order[query[order].argsort(stable=True)]
         self.steps = min(_STEPS, max(4, most.bit_length()))
         size = 1 << self.steps
@@ -214,7 +211,9 @@ class _Slabs:
         run = column - (column * new).cummax(1).values + 1
         self.largest_tie = (run * (self.limits < torch.inf)).amax(1).to(torch.int32)
 
-        self._tables = torch.zeros((3, *self.limits.shape), dtype=torch.int32, device=query.device)
+        self._first_equal = (column - run + 1)[self.slab, self.slot]
+        self._by_score = torch.zeros((len(self.query), 2, size), dtype=torch.int32, device=query.device)
+        self._by_order = torch.zeros_like(self.documents)
 
     def add(self, scores: Tensor, start: int, odd: Tensor) -> None:
         """Search the place of every score of a tile."""
@@ -228,22 +227,29 @@ class _Slabs:
             self.limits,
             self.documents,
             self.largest_tie,
-            *self._tables,
+            self._by_score,
+            self._by_order,
             odd,
             _SPAN,
-            _block(n),
+            _block(n, _BLOCK_MANY),
             self.steps,
+            num_warps=_WARPS_MANY,
         )
 
     def counts(self) -> Tensor:
         """The documents above each judged one, those with its score before it, and all with its score."""
-        cells, before, tied = self._tables
-        above = cells.sum(1, keepdim=True) - cells.cumsum(1)
-        counts = torch.empty((3, len(self.order)), dtype=torch.int64, device=cells.device)
-        for column, table in zip(counts, (above, before, tied), strict=True):
-            column[self.order] = table[self.slab, self.slot].long()
+        above = _beyond(self._by_score.sum(1))[self.slab, self.slot]
+        before = _beyond(self._by_order)[self.slab, self.slot] - above
+        tied = self._by_score[self.slab, 1, self._first_equal].long()
+        counts = torch.empty((3, len(self.order)), dtype=torch.int64, device=above.device)
+        counts[:, self.order] = torch.stack((above, before, tied))
         return counts
 
 
-def _block(n: int) -> int:
-    return min(_BLOCK, max(128, 1 << (n - 1).bit_length()))
+def _beyond(cells: Tensor) -> Tensor:
+    """How many scores fall in the cells behind each one."""
+    return cells.sum(1, keepdim=True) - cells.cumsum(1)
+
+
+def _block(n: int, most: int) -> int:
+    return min(most, max(128, 1 << (n - 1).bit_length()))

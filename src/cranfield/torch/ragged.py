@@ -12,7 +12,7 @@ from cranfield.errors import InputError
 from cranfield.evaluation import DEFAULT_MEASURES, Measures
 from cranfield.judge.policy import Policy
 from cranfield.result import Evaluation
-from cranfield.torch.counting import NOT_A_SCORE, Counted, counter, retrieved
+from cranfield.torch.counting import Counted, counter, retrieved
 from cranfield.torch.judgments import TensorJudgments, read_judgments
 from cranfield.torch.scores import check_measures, finish, scanned_of
 
@@ -66,7 +66,7 @@ def evaluate_flat(
     )
     own = preds[mask]
     counted, found = _count(preds, query, column, sizes, judgments, own)
-    wrong = (counted.odd & NOT_A_SCORE).nonzero().flatten()
+    wrong = (found < 0).nonzero().flatten()
     if len(wrong):
         value = preds[query == wrong[0]]
         value = value[~(value < torch.inf)][0]

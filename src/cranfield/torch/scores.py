@@ -17,7 +17,7 @@ from cranfield.judge.ranks import Graded, JudgedRanks
 from cranfield.judge.scan import Scanned
 from cranfield.measures import Measure, parse_measures
 from cranfield.result import Evaluation
-from cranfield.torch.counting import NOT_A_SCORE, Counted, counter, retrieved
+from cranfield.torch.counting import Counted, counter, retrieved
 from cranfield.torch.judgments import TensorJudgments, read_judgments
 
 
@@ -72,8 +72,8 @@ def scan_scores(scores: Tensor, judgments: TensorJudgments, policy: Policy, name
     counting.add(scores)
     counted = counting.counted()
     sizes = retrieved(scores, counted.odd)
-    if bool((counted.odd & NOT_A_SCORE).any()):
-        raise _not_a_score(scores, counted.odd, name)
+    if len(sizes) and int(sizes.min()) < 0:
+        raise _not_a_score(scores, sizes, name)
     return scanned_of(judgments, counted, own, sizes, policy)
 
 
@@ -115,8 +115,8 @@ def check_measures(measures: Measures, policy: Policy) -> Sequence[Measure]:
     return wanted
 
 
-def _not_a_score(scores: Tensor, odd: Tensor, name: str) -> InputError:
-    row = int((odd & NOT_A_SCORE).nonzero()[0])
+def _not_a_score(scores: Tensor, sizes: Tensor, name: str) -> InputError:
+    row = int((sizes < 0).nonzero()[0])
     column = int((~(scores[row] < torch.inf)).nonzero()[0])
     return InputError(
         name,
