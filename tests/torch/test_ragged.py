@@ -77,6 +77,8 @@ def test_what_is_wrong_is_said():
         RetrievalMeasures("RR").update(preds[:1], target[:2], indexes[:2])
     with pytest.raises(InputError, match="preds must be floating numbers"):
         evaluate_flat(target, target, indexes, "RR")
+    with pytest.raises(InputError, match="it must be a mask: one bool for each row"):
+        evaluate_flat(preds, target, indexes, "RR", judged=target)
     preds[indexes == 6] = torch.nan
     with pytest.raises(InputError, match="a score of query 6 is nan"):
         evaluate_flat(preds, target, indexes, "RR")

@@ -117,7 +117,7 @@ def _by_comparing(rows: Tensor, query: Tensor, own: Tensor, place: Tensor, most:
 def _how_many(compare: Callable[..., Tensor], rows: Tensor, limit: Tensor) -> Tensor:
     """In how many places of each row a comparison holds."""
     if rows.shape[1] < 1 << 24:  # below that, float32 counts exactly, and several times faster than bools
-        return compare(rows, limit, out=torch.empty(rows.shape, device=rows.device)).sum(1).long()
+        return compare(rows, limit, out=torch.empty(rows.shape, dtype=torch.float32, device=rows.device)).sum(1).long()
     return compare(rows, limit).sum(1)
 
 

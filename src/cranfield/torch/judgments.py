@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from cranfield.errors import DuplicateError, InputError
-from cranfield.judge.judgments import Integers, Numbers, ends
+from cranfield.judge.judgments import Integers, Numbers
 
 SHAPES = (
     "judgments are a dense tensor of the scores' shape, a sparse one, or a tuple of tensors (query, document, grade)"
@@ -89,15 +89,20 @@ def read_judgments(
         column=column.to(device),
         rows=rows,
         query_ids=names if len(rows) == shape[0] else tuple(names[at] for at in rows.tolist()),
-        first=ends(sizes[rows]),
+        first=np.concatenate(([0], np.cumsum(sizes[rows]))),
         grades=grades,
         extra=shape[0] - len(rows),
     )
 
 
+@lru_cache(maxsize=4)
+def _numbers(size: int) -> tuple[str, ...]:
+    return tuple(map(str, range(size)))
+
+
 def _names(query_ids: Sequence[Any] | None, size: int) -> tuple[str, ...]:
     if query_ids is None:
-        return tuple(map(str, range(size)))
+        return _numbers(size)
     names = tuple(map(str, query_ids.tolist() if hasattr(query_ids, "tolist") else query_ids))
     if len(names) != size:
         raise InputError("query_ids", f"there are {len(names)} for {size} rows of scores.")

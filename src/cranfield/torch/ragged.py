@@ -49,6 +49,8 @@ def evaluate_flat(
         raise InputError(name, f"preds, target and indexes have {len(preds)}, {len(target)} and {len(indexes)} rows.")
     if not preds.is_floating_point() or indexes.is_floating_point():
         raise InputError(name, "preds must be floating numbers, and indexes whole ones.")
+    if judged is not None and (judged.dtype != torch.bool or judged.numel() != len(preds)):
+        raise InputError("judged", "it must be a mask: one bool for each row.")
     if not len(preds):
         raise InputError(name, "there is not one ranking in it.")
     queries, query, sizes = indexes.unique(return_inverse=True, return_counts=True)
