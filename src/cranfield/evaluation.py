@@ -72,12 +72,9 @@ def evaluate(
         from cranfield.judge.order import with_lengths
 
         judged = with_lengths(judged, judgments, source, policy, lengths)
-    if policy.missing == "error" and judged.missing.any():
-        lacking = [query for query, gone in zip(judged.query_ids, judged.missing, strict=True) if gone]
-        listed = ", ".join(lacking[:5]) + (", …" if len(lacking) > 5 else "")
-        raise InputError(source.name, f"{len(lacking)} judged queries are not in the run: {listed}.")
+    refuse_missing(judged, policy, source.name)
     stream = source.stream
-    digest = stream.sha256 if stream else f"ranks-{_digest(judged)}"
+    digest = stream.sha256 if stream else f"ranks-{digest_of(judged)}"
     tables = {} if isinstance(read, Judgments) else _tables(read, judged, wanted)
     return Evaluation(name or run_name(source.name), wanted, judged, policy, (judgments.sha256, digest), tables)
 
@@ -175,7 +172,15 @@ _RUN_EXTENSIONS = {
 }
 
 
-def _digest(judged: JudgedRanks) -> str:
+def refuse_missing(judged: JudgedRanks, policy: Policy, source: str) -> None:
+    """Refuse a run that lacks judged queries, where the policy says so."""
+    if policy.missing == "error" and judged.missing.any():
+        lacking = [query for query, gone in zip(judged.query_ids, judged.missing, strict=True) if gone]
+        listed = ", ".join(lacking[:5]) + (", …" if len(lacking) > 5 else "")
+        raise InputError(source, f"{len(lacking)} judged queries are not in the run: {listed}.")
+
+
+def digest_of(judged: JudgedRanks) -> str:
     """A hash of the judged ranks, for a run that has no bytes of its own: hashing all of it would take far longer."""
     digest = hashlib.sha256("\n".join(judged.query_ids).encode())
     for column in (judged.query, judged.rank, judged.grade, judged.retrieved):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -123,7 +124,7 @@ class Evaluation(Mapping[str, float]):
         self.policy = policy
         self.qrels_sha256, self.run_sha256 = inputs
         self.version = __version__
-        self.query_ids = tuple(query for query, keep in zip(judged.query_ids, kept, strict=True) if keep)
+        self.query_ids = judged.query_ids if kept.all() else tuple(compress(judged.query_ids, kept))
         self.counts = Counts(
             queries=len(self.query_ids),
             judged=len(judged),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,22 @@ from cranfield.judge.scan import Scanned, scan_text
 from cranfield.read.source import Rankings, Source, Table, Text
 
 Flags = npt.NDArray[np.bool_]
+
+
+class Graded(Protocol):
+    """What the table needs of judgments, whatever they were read from; their rows are sorted by query."""
+
+    @property
+    def query_ids(self) -> tuple[str, ...]: ...  # noqa: D102
+
+    @property
+    def first(self) -> Integers: ...  # noqa: D102
+
+    @property
+    def query(self) -> Integers: ...  # noqa: D102
+
+    @property
+    def grades(self) -> Numbers: ...  # noqa: D102
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,6 +240,11 @@ class JudgedRanks:
         """The table of what a scan found, whatever did the scan."""
         if not scanned.extra and (scanned.retrieved < 0).all():
             raise InputError(source, "there is not one ranking in it.")
+        return cls.counted(judgments, scanned, policy)
+
+    @classmethod
+    def counted(cls, judgments: Graded, scanned: Scanned, policy: Policy) -> JudgedRanks:
+        """The table of what a scan has counted above the judged documents."""
         return _table(judgments, scanned, policy).cut(policy.depth)
 
     @classmethod
@@ -252,7 +273,7 @@ class JudgedRanks:
         )
 
 
-def _table(judgments: Judgments, scanned: Scanned, policy: Policy) -> JudgedRanks:
+def _table(judgments: Graded, scanned: Scanned, policy: Policy) -> JudgedRanks:
     found = scanned.found
     query, grade = judgments.query[found.row], judgments.grades[found.row]
     rank = found.above + 1 + found.before

@@ -1,0 +1,18 @@
+"""Scores and embeddings in PyTorch, on any device: compare and count, never sort.
+
+>>> import torch
+>>> from cranfield.torch import evaluate
+>>> evaluate(torch.tensor([[0.2, 0.9, 0.5]]), torch.tensor([[1, 0, 0]]), "RR P@3")
+<Evaluation of scores: RR=0.3333, P@3=0.3333; 1 query>
+"""
+
+from cranfield.errors import need
+
+need("torch", extra="torch", purpose="cranfield.torch")
+
+from cranfield.torch.corpus import FullCorpus  # noqa: E402
+from cranfield.torch.evaluator import RetrievalEvaluator  # noqa: E402
+from cranfield.torch.ragged import RetrievalMeasures, evaluate_flat  # noqa: E402
+from cranfield.torch.scores import evaluate  # noqa: E402
+
+__all__ = ["FullCorpus", "RetrievalEvaluator", "RetrievalMeasures", "evaluate", "evaluate_flat"]

@@ -1,0 +1,242 @@
+"""Embeddings of queries and of a whole corpus: exact ranks of the judged documents, a tile of products at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from cranfield.errors import CranfieldError, InputError
+from cranfield.evaluation import DEFAULT_MEASURES, Measures
+from cranfield.judge.policy import Policy
+from cranfield.judge.ranks import JudgedRanks
+from cranfield.judge.scan import Scanned
+from cranfield.result import Evaluation
+from cranfield.torch.counting import Counted, counter
+from cranfield.torch.judgments import TensorJudgments, read_judgments
+from cranfield.torch.scores import check_measures, finish, scanned_of
+
+Similarity = Literal["dot", "cosine", "l2"]
+_AT_ONCE = 1 << 30  # products held at a time
+
+
+class _Survey(NamedTuple):
+    judgments: TensorJudgments
+    size: int  # of the corpus
+    tile: int  # documents that are multiplied at once
+    documents: Tensor  # the judged ones, each once
+    which: Tensor  # of these each judgment is about
+
+
+class FullCorpus:
+    """The ranks that judged documents have among all documents of a corpus, by the similarity of embeddings.
+
+    queries: a tensor (queries, dimensions), on the device that is to compute.
+    documents: a tensor (documents, dimensions), a NumPy array (it may be memory-mapped), a list of such shards, or a
+        function that returns an iterable of shards, which is called for each pass over the corpus. A shard that is
+        elsewhere is moved to the device of the queries, a tile at a time.
+    judgments: sparse, dense or a tuple of tensors (query, document, grade), as for `evaluate`.
+    similarity: "dot", "cosine", or "l2" (the nearest first).
+    tile: documents that are multiplied at once.
+    dtype: the precision of the scores, in which they are compared; by default that of the embeddings, as of their
+        product in PyTorch (for "l2" at least float32). torch.float32 tells more scores of half or bfloat16 embeddings
+        apart, and takes longer.
+
+    The score of a judged document must equal, bit for bit, what its tile gives for it. It is computed ahead, in a
+    product of the same shape; when its tile comes the two are compared, and if one differs all is counted again with
+    the scores of the tiles.
+
+    >>> queries, documents = torch.tensor([[1.0, 0.0]]), torch.tensor([[0.5, 0.5], [0.9, 0.1], [0.0, 1.0]])
+    >>> FullCorpus(queries, documents, ([0], [0], [1])).evaluate("RR")
+    <Evaluation of embeddings: RR=0.5000; 1 query>
+    """
+
+    def __init__(
+        self,
+        queries: Tensor,
+        documents: Any,
+        judgments: Any,
+        similarity: Similarity = "dot",
+        *,
+        tile: int = 1 << 16,
+        dtype: torch.dtype | None = None,
+        query_ids: Sequence[Any] | None = None,
+    ) -> None:
+        if similarity not in ("dot", "cosine", "l2"):
+            raise InputError("similarity", f"'{similarity}' is not known.", hint="it is 'dot', 'cosine' or 'l2'")
+        if not isinstance(queries, Tensor) or queries.dim() != 2 or not queries.is_floating_point():
+            raise InputError("queries", "they are not embeddings.", hint="a tensor (queries, dimensions) of numbers")
+        if isinstance(documents, Iterator):
+            raise InputError(
+                "documents",
+                "an iterator can be read only once.",
+                hint="give a function that returns a new iterator each time",
+            )
+        self._documents: Any = documents
+        self._given: Any = judgments
+        self._query_ids: Sequence[Any] | None = query_ids
+        self._similarity: Similarity = similarity
+        self._queries: Any = queries.detach()
+        if similarity == "cosine":
+            self._queries = torch.nn.functional.normalize(self._queries.float(), dim=1).to(queries.dtype)
+        least = torch.promote_types(queries.dtype, torch.float32) if similarity == "l2" else queries.dtype
+        self._dtype: Any = dtype or least
+        self._most: int = max(1, tile)
+
+    def evaluate(
+        self, measures: Measures = DEFAULT_MEASURES, *, policy: Policy | None = None, name: str = "embeddings"
+    ) -> Evaluation:
+        """Measure how good the embeddings are."""
+        policy = policy or Policy()
+        wanted = check_measures(measures, policy)
+        judgments, scanned = self._survey.judgments, self._scanned(policy)
+        return finish(judgments, scanned, wanted, policy, name, judgments.sha256)
+
+    def ranks(self, policy: Policy | None = None) -> JudgedRanks:
+        """The table of the judged documents and their ranks."""
+        policy = policy or Policy()
+        return JudgedRanks.counted(self._survey.judgments, self._scanned(policy), policy)
+
+    def _scanned(self, policy: Policy) -> Scanned:
+        counted, own = self._counted
+        sizes = torch.full((len(self._queries),), self._survey.size)
+        return scanned_of(self._survey.judgments, counted, own, sizes, policy)
+
+    # The documents.
+
+    def _shards(self) -> Iterator[Any]:
+        documents = self._documents
+        if callable(documents):
+            yield from documents()
+        elif isinstance(documents, Tensor | np.ndarray):
+            yield documents
+        else:
+            yield from documents
+
+    def _pieces(self) -> Iterator[tuple[int, Any]]:
+        """The first document of every tile, and the tile as it is stored."""
+        start, tile = 0, self._survey.tile
+        for shard in self._shards():
+            for at in range(0, len(shard), tile):
+                yield start + at, shard[at : at + tile]
+            start += len(shard)
+
+    @cached_property
+    def _survey(self) -> _Survey:
+        """A pass over the documents without a product: how many there are, and the judged ones."""
+        size, longest, found = 0, 0, []
+        judgments = read_judgments(
+            self._given, (len(self._queries), self._promised()), self._queries.device, None, self._query_ids
+        )
+        wanted, which = judgments.column.unique(return_inverse=True)
+        wanted = wanted.cpu()
+        for shard in self._shards():
+            if len(shard.shape) != 2 or shard.shape[1] != self._queries.shape[1]:
+                shapes = f"{tuple(shard.shape)} does not go with queries of {tuple(self._queries.shape)}"
+                raise InputError("documents", f"the shape {shapes}.")
+            first, last = torch.searchsorted(wanted, torch.tensor([size, size + len(shard)])).tolist()
+            rows = wanted[first:last] - size
+            rows = shard[rows.to(shard.device)] if isinstance(shard, Tensor) else torch.from_numpy(shard[rows.numpy()])
+            found.append(rows.detach().to(self._queries.device, self._queries.dtype))
+            size, longest = size + len(shard), max(longest, len(shard))
+        if len(wanted) and int(wanted[-1]) >= size:
+            fact = f"document {int(wanted[-1])} is judged, but the corpus has {size} of them."
+            raise InputError("judgments", fact, hint="queries and documents are numbers from 0")
+        return _Survey(judgments, size, min(self._most, max(1, longest)), torch.cat(found), which)
+
+    def _promised(self) -> int:
+        """How many documents there are, or could be where only a pass over the shards will tell."""
+        if isinstance(self._documents, Tensor | np.ndarray):
+            return len(self._documents)
+        return int(self._given.shape[1]) if isinstance(self._given, Tensor) else 1 << 36
+
+    def _on_device(self, piece: Any) -> Tensor:
+        """A tile where the queries are, in their precision, as long as all others."""
+        rows = piece if isinstance(piece, Tensor) else torch.from_numpy(np.array(piece))
+        rows = rows.detach().to(device=self._queries.device, dtype=self._queries.dtype, non_blocking=True)
+        if len(rows) < self._survey.tile:
+            rows = torch.cat((rows, rows.new_zeros(self._survey.tile - len(rows), rows.shape[1])))
+        if self._similarity == "cosine":
+            rows = torch.nn.functional.normalize(rows.float(), dim=1).to(rows.dtype)
+        return rows
+
+    # The scores.
+
+    def _scores(self, queries: Tensor, tile: Tensor) -> Tensor:
+        if self._dtype == queries.dtype:
+            scores = queries @ tile.T
+        elif self._dtype == torch.float32 and queries.is_cuda:
+            scores = torch.mm(queries, tile.T, out_dtype=torch.float32)
+        else:
+            scores = queries.to(self._dtype) @ tile.to(self._dtype).T
+        if self._similarity == "l2":  # |q - d|² = |q|² - (2 q·d - |d|²), and |q|² is the same for all documents
+            scores.mul_(2).sub_(tile.to(self._dtype).square().sum(1))
+        return scores
+
+    def _blocks(self) -> Iterator[tuple[slice, slice]]:
+        """The queries that are multiplied at once, and their judgments."""
+        step = max(1, _AT_ONCE // self._survey.tile)
+        edges = torch.arange(0, len(self._queries) + step, step, device=self._queries.device)
+        first = torch.searchsorted(self._survey.judgments.row, edges).tolist()
+        for at, (start, stop) in enumerate(pairwise(first)):
+            yield slice(at * step, (at + 1) * step), slice(start, stop)
+
+    def _ahead(self) -> Tensor:
+        """The scores of the judged documents, in products of the shape that their tiles will have."""
+        judgments, _, size, documents, which = self._survey
+        own = torch.empty(len(which), dtype=self._dtype, device=self._queries.device)
+        for queries, judged in self._blocks():
+            its_documents, place = which[judged].unique(return_inverse=True)
+            row = judgments.row[judged] - queries.start
+            for at in range(0, len(its_documents), size):
+                tile = self._on_device(documents[its_documents[at : at + size]])
+                scores = self._scores(self._queries[queries], tile)
+                here = ((place >= at) & (place < at + size)).nonzero().flatten()
+                own[judged.start + here] = scores[row[here], place[here] - at]
+        return own
+
+    @cached_property
+    def _counted(self) -> tuple[Counted, Tensor]:
+        own = self._ahead()
+        for _ in range(2):
+            counted, seen = self._count(own)
+            if torch.equal(own, seen):
+                return counted, own
+            own = seen
+        raise CranfieldError(
+            "the same product gave different scores each time.",
+            hint="torch.use_deterministic_algorithms(True), or a device that computes reproducibly",
+        )
+
+    def _count(self, own: Tensor) -> tuple[Counted, Tensor]:
+        """One pass over the corpus: what stands above scores, and the scores that the tiles give for the same."""
+        judgments, seen = self._survey.judgments, own.clone()
+        blocks = list(self._blocks())
+        row = [judgments.row[judged] - queries.start for queries, judged in blocks]
+        counters = [
+            counter(len(self._queries[queries]), rows, own[judged], judgments.column[judged])
+            for (queries, judged), rows in zip(blocks, row, strict=True)
+        ]
+        for start, piece in self._pieces():
+            tile, size = self._on_device(piece), len(piece)
+            for (queries, judged), rows, counting in zip(blocks, row, counters, strict=True):
+                scores = self._scores(self._queries[queries], tile)[:, :size]
+                counting.add(scores, start)
+                place = judgments.column[judged] - start
+                here = (place >= 0) & (place < size)
+                seen[judged] = torch.where(here, scores[rows, place.clamp(0, size - 1)], seen[judged])
+        parts = [counting.counted() for counting in counters]
+        counted = Counted(*(torch.cat(column) for column in zip(*parts, strict=True)))
+        wrong = counted.odd.nonzero().flatten()
+        if len(wrong):
+            raise InputError(
+                "embeddings",
+                f"a score of query {int(wrong[0])} is not a finite number.",
+                hint="look for NaN in the embeddings; half overflows above 65504, which dtype=torch.float32 avoids",
+            )
+        return counted, seen

@@ -1,0 +1,175 @@
+"""Flat columns of score, target and query, as torchmetrics has them: at once, or in batches and across processes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from cranfield.errors import InputError
+from cranfield.evaluation import DEFAULT_MEASURES, Measures
+from cranfield.judge.policy import Policy
+from cranfield.result import Evaluation
+from cranfield.torch.counting import Counted, counter, retrieved
+from cranfield.torch.judgments import TensorJudgments, read_judgments
+from cranfield.torch.scores import check_measures, finish, scanned_of
+
+
+def evaluate_flat(
+    preds: Tensor,
+    target: Tensor,
+    indexes: Tensor,
+    measures: Measures = DEFAULT_MEASURES,
+    *,
+    judged: Tensor | None = None,
+    policy: Policy | None = None,
+    name: str = "scores",
+) -> Evaluation:
+    """Measure how good scores are that stand in one column, whatever the lengths of the rankings.
+
+    preds, target, indexes: of each document its score, its grade and the number of its query, in any order.
+    judged: a mask of the grades that are judgments; without it a grade of 0 is none, as in `evaluate`.
+
+    Every query that occurs counts, also one without a relevant document, which torchmetrics calls
+    empty_target_action="neg". The tie rule takes the documents of a query in the order in which they stand:
+    ties="doc_id" puts the later one first. torchmetrics leaves the order of ties open, and its average precision takes
+    a relevant document with a score of 0 or less for one that is not relevant.
+
+    >>> scores, grades = torch.tensor([0.2, 0.9, 0.5, 0.4]), torch.tensor([0, 0, 1, 1])
+    >>> evaluate_flat(scores, grades, torch.tensor([0, 0, 0, 1]), "RR").by_query("RR")
+    {'0': 0.5, '1': 1.0}
+    """
+    policy = policy or Policy()
+    wanted = check_measures(measures, policy)
+    preds, target, indexes = (column.detach().flatten() for column in (preds, target, indexes))
+    lengths = {len(column) for column in (preds, target, indexes)}
+    if len(lengths) > 1:
+        raise InputError(name, f"preds, target and indexes have {len(preds)}, {len(target)} and {len(indexes)} rows.")
+    if not preds.is_floating_point() or indexes.is_floating_point():
+        raise InputError(name, "preds must be floating numbers, and indexes whole ones.")
+    if judged is not None and (judged.dtype != torch.bool or judged.numel() != len(preds)):
+        raise InputError("judged", "it must be a mask: one bool for each row.")
+    if not len(preds):
+        raise InputError(name, "there is not one ranking in it.")
+    queries, query, sizes = indexes.unique(return_inverse=True, return_counts=True)
+    order = query.argsort(stable=True)
+    query, preds, target = query[order], preds[order], target[order]
+    column = torch.arange(len(query), device=query.device) - (sizes.cumsum(0) - sizes)[query]
+    mask = target != 0 if judged is None else judged.flatten()[order]
+    judgments = read_judgments(
+        (query[mask], column[mask], target[mask]),
+        (len(queries), int(sizes.max())),
+        preds.device,
+        None,
+        queries.tolist(),
+        everybody=True,
+    )
+    own = preds[mask]
+    counted, found = _count(preds, query, column, sizes, judgments, own)
+    wrong = (found < 0).nonzero().flatten()
+    if len(wrong):
+        value = preds[query == wrong[0]]
+        value = value[~(value < torch.inf)][0]
+        raise InputError(name, f"a score of query {int(queries[wrong[0]])} is {float(value)}.")
+    scanned = scanned_of(judgments, counted, own, found, policy)
+    return finish(judgments, scanned, wanted, policy, name, judgments.sha256)
+
+
+def _count(
+    preds: Tensor, query: Tensor, column: Tensor, sizes: Tensor, judgments: TensorJudgments, own: Tensor
+) -> tuple[Counted, Tensor]:
+    """Count in one dense tensor for all rankings of a similar length: less than half of each is padding."""
+    above, before, tied = torch.zeros((3, len(own)), dtype=torch.int64, device=preds.device)
+    found, odd = torch.zeros_like(sizes), torch.zeros(len(sizes), dtype=torch.int32, device=preds.device)
+    kind = torch.frexp(sizes.double()).exponent  # the same for all lengths from one power of two up to the next
+    row = torch.empty_like(sizes)
+    for length in kind.unique():
+        members = (kind == length).nonzero().flatten()
+        row[members] = torch.arange(len(members), device=row.device)
+        these = (kind[query] == length).nonzero().flatten()
+        scores = preds.new_full((len(members), int(sizes[members].max())), -torch.inf)
+        scores[row[query[these]], column[these]] = preds[these]
+        hits = (kind[judgments.row] == length).nonzero().flatten()
+        counting = counter(len(members), row[judgments.row[hits]], own[hits], judgments.column[hits])
+        counting.add(scores)
+        part = counting.counted()
+        above[hits], before[hits], tied[hits], odd[members] = part
+        found[members] = retrieved(scores, part.odd)
+    return Counted(above, before, tied, odd), found
+
+
+class RetrievalMeasures:
+    """Collects scores in batches, and measures them all in the end, like a metric of torchmetrics.
+
+    The documents of a query may come in several batches, and in several processes of torch.distributed: where that is
+    initialised, `compute` gathers them, and gives the same in every process.
+
+    >>> collected = RetrievalMeasures("RR")
+    >>> collected.update(torch.tensor([0.2, 0.9]), torch.tensor([1, 0]), torch.tensor([0, 0]))
+    >>> collected.update(torch.tensor([0.1, 0.3]), torch.tensor([0, 1]), torch.tensor([0, 1]))
+    >>> collected.compute()["RR"]
+    0.75
+    """
+
+    def __init__(
+        self,
+        measures: Measures = DEFAULT_MEASURES,
+        *,
+        policy: Policy | None = None,
+        name: str = "scores",
+        group: Any = None,  # of processes that gather; all of them by default
+    ) -> None:
+        self.measures = check_measures(measures, policy or Policy())
+        self.policy = policy
+        self.name = name
+        self._group: Any = group
+        self._batches: list[tuple[Any, ...]] = []
+
+    def update(self, preds: Tensor, target: Tensor, indexes: Tensor, judged: Tensor | None = None) -> None:
+        """Add a batch: of each document its score, its grade and the number of its query."""
+        columns = tuple(column.detach().flatten() for column in (preds, target, indexes))
+        if len({len(column) for column in columns}) > 1:
+            raise InputError(
+                self.name, f"a batch has columns of {', '.join(str(len(column)) for column in columns)} rows."
+            )
+        mask = columns[1] != 0 if judged is None else judged.flatten()
+        self._batches.append((*columns, mask))
+
+    __call__ = update
+
+    def reset(self) -> None:
+        """Forget all batches."""
+        self._batches.clear()
+
+    def compute(self) -> Evaluation:
+        """The evaluation of all that was collected, here and in the other processes."""
+        if self._batches:
+            columns = [torch.cat(column) for column in zip(*self._batches, strict=True)]
+        else:  # in this process
+            columns = [torch.empty(0, dtype=kind) for kind in (torch.float64, torch.float64, torch.int64, torch.bool)]
+        distributed = torch.distributed
+        if distributed.is_available() and distributed.is_initialized() and distributed.get_world_size(self._group) > 1:
+            columns = _gathered(columns, self._group)
+        preds, target, indexes, mask = columns
+        return evaluate_flat(preds, target, indexes, self.measures, judged=mask, policy=self.policy, name=self.name)
+
+
+def _gathered(columns: Sequence[Tensor], group: Any) -> list[Tensor]:
+    """The columns of all processes, one after another; float64 holds the numbers of every one of them exactly."""
+    distributed = torch.distributed
+    device = torch.device("cuda" if distributed.get_backend(group) == "nccl" else "cpu")
+    kinds = (torch.float64, torch.float64, torch.int64, torch.int64)
+    mine = [column.to(device=device, dtype=kind) for column, kind in zip(columns, kinds, strict=True)]
+    world = distributed.get_world_size(group)
+    sizes = [torch.zeros(1, dtype=torch.int64, device=device) for _ in range(world)]
+    distributed.all_gather(sizes, torch.tensor([len(mine[0])], device=device), group=group)
+    longest = int(max(sizes))
+    found = []
+    for column in mine:
+        padded = torch.cat((column, column.new_zeros(longest - len(column))))
+        parts = [torch.empty_like(padded) for _ in range(world)]
+        distributed.all_gather(parts, padded, group=group)
+        found.append(torch.cat([part[: int(size)] for part, size in zip(parts, sizes, strict=True)]))
+    return [*found[:3], found[3].bool()]

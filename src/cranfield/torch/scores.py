@@ -1,0 +1,125 @@
+"""evaluate(scores, relevance, measures): a tensor of scores on any device, and the usual Evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from cranfield.errors import InputError, MeasureError, PolicyError
+from cranfield.evaluation import DEFAULT_MEASURES, Measures, digest_of, refuse_missing
+from cranfield.judge.counting import Found
+from cranfield.judge.policy import Policy
+from cranfield.judge.ranks import Graded, JudgedRanks
+from cranfield.judge.scan import Scanned
+from cranfield.measures import Measure, parse_measures
+from cranfield.result import Evaluation
+from cranfield.torch.counting import Counted, counter, retrieved
+from cranfield.torch.judgments import TensorJudgments, read_judgments
+
+
+def evaluate(
+    scores: Tensor,
+    relevance: Any,
+    measures: Measures = DEFAULT_MEASURES,
+    *,
+    judged: Any = None,
+    policy: Policy | None = None,
+    query_ids: Sequence[Any] | None = None,
+    name: str = "scores",
+) -> Evaluation:
+    """Measure how good a tensor of scores is: one row for each query, one column for each document.
+
+    rank(d) = 1 + #{documents with a higher score} + #{documents with the same score that the tie rule puts before d}
+
+    That is counted where the scores are; only the ranks of judged documents leave the device.
+
+    scores: half, bfloat16, float32 or float64. -∞ means "not retrieved", for rows of different lengths; a row of
+        nothing else is a query that the run lacks. NaN and ∞ are errors.
+    relevance: the grades, in one of three shapes.
+        A dense tensor of the scores' shape: each row is a judged query; NaN is no judgment, and neither is 0 unless the
+        mask `judged` (of bools, or True for all) says so. That matters only to measures that tell documents judged not
+        relevant from unjudged ones, such as bpref and Judged@10. With a mask, a row without a judgment is not judged.
+        A sparse tensor, or a tuple of tensors (query, document, grade) with rows and columns of the scores: all that is
+        listed is judged, 0 as well; queries without a judgment are left out and counted as extra.
+        A negative grade means "pooled, not judged", as everywhere.
+    policy: the conventions. A document's id is its column: ties="doc_id" puts the larger column first, "smaller_doc_id"
+        and "file" the smaller. Scores tie if they are equal in their own precision: 1.0001 and 1.0002 tie in half.
+    query_ids: names for the rows; by default their numbers.
+
+    >>> scores = torch.tensor([[0.2, 0.9, 0.5], [0.1, 0.2, 0.3]])
+    >>> evaluate(scores, torch.tensor([[1, 0, 0], [0, 0, 2]]), "RR nDCG@3")
+    <Evaluation of scores: RR=0.6667, nDCG@3=0.7500; 2 queries>
+    """
+    policy = policy or Policy()
+    wanted = check_measures(measures, policy)
+    if not isinstance(scores, Tensor) or scores.dim() != 2 or not scores.is_floating_point():
+        kind = f"{tuple(scores.shape)} of {scores.dtype}" if isinstance(scores, Tensor) else type(scores).__name__
+        raise InputError(name, f"scores cannot be {kind}.", hint="a tensor (queries, documents) of floating numbers")
+    scores = scores.detach()
+    judgments = read_judgments(relevance, (scores.shape[0], scores.shape[1]), scores.device, judged, query_ids)
+    scanned = scan_scores(scores, judgments, policy, name)
+    return finish(judgments, scanned, wanted, policy, name, judgments.sha256)
+
+
+def scan_scores(scores: Tensor, judgments: TensorJudgments, policy: Policy, name: str) -> Scanned:
+    """Rank the judged documents of a tensor of scores."""
+    own = scores[judgments.row, judgments.column]
+    counting = counter(len(scores), judgments.row, own, judgments.column)
+    counting.add(scores)
+    counted = counting.counted()
+    sizes = retrieved(scores, counted.odd)
+    if len(sizes) and int(sizes.min()) < 0:
+        raise _not_a_score(scores, sizes, name)
+    return scanned_of(judgments, counted, own, sizes, policy)
+
+
+def scanned_of(judgments: TensorJudgments, counted: Counted, own: Tensor, sizes: Tensor, policy: Policy) -> Scanned:
+    """What was counted, taken to the host: `own` are the scores of the judged documents, `sizes` of the rankings."""
+    before = counted.tied - 1 - counted.before if policy.ties == "file" else counted.before
+    columns = torch.stack((counted.above, before, counted.tied, (own > -torch.inf).long()))
+    above, before_, tied, found = columns.cpu().numpy()
+    row = np.flatnonzero(found)
+    by_query = sizes.cpu().numpy()[judgments.rows]
+    retrieved_ = np.where(by_query > 0, by_query, -1)
+    return Scanned(retrieved_, judgments.extra, Found(row, above[row], before_[row], tied[row]))
+
+
+def finish(
+    judgments: Graded, scanned: Scanned, wanted: Sequence[Measure], policy: Policy, name: str, sha256: str
+) -> Evaluation:
+    """The evaluation of what was counted."""
+    if not scanned.extra and (scanned.retrieved < 0).all():
+        raise InputError(name, "there is not one ranking in it.")
+    judged = JudgedRanks.counted(judgments, scanned, policy)
+    refuse_missing(judged, policy, name)
+    return Evaluation(name, wanted, judged, policy, (sha256, f"ranks-{digest_of(judged)}"))
+
+
+def check_measures(measures: Measures, policy: Policy) -> Sequence[Measure]:
+    """The measures, if tensors can tell their values."""
+    if policy.same_id == "drop":
+        raise PolicyError(
+            "same_id='drop' compares ids, which columns do not have.", hint="give those documents the score -inf"
+        )
+    wanted = parse_measures(measures)
+    for measure in wanted:
+        if measure.definition.table != "ranks":
+            raise MeasureError(
+                f"{measure.name} is measured on {measure.definition.table}, which tensors do not tell.",
+                hint="use cranfield.evaluate with judgments that name a group for every grade",
+            )
+    return wanted
+
+
+def _not_a_score(scores: Tensor, sizes: Tensor, name: str) -> InputError:
+    row = int((sizes < 0).nonzero()[0])
+    column = int((~(scores[row] < torch.inf)).nonzero()[0])
+    return InputError(
+        name,
+        f"the score of document {column} for query {row} is {float(scores[row, column])}.",
+        hint="a document that was not retrieved has the score -inf",
+    )

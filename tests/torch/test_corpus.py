@@ -1,0 +1,119 @@
+"""The ranks in a whole corpus are those of the scores that one product of everything gives."""
+
+import numpy as np
+import pytest
+
+from cranfield import CranfieldError, InputError, Policy
+from tests.measures.test_catalogue import VARIANTS
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+
+from cranfield.torch import FullCorpus, corpus, evaluate  # noqa: E402
+from tests.torch.test_scores import same  # noqa: E402
+
+
+def embeddings(seed, queries=6, documents=50, dimensions=4, dtype=torch.float32):
+    """Small whole numbers, whose products are exact in any order, and ties many."""
+    chance = np.random.default_rng(seed)
+    draw = lambda rows: torch.tensor(chance.integers(-2, 3, (rows, dimensions))).to(dtype)  # noqa: E731
+    judged = [(q, d, d % 4) for q in range(queries) for d in range(documents) if chance.random() < 0.12]
+    return draw(queries), draw(documents), tuple(map(torch.tensor, zip(*judged)))
+
+
+def scores_of(queries, documents, similarity):
+    if similarity == "l2":
+        return -(queries[:, None].double() - documents.double()).square().sum(2)
+    return queries @ documents.T
+
+
+@pytest.mark.parametrize("similarity", ["dot", "l2"])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str)
+def test_tiles_give_what_all_scores_give(dtype, similarity):
+    queries, documents, judgments = embeddings(1, dtype=dtype)
+    expected = evaluate(scores_of(queries, documents, similarity), judgments, VARIANTS)
+    for tile in (7, 50, 1000):
+        same(FullCorpus(queries, documents, judgments, similarity, tile=tile).evaluate(VARIANTS), expected)
+
+
+def test_all_ways_to_give_documents_say_the_same(tmp_path, monkeypatch):
+    queries, documents, judgments = embeddings(2)
+    monkeypatch.setattr(corpus, "_AT_ONCE", 20)  # so that the queries come in blocks as well
+    expected = evaluate(queries @ documents.T, judgments, "AP nDCG@5 bpref")
+    np.save(tmp_path / "documents.npy", documents.numpy())
+    shards = [documents[:9], documents[9:10], documents[10:]]
+    ways = [
+        documents,
+        np.load(tmp_path / "documents.npy", mmap_mode="r"),
+        shards,
+        [shard.numpy() for shard in shards],
+        lambda: iter(shards),
+    ]
+    for way in ways:
+        same(FullCorpus(queries, way, judgments, tile=8).evaluate("AP nDCG@5 bpref"), expected)
+
+
+def test_random_embeddings_have_the_ranks_of_the_product():
+    torch.manual_seed(3)
+    queries, documents = torch.randn(5, 32), torch.randn(400, 32)
+    judgments = (torch.arange(5), torch.arange(5) * 70 + 3, torch.ones(5))
+    for similarity in ("dot", "cosine", "l2"):
+        exact = {
+            "dot": queries.double() @ documents.double().T,
+            "cosine": torch.nn.functional.cosine_similarity(queries[:, None].double(), documents.double(), dim=2),
+            "l2": -torch.cdist(queries.double(), documents.double()),
+        }[similarity]
+        found = FullCorpus(queries, documents, judgments, similarity, tile=64).ranks()
+        assert found.rank.tolist() == (1 + (exact > exact[judgments[:2]][:, None]).sum(1)).tolist()
+
+
+def test_half_embeddings_can_be_compared_in_float32():
+    queries = torch.tensor([[1.0, 1.0]], dtype=torch.bfloat16)
+    documents = torch.tensor([[256.0, 0.0], [256.0, 1.0]], dtype=torch.bfloat16)  # 257 rounds to 256
+    judgments = ([0, 0], [0, 1], [1, 1])
+    assert FullCorpus(queries, documents, judgments).ranks().tied.all()
+    assert not FullCorpus(queries, documents, judgments, dtype=torch.float32).ranks().tied.any()
+
+
+def test_scores_that_differ_from_their_tile_are_counted_again(monkeypatch):
+    queries, documents, judgments = embeddings(4)
+    expected = evaluate(queries @ documents.T, judgments, "AP nDCG@5")
+    ahead, passes = FullCorpus._ahead, []
+    monkeypatch.setattr(FullCorpus, "_ahead", lambda self: ahead(self) + 1e-3)
+    count = FullCorpus._count
+    monkeypatch.setattr(FullCorpus, "_count", lambda self, own: passes.append(1) or count(self, own))
+    same(FullCorpus(queries, documents, judgments).evaluate("AP nDCG@5"), expected)
+    assert len(passes) == 2
+
+
+def test_products_that_change_each_time_are_an_error(monkeypatch):
+    queries, documents, judgments = embeddings(5)
+    product, times = FullCorpus._scores, []
+    monkeypatch.setattr(
+        FullCorpus, "_scores", lambda self, q, tile: times.append(1) or product(self, q, tile) + len(times)
+    )
+    with pytest.raises(CranfieldError, match="the same product gave different scores"):
+        FullCorpus(queries, documents, judgments).ranks()
+
+
+def test_ties_and_depth_follow_the_policy():
+    queries, documents, judgments = embeddings(6)
+    for policy in (Policy(ties="best", depth=9), Policy(ties="file")):
+        expected = evaluate(queries @ documents.T, judgments, "AP nDCG@5", policy=policy)
+        same(FullCorpus(queries, documents, judgments).evaluate("AP nDCG@5", policy=policy), expected)
+
+
+def test_what_is_wrong_is_said():
+    queries, documents, judgments = embeddings(7)
+    with pytest.raises(InputError, match="'manhattan' is not known"):
+        FullCorpus(queries, documents, judgments, "manhattan")
+    with pytest.raises(InputError, match="an iterator can be read only once"):
+        FullCorpus(queries, iter([documents]), judgments)
+    with pytest.raises(InputError, match=r"the shape \(50, 3\) does not go with queries of \(6, 4\)"):
+        FullCorpus(queries, documents[:, :3], judgments).ranks()
+    with pytest.raises(InputError, match="document 50 is judged, but the corpus has 50"):
+        FullCorpus(queries, [documents], ([0], [50], [1])).ranks()
+    with pytest.raises(InputError, match="they are not embeddings"):
+        FullCorpus([[1.0]], documents, judgments)
+    documents[31, 2] = torch.nan
+    with pytest.raises(InputError, match="a score of query 0 is not a finite number"):
+        FullCorpus(queries, documents, judgments, tile=16).ranks()

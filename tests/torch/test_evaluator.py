@@ -1,0 +1,66 @@
+"""The evaluator takes what sentence-transformers gives it, and measures what a run of the same scores has."""
+
+import csv
+
+import pytest
+
+import cranfield
+from cranfield import InputError
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+
+from cranfield.torch import RetrievalEvaluator  # noqa: E402
+
+QUERIES = {"q1": "red", "q2": "blue", "unjudged": "green"}
+DOCUMENTS = {"b": "red red", "a": "red blue", "d": "blue", "c": "red blue"}
+QRELS = {"q1": {"a": 1, "b": 2}, "q2": {"c": 1}}
+
+
+class Model:
+    """Counts words: enough of a model for the evaluator."""
+
+    asked = 0
+
+    def encode(self, texts, **options):
+        self.asked += 1
+        assert options["convert_to_tensor"]
+        return torch.tensor([[text.count("red"), text.count("blue")] for text in texts], dtype=torch.float32)
+
+
+def test_it_measures_the_whole_corpus(tmp_path):
+    evaluator = RetrievalEvaluator(QUERIES, DOCUMENTS, QRELS, "nDCG@3 RR", similarity="dot", name="colours")
+    values = evaluator(Model(), str(tmp_path), epoch=2, steps=10)
+    run = {"q1": {"a": 1, "b": 2, "c": 1, "d": 0}, "q2": {"a": 1, "b": 0, "c": 1, "d": 1}}
+    expected = cranfield.evaluate(QRELS, run, "nDCG@3 RR")
+    assert values == {"colours_nDCG@3": expected["nDCG@3"], "colours_RR": expected["RR"]}
+    assert evaluator.result.by_query("RR") == expected.by_query("RR")
+    assert evaluator.primary_metric == "colours_nDCG@3"
+    assert evaluator.greater_is_better
+    evaluator(Model(), str(tmp_path), epoch=3, steps=20)
+    with open(tmp_path / "cranfield_evaluation_colours_results.csv", newline="") as file:
+        rows = list(csv.reader(file))
+    assert rows[0] == ["epoch", "steps", "nDCG@3", "RR"]
+    assert [row[:2] for row in rows[1:]] == [["2", "10"], ["3", "20"]]
+
+
+def test_a_model_may_embed_queries_and_documents_differently():
+    class Two(Model):
+        def encode_query(self, texts, **options):
+            assert texts == ["red", "blue"]  # what nobody judged is not asked
+            return self.encode(texts, **options).flip(1)
+
+        def encode_document(self, texts, **options):
+            return self.encode(texts, **options).flip(1)
+
+    evaluator = RetrievalEvaluator(QUERIES, DOCUMENTS, QRELS, "AP RR", primary="RR")
+    assert evaluator(Two()) == evaluator(Model())
+    assert evaluator.primary_metric == "RR"
+
+
+def test_what_is_wrong_is_said():
+    with pytest.raises(InputError, match="document 'x' is judged, but not among the documents"):
+        RetrievalEvaluator(QUERIES, DOCUMENTS, {"q1": {"x": 1}})
+    with pytest.raises(InputError, match="query 'q9' is judged, but not among the queries"):
+        RetrievalEvaluator(QUERIES, DOCUMENTS, {"q9": {"a": 1}})
+    with pytest.raises(InputError, match="RR is not one of the measures"):
+        RetrievalEvaluator(QUERIES, DOCUMENTS, QRELS, "AP", primary="RR")

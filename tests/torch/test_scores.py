@@ -1,0 +1,260 @@
+"""Tensors give the same values as dicts of the same data, for every measure."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import cranfield
+from cranfield import InputError, MeasureError, Policy, PolicyError
+from tests.measures.test_catalogue import VARIANTS
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+
+from cranfield.torch import evaluate  # noqa: E402
+
+DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
+
+
+def dicts(scores, judged):
+    """The same as dicts; ids are padded, so that the larger column is the larger id. `judged` is (q, d, grade)s."""
+    run = {
+        f"{q:05}": {f"{d:05}": float(score) for d, score in enumerate(row.double().tolist()) if score > -np.inf}
+        for q, row in enumerate(scores)
+    }
+    qrels = {}
+    for q, d, grade in judged:
+        qrels.setdefault(f"{q:05}", {})[f"{d:05}"] = float(grade)
+    return qrels, {query: ranking for query, ranking in run.items() if ranking}
+
+
+def ids(scores):
+    return [f"{q:05}" for q in range(len(scores))]
+
+
+def same(ours, theirs):
+    assert ours.query_ids == theirs.query_ids
+    assert ours.counts == theirs.counts
+    for measure in theirs.measures:
+        assert ours.column(measure).tolist() == theirs.column(measure).tolist(), measure.name
+
+
+def collection(seed, queries=7, documents=23, share=0.3, levels=None, dtype=torch.float32):
+    """Scores, few of them different if `levels`, and a list of judgments; a negative grade is pooled, not judged."""
+    chance = np.random.default_rng(seed)
+    values = (
+        chance.normal(size=(queries, documents)) if levels is None else chance.integers(0, levels, (queries, documents))
+    )
+    judged = [
+        (q, d, chance.choice([-1, 0, 1, 2, 3, 0.5]))
+        for q in range(queries)
+        for d in range(documents)
+        if chance.random() < share
+    ]
+    return torch.tensor(values).to(dtype), judged
+
+
+def columns(judged):
+    query, document, grade = zip(*judged)
+    return torch.tensor(query), torch.tensor(document), torch.tensor(grade, dtype=torch.float64)
+
+
+TIES = ["doc_id", "smaller_doc_id", "file", "best", "worst"]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "ties"), [*((torch.float32, ties) for ties in TIES), *((dtype, "doc_id") for dtype in DTYPES)], ids=str
+)
+def test_every_measure_has_the_same_values_as_from_dicts(dtype, ties):
+    for seed, (share, levels) in enumerate([(0.06, None), (0.15, 4), (0.8, 6)]):
+        scores, judged = collection(seed, share=share, levels=levels, dtype=dtype)
+        qrels, run = dicts(scores, judged)
+        policy = Policy(ties=ties)
+        ours = evaluate(scores, columns(judged), VARIANTS, policy=policy, query_ids=ids(scores))
+        same(ours, cranfield.evaluate(qrels, run, VARIANTS, policy=policy))
+
+
+@pytest.mark.parametrize("depth", [1, 5])
+def test_a_depth_cuts_the_rankings(depth):
+    scores, judged = collection(1, levels=5)
+    policy = Policy(depth=depth)
+    ours = evaluate(scores, columns(judged), VARIANTS, policy=policy, query_ids=ids(scores))
+    same(ours, cranfield.evaluate(*dicts(scores, judged), VARIANTS, policy=policy))
+
+
+def test_all_shapes_of_judgments_say_the_same():
+    scores, judged = collection(2)
+    query, document, grade = columns(judged)
+    shape = tuple(scores.shape)
+    mask = torch.zeros(shape, dtype=torch.bool)
+    mask[query, document] = True
+    dense = torch.zeros(shape, dtype=torch.float64)
+    dense[query, document] = grade
+    shuffled = torch.randperm(len(query))
+    sparse = torch.sparse_coo_tensor(
+        torch.stack((query, document))[:, shuffled], grade[shuffled], shape, check_invariants=True
+    )
+    expected = evaluate(scores, (query, document, grade), VARIANTS)
+    same(evaluate(scores, sparse, VARIANTS), expected)
+    same(evaluate(scores, sparse.coalesce(), VARIANTS), expected)
+    same(evaluate(scores, dense, VARIANTS, judged=mask), expected)
+    same(evaluate(scores, dense.masked_fill(~mask, torch.nan), VARIANTS, judged=True), expected)
+
+
+def test_a_dense_zero_is_a_judgment_only_where_the_mask_says_so():
+    scores, relevance = torch.tensor([[3.0, 2.0, 1.0]]), torch.tensor([[0, 1, 0]])
+    assert evaluate(scores, relevance, "Judged@3")["Judged@3"] == pytest.approx(1 / 3)
+    assert evaluate(scores, relevance, "Judged@3", judged=True)["Judged@3"] == 1
+    assert evaluate(scores, relevance, "RR")["RR"] == evaluate(scores, relevance, "RR", judged=True)["RR"] == 0.5
+
+
+def test_a_dense_row_without_a_relevant_document_counts_zero():
+    scores, relevance = torch.tensor([[3.0, 2.0], [1.0, 2.0]]), torch.tensor([[0, 0], [0, 1]])
+    result = evaluate(scores, relevance, "RR")
+    assert result.by_query("RR") == {"0": 0, "1": 1}
+    assert (result.counts.queries, result.counts.no_relevant) == (2, 1)
+
+
+def test_a_query_that_columns_do_not_name_is_extra():
+    result = evaluate(torch.tensor([[3.0, 2.0], [1.0, 2.0]]), ([1], [0], [1]), "RR")
+    assert result.by_query("RR") == {"1": 0.5}
+    assert result.counts.extra == 1
+
+
+def test_minus_infinity_is_not_retrieved():
+    scores, judged = collection(3, levels=3, share=0.5)
+    scores[0, :5], scores[2, 11:], scores[4] = -torch.inf, -torch.inf, -torch.inf
+    for missing in ("zero", "skip"):
+        policy = Policy(missing=missing)
+        ours = evaluate(scores, columns(judged), VARIANTS, policy=policy, query_ids=ids(scores))
+        same(ours, cranfield.evaluate(*dicts(scores, judged), VARIANTS, policy=policy))
+        assert ours.counts.missing == 1
+    with pytest.raises(InputError, match="1 judged queries are not in the run: 00004"):
+        evaluate(scores, columns(judged), "RR", policy=Policy(missing="error"), query_ids=ids(scores))
+
+
+def test_all_tied_and_a_single_document():
+    for scores in (torch.zeros(3, 9), torch.ones(3, 1, dtype=torch.float16)):
+        judged = [(q, d, 1 + q) for q in range(3) for d in range(0, scores.shape[1], 2)]
+        ours = evaluate(scores, columns(judged), VARIANTS, query_ids=ids(scores))
+        same(ours, cranfield.evaluate(*dicts(scores, judged), VARIANTS))
+
+
+def test_scores_need_not_be_contiguous_nor_without_a_gradient():
+    scores, judged = collection(4)
+    turned = scores.t().contiguous().t().requires_grad_()
+    same(evaluate(turned, columns(judged), VARIANTS), evaluate(scores, columns(judged), VARIANTS))
+
+
+def test_many_blocks_give_what_one_gives(monkeypatch):
+    from cranfield.torch import counting
+
+    scores, judged = collection(5, queries=11, levels=9, share=0.5)
+    expected = evaluate(scores, columns(judged), VARIANTS)
+    monkeypatch.setitem(counting._AT_ONCE, "cpu", 50)
+    same(evaluate(scores, columns(judged), VARIANTS), expected)
+
+
+@pytest.mark.parametrize("bad", [torch.nan, torch.inf])
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_what_is_no_score_is_an_error_that_names_its_place(bad, dtype):
+    scores, judged = collection(6, dtype=dtype)
+    scores[3, 17] = bad
+    with pytest.raises(InputError, match=f"the score of document 17 for query 3 is {bad}"):
+        evaluate(scores, columns(judged), "RR")
+
+
+def test_what_is_wrong_is_said():
+    scores = torch.zeros(2, 3)
+    wrong = [
+        ((torch.zeros(2, 3, dtype=torch.int64), ([0], [0], [1])), "scores cannot be"),
+        ((torch.zeros(3), ([0], [0], [1])), "scores cannot be"),
+        (([[1.0]], ([0], [0], [1])), "scores cannot be list"),
+        ((scores, torch.zeros(2, 2)), r"its shape is \(2, 2\), that of the scores \(2, 3\)"),
+        ((scores, torch.zeros(2, 3)), "there is not one judgment in it"),
+        ((scores, ([0, 0], [1, 1], [1, 2])), "document 1 is judged twice for query 0"),
+        ((scores, ([2], [1], [1])), "query 2 is judged, but the scores have 2"),
+        ((scores, ([0], [-1], [1])), "document -1 is judged, but the scores have 3"),
+        ((scores, ([0], [1], [torch.nan])), "grade of document 1 for query '0' is nan"),
+        ((scores, ([0, 1], [1], [1])), "its columns have 2, 1 and 1 rows"),
+        ((scores, {"0": {"1": 1}}), "cannot be read from dict"),
+        ((torch.full((2, 3), -torch.inf), ([0, 1], [0, 0], [1, 1])), "there is not one ranking in it"),
+        ((torch.zeros(2, 0), ([0], [0], [1])), "document 0 is judged, but the scores have 0"),
+    ]
+    for arguments, message in wrong:
+        with pytest.raises(InputError, match=message):
+            evaluate(*arguments, "RR")
+    with pytest.raises(InputError, match="there are 1 for 2 rows"):
+        evaluate(scores, ([0], [0], [1]), "RR", query_ids=["a"])
+    with pytest.raises(InputError, match="the query 'a' stands twice"):
+        evaluate(scores, ([0], [0], [1]), "RR", query_ids=["a", "a"])
+    with pytest.raises(InputError, match=r"a tensor of torch\.float32"):
+        evaluate(scores, torch.zeros(2, 3), "RR", judged=torch.ones(2, 3))
+    with pytest.raises(PolicyError, match="same_id='drop' compares ids"):
+        evaluate(scores, ([0], [0], [1]), "RR", policy=Policy(same_id="drop"))
+    with pytest.raises(MeasureError, match="measured on subtopics, which tensors do not tell"):
+        evaluate(scores, ([0], [0], [1]), "alpha_nDCG@10")
+
+
+KERNELS = """
+import torch
+from cranfield.torch import counting, kernels
+
+kernels._SPAN, kernels._BLOCK_ONE, kernels._BLOCK_MANY = 512, 128, 128
+torch.manual_seed(1)
+
+
+def counts(kind):
+    counter = kind(len(scores), row, own, column)
+    counter.add(scores, tile * scores.shape[1])
+    return counter.counted()
+
+
+CASES = (  # documents, judged documents of a query, different scores, the tile in which the judged ones stand
+    (torch.float64, 1, 1, 3, 0),
+    (torch.float16, 700, 1, 40, 0),
+    (torch.float16, 512, 2, 3, 0),
+    (torch.float32, 300, 1, 0, 7),
+    (torch.bfloat16, 300, 1, 9, -5),
+    (torch.float16, 300, 14, 90, 0),
+    (torch.float64, 300, 14, 0, -5),
+    (torch.float32, 130, 12, 3, 0),
+    (torch.float32, 300, 280, 200, 0),
+)
+for dtype, n, most, levels, tile in CASES:
+    scores = (torch.randint(0, levels, (3, n)).float() if levels else torch.randn(3, n)).to(dtype)
+    scores[2, n // 2 :] = -torch.inf
+    judged = torch.rand(3, n) < most / n
+    judged[1] = False
+    judged[0, 0] = True
+    row, column = judged.nonzero(as_tuple=True)
+    own = scores[row, column].masked_fill(scores[row, column] == -torch.inf, torch.inf)
+    found, expected = counts(kernels.DeviceCounter), counts(counting.PlainCounter)
+    for name, one, other in zip(found._fields, found, expected):
+        assert one.tolist() == other.tolist(), (dtype, n, most, levels, tile, name)
+for bad, judged in ((torch.nan, 1), (torch.nan, 20), (torch.inf, 1), (-torch.inf, 20)):
+    scores = torch.randn(2, 200).half()
+    scores[1, 150] = bad
+    row, column = torch.arange(2).repeat_interleave(judged), torch.arange(judged).repeat(2)
+    own, tile = scores[row, column], 0
+    odd = counts(kernels.DeviceCounter).odd
+    assert odd.tolist() == [0, 1], (bad, judged, odd)
+print("same")
+"""
+
+
+def test_the_kernels_count_what_plain_torch_counts():
+    """In Triton's interpreter, since a machine for tests has no GPU."""
+    pytest.importorskip("triton", reason="Triton is not installed")
+    environment = {**os.environ, "TRITON_INTERPRET": "1"}
+    done = subprocess.run([sys.executable, "-c", KERNELS], env=environment, capture_output=True, text=True)
+    assert done.stdout.strip() == "same", done.stderr[-3000:]
+
+
+def test_without_torch_the_error_names_the_extra():
+    code = "import sys; sys.modules['torch'] = None; import cranfield; cranfield.evaluate; import cranfield.torch"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "cranfield.torch needs the library torch, which is not installed." in done.stderr
+    assert "pip install 'cranfield[torch]'" in done.stderr
