@@ -46,7 +46,7 @@ def spark():
 def lazily(request):
     if request.param == "spark":
         session = request.getfixturevalue("spark")
-        return lambda *rows, **how: session.createDataFrame(arrow(*rows, **how)).repartition(3)
+        return lambda *rows, **how: session.createDataFrame(arrow(*rows, **how)).repartition(3).localCheckpoint()
     library = pytest.importorskip(request.param, reason=f"{request.param} is not installed")
     return {
         "polars": lambda *rows, **how: library.from_arrow(arrow(*rows, **how)).lazy(),

@@ -114,19 +114,20 @@ def test_a_document_with_the_id_of_its_query(lazily):
     assert cranfield.evaluate({"1": {"2": 1}}, mixed, "RR", policy=policy)["RR"] == 1
 
 
-@pytest.mark.parametrize("judged", [8, 2000])
-def test_one_query_with_very_many_documents(lazily, judged):
-    chance = np.random.default_rng(judged)
-    scores = chance.integers(0, 5000, 100_000) / 8
-    rows = [("large", f"d{i}", score) for i, score in enumerate(scores.tolist())] + [("small", "d1", 1.0)]
-    picked = chance.choice(100_000, judged, replace=False).tolist()
-    qrels = {"large": {f"d{i}": i % 3 for i in picked}, "small": {"d1": 1}}
+def test_queries_with_very_many_documents(lazily):
+    chance = np.random.default_rng(1)
+    run, qrels = {"small": {"d1": 1.0}}, {"small": {"d1": 1}}
+    for query, size, judged in (("heavily judged", 100_000, 2000), ("hardly judged", 20_000, lazy.MANY)):
+        scores = chance.integers(0, 5000, size) / 8
+        run[query] = {f"d{i}": score for i, score in enumerate(scores.tolist())}
+        qrels[query] = {f"d{i}": i % 3 for i in chance.choice(size, judged, replace=False).tolist()}
     judgments, policy = Judgments.read(qrels), Policy()
-    found = lazy.LazyRun(lazily(rows), judgments, policy, "the run")
-    ranked = int(judged > lazy.MANY)
-    assert f"window rank: {ranked} queries with more, {100_000 * ranked:,} documents" in found.plan
+    found = lazy.LazyRun(lazily(rows_of(run)), judgments, policy, "the run")
+    assert found.plan.endswith(
+        f"counting (join): 2 queries with at most {lazy.MANY} judged documents retrieved, "
+        f"{20_000 * lazy.MANY + 1:,} comparisons\nwindow rank: 1 queries with more, 100,000 documents ordered"
+    )
     got = JudgedRanks.of_scanned(judgments, found.scanned, policy, "the run")
-    run = {"large": {d: s for q, d, s in rows if q == "large"}, "small": {"d1": 1.0}}
     assert_same_table(got, cranfield.evaluate(qrels, run)._judged)
 
 

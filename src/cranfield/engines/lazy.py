@@ -34,7 +34,7 @@ from cranfield.read.names import find_columns, wanted
 from cranfield.read.source import Lazy, is_lazy
 
 MANY = 8  # judged documents of a query that are counted; for more, ordering all of it once takes less time
-PART = 20_000_000  # rows that are grouped at once where the engine keeps groups in memory
+PART = 8_000_000  # rows that are grouped at once where the engine keeps groups in memory
 EXAMPLES = 3
 Flags = npt.NDArray[np.bool_]
 _TIES = "ties may be 'doc_id', 'smaller_doc_id', 'best' or 'worst'"
