@@ -268,3 +268,18 @@ def test_files_that_cannot_be_read_or_written(tmp_path):
         Evaluation.load(tmp_path / "none.json")
     with pytest.raises(InputError, match="cannot be written"):
         evaluate(QRELS, RUNS["run0"], "RR").save(tmp_path / "none" / "x.json")
+
+
+def test_runs_agree_on_which_queries_are_hard():
+    qrels = qrels_for(6)
+    easy_first, same_order = run_of_ranks([1, 2, 3, 4, 5, 6]), run_of_ranks([2, 3, 4, 5, 6, 7])
+    hard_first = run_of_ranks([6, 5, 4, 3, 2, 1])
+    comparison = compare(qrels, {"a": easy_first, "b": same_order, "c": hard_first}, "RR")
+    found = {(each.one, each.other): each.queries for each in comparison.run_agreement()}
+    assert found == pytest.approx({("a", "b"): 1.0, ("a", "c"): -1.0, ("b", "c"): -1.0})
+    assert comparison.to_dict()["run_agreement"][0] == {
+        "measure": "RR",
+        "one": "a",
+        "other": "b",
+        "queries": found["a", "b"],
+    }

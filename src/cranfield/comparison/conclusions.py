@@ -9,7 +9,7 @@ from itertools import combinations
 from math import ceil, log10
 from typing import Any, NamedTuple
 
-from cranfield.comparison.correlation import MeasureAgreement, measure_agreement
+from cranfield.comparison.correlation import MeasureAgreement, RunAgreement, measure_agreement, run_agreement
 from cranfield.comparison.pairing import Paired, judged_cutoff
 from cranfield.comparison.power import USUAL, SizeRow, query_set_sizes
 from cranfield.comparison.unjudged import Reach
@@ -167,6 +167,10 @@ class Comparison:
         """How much each pair of measures agrees, over the runs and over the queries."""
         return measure_agreement(self.values)
 
+    def run_agreement(self) -> list[RunAgreement]:
+        """How much each pair of runs agrees on which queries are hard."""
+        return run_agreement(self.values)
+
     def of(self, measure: str) -> list[Difference]:
         """The differences of a measure."""
         return [each for each in self.differences if each.measure == measure]
@@ -270,6 +274,7 @@ class Comparison:
                 for each, words in zip(self.differences, verdicts, strict=True)
             ],
             "agreement": [each._asdict() for each in self.agreement()],
+            "run_agreement": [each._asdict() for each in self.run_agreement()],
             "signatures": self.signatures,
         }
 

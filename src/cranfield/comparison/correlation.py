@@ -1,4 +1,4 @@
-"""Do two measures say the same? Over the runs, and over the queries of a run."""
+"""Do two measures say the same, over the runs and over the queries? Do two runs find the same queries hard?"""
 
 from __future__ import annotations
 
@@ -35,6 +35,24 @@ def measure_agreement(values: Paired) -> list[MeasureAgreement]:
             _over_queries(values.values[one], values.values[other]),
         )
         for one, other in combinations(values.values, 2)
+    ]
+
+
+class RunAgreement(NamedTuple):
+    """Kendall's τ_b of two runs: of the orders in which a measure puts their queries; None where one has no order."""
+
+    measure: str
+    one: str
+    other: str
+    queries: float | None
+
+
+def run_agreement(values: Paired) -> list[RunAgreement]:
+    """Every pair of runs, by every measure."""
+    return [
+        RunAgreement(measure.name, values.runs[one], values.runs[other], tau(table[:, one], table[:, other]))
+        for measure, table in values.values.items()
+        for one, other in combinations(range(len(values.runs)), 2)
     ]
 
 

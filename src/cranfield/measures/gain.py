@@ -200,6 +200,7 @@ def r_ndcg(judged: JudgedRanks, *, gain: Gain = "linear") -> Numbers:
     reference="Sakai 2004",
     advice="AP for graded judgments: precision blended with the share of the ideal gain.",
     monotone=True,
+    orderly=False,
 )
 def q_measure(
     judged: JudgedRanks, *, cutoff: int | None = None, gain: Gain = "linear", beta: float = 1, rel: float = 1

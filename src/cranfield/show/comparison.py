@@ -135,6 +135,9 @@ def _measures_lines(comparison: Comparison) -> Iterator[str]:
         yield "How much they agree (Kendall's tau over runs, over queries)"
     for each in agreement:
         yield f"  {each.one} and {each.other}: {_share(each.runs, 2)}, {_share(each.queries, 2)}"
+    yield "How much runs agree on which queries are hard (Kendall's tau over queries)"
+    for pair in comparison.run_agreement():
+        yield from _wrapped(f"{pair.one} and {pair.other}: {_share(pair.queries, 2)} by {pair.measure}", "  ")
 
 
 def comparison_markdown(comparison: Comparison) -> str:
