@@ -136,7 +136,7 @@ def case_compare() -> None:
 
 
 def case_engines() -> None:
-    millions = int(os.environ.get("CRANFIELD_BENCH_MILLIONS", "7"))  # 70 and 700 fit 2 GB too, and take their time
+    millions = int(os.environ.get("CRANFIELD_BENCH_MILLIONS", "7"))  # 70 takes minutes, 700 far longer
     folder = Path(ENGINES).with_name("data")
     qrels, run = folder / f"{millions}m.qrels", folder / f"{millions}m.parquet"
     if not run.exists():

@@ -9,7 +9,7 @@ import pytest
 
 import cranfield
 from cranfield import InputError, JudgedRanks, Judgments, Policy, PolicyError
-from cranfield.engines import lazy
+from cranfield.engines import frames, lazy
 from tests import generated
 from tests.engines.conftest import arrow
 from tests.measures.test_catalogue import variants
@@ -96,6 +96,25 @@ def test_numbers_as_ids(lazily):
         )
 
 
+def test_the_largest_numbers_as_ids(lazily):
+    largest, smallest = 2**63 - 1, -(2**63)
+    frame = lazily([(largest, smallest, 1.0), (largest, 0, 2.0)])
+    qrels = {str(largest): {str(smallest): 1}, str(largest + 1): {"0": 1}}
+    assert cranfield.evaluate(qrels, frame, "RR").by_query("RR") == {str(largest): 0.5, str(largest + 1): 0.0}
+
+
+def test_ids_of_a_few_kinds_in_polars():
+    polars = pytest.importorskip("polars")
+    rows = polars.DataFrame({"query_id": ["q", "q"], "doc_id": ["b", "a"], "score": [1, 1], "query_as_text": ["", ""]})
+    for kind in (polars.Categorical, polars.Enum(["b", "a", "q"])):
+        frame = rows.lazy().with_columns(polars.col("query_id", "doc_id").cast(kind))
+        assert cranfield.evaluate({"q": {"a": 1}}, frame, "RR")["RR"] == 0.5
+    unsigned = polars.LazyFrame({"doc_id": polars.Series([2**64 - 1], dtype=polars.UInt64), "score": [1.0]})
+    assert (
+        cranfield.evaluate({"1": {str(2**64 - 1): 1}}, unsigned.with_columns(query_id=polars.lit(1)), "RR")["RR"] == 1
+    )
+
+
 def test_ranks_in_place_of_scores_and_negative_zero(lazily):
     names = ("qid", "docno", "rank")
     ranked = lazily([("q", "a", 3), ("q", "b", 1), ("q", "c", 2)], names=names)
@@ -136,7 +155,7 @@ def test_documents_that_stand_twice(lazily):
     with pytest.raises(cranfield.InputError) as caught:
         cranfield.evaluate({"q": {"a": 1}}, lazily(rows))
     assert str(caught.value) == (
-        "the run: document 'é' stands 3 times in the ranking of query 'p'; so does 'a' of query 'q'.\n"
+        "the run: document 'é' stands 3 times in the ranking of query 'p'; also 'a' of query 'q'.\n"
         "Hint: keep one, or choose the highest score with duplicates='best'"
     )
     got = cranfield.evaluate({"q": {"a": 1, "b": 1}}, lazily(rows), "RR P@2", policy=Policy(duplicates="best"))
@@ -154,7 +173,7 @@ def test_documents_that_stand_twice(lazily):
     ],
 )
 def test_rows_that_cannot_be_used(lazily, row, fact):
-    with pytest.raises(InputError, match=f"^the run: 1 rows cannot be used: {re.escape(fact)}.$"):
+    with pytest.raises(InputError, match=f"^the run: 1 row cannot be used: {re.escape(fact)}.$"):
         cranfield.evaluate({"q": {"a": 1}}, lazily([("q", "a", 1.0), row]))
 
 
@@ -242,7 +261,7 @@ def test_polars_groups_in_parts_when_there_is_too_much(monkeypatch):
     polars = pytest.importorskip("polars")
     qrels, run = collection()
     frame = polars.from_arrow(arrow(rows_of(run))).lazy()
-    monkeypatch.setattr(lazy, "PART", 50)
+    monkeypatch.setattr(frames, "PART", 50)
     monkeypatch.setattr(lazy, "MANY", 5)
     assert len(lazy.LazyRun(frame, Judgments.read(qrels), Policy(), "")._parts) > 5
     assert_same(cranfield.evaluate(qrels, frame, "AP"), scanned(qrels, run, "AP"))
