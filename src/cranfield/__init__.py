@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from cranfield.measures import Measure, catalogue, measure, parse_measure, parse_measures
     from cranfield.measures.references import bibtex
     from cranfield.result import Evaluation
+    from cranfield.show.pictures import draw_chart, save_chart
     from cranfield.systems.collapse import collapse_run
     from cranfield.systems.collection import Collection, open_collection
     from cranfield.systems.opening import open_system
@@ -83,6 +84,7 @@ _HOMES = {
     "judge.policy": ("Policy",),
     "judge.ranks": ("JudgedRanks",),
     "measures.references": ("bibtex",),
+    "show.pictures": ("draw_chart", "save_chart"),
     "systems.collapse": ("collapse_run",),
     "systems.collection": ("Collection", "open_collection"),
     "systems.opening": ("open_system",),
@@ -128,6 +130,7 @@ __all__ = [
     "compare_evaluations",
     "convert_file",
     "detectable_difference",
+    "draw_chart",
     "evaluate",
     "evaluate_runs",
     "explain",
@@ -144,6 +147,7 @@ __all__ = [
     "rbo",
     "record",
     "run_overlap",
+    "save_chart",
     "spearman_rho",
     "stability",
     "tau_ap",
