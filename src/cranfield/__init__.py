@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from cranfield.measures.references import bibtex
     from cranfield.result import Evaluation
     from cranfield.show.pictures import draw_chart, save_chart
+    from cranfield.show.report import ReportFile, write_report
     from cranfield.systems.collapse import collapse_run
     from cranfield.systems.collection import Collection, open_collection
     from cranfield.systems.opening import open_system
@@ -85,6 +86,7 @@ _HOMES = {
     "judge.ranks": ("JudgedRanks",),
     "measures.references": ("bibtex",),
     "show.pictures": ("draw_chart", "save_chart"),
+    "show.report": ("ReportFile", "write_report"),
     "systems.collapse": ("collapse_run",),
     "systems.collection": ("Collection", "open_collection"),
     "systems.opening": ("open_system",),
@@ -117,6 +119,7 @@ __all__ = [
     "PolicyError",
     "Problem",
     "Recorded",
+    "ReportFile",
     "RunOverlap",
     "Stability",
     "SystemFailure",
@@ -152,6 +155,7 @@ __all__ = [
     "stability",
     "tau_ap",
     "value",
+    "write_report",
 ]
 
 

@@ -136,7 +136,7 @@ def scatter_chart(measure: str, one: str, other: str, values: Mapping[str, tuple
     x = alt.X("one:Q", title=f"{measure} of {one}", scale=scale)
     y = alt.Y("other:Q", title=f"{measure} of {other}", scale=scale)
     shown = ["query:N", alt.Tooltip("one:Q", format=".4f"), alt.Tooltip("other:Q", format=".4f")]
-    points = alt.Chart(alt.Data(values=rows)).mark_circle(size=45, opacity=0.6, color=COLOURS[0])
+    points = alt.Chart(alt.Data(values=rows)).mark_circle(size=45, opacity=0.75, color=COLOURS[0])
     diagonal = ends.mark_line(strokeDash=[4, 4], color="#888888", strokeWidth=1)
     above, below = (sum(sign * (b - a) > 0 for a, b in values.values()) for sign in (1, -1))
     told = f"{above} queries have a higher {measure} in {other}, {below} a higher one in {one}."
