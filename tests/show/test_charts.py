@@ -142,6 +142,6 @@ def test_what_cannot_be_drawn():
 
 def test_names_stay_text():
     evil = '<script>alert(1)</script>" & {datum.x}'
-    spec = charts.precision_recall_chart({evil: [1.0] * 11})
+    spec = charts.precision_recall_chart({evil: [1.0] * 11, "line\u2028end\\' + alert(1) + '": [0.5] * 11})
     assert "<script" not in picture(spec, "svg").decode()
     assert rows(spec)[0]["run"] == evil

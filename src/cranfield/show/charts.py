@@ -6,6 +6,7 @@ kind of colour vision tell apart; lines differ in their dashes as well. Every ch
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -250,4 +251,7 @@ def _spec(chart: Any, title: str, description: str) -> Spec:
             part["data"] = {"values": datasets[name]}
     for part in (spec, *spec.get("layer", ())):
         part.pop("name", None)
-    return spec
+    # Names become parts of Vega's expressions, where these two signs would end a line inside a string.
+    text = json.dumps(spec, ensure_ascii=False)
+    plain: Spec = json.loads(text.replace("\u2028", "\ufffd").replace("\u2029", "\ufffd"))
+    return plain

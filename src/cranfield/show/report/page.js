@@ -59,8 +59,14 @@
       title: { ...spec.config.title, color: ink },
     };
     const settings = { renderer: "svg", logLevel: 1, actions: { export: true, source: false, compiled: false, editor: false } };
-    const fit = { width: "container", autosize: { type: typeof spec.height === "object" ? "fit-x" : "fit", contains: "padding" } };
-    window.vegaEmbed(element, { ...spec, ...fit, config }, settings).catch((error) => { element.textContent = String(error); });
+    const rows = typeof spec.height === "object";  // a row for each run, however high that makes it
+    const fit = {
+      width: "container", height: rows ? spec.height.step * data.runs.length : spec.height,
+      autosize: { type: rows ? "fit-x" : "fit", contains: "padding" },
+    };
+    // Names become parts of Vega's expressions, where these two signs would end a line inside a string.
+    const plain = JSON.parse(JSON.stringify({ ...spec, ...fit, config }).replace(/[\u2028\u2029]/g, "\ufffd"));
+    window.vegaEmbed(element, plain, settings).catch((error) => { element.textContent = String(error); });
   };
   const drawAll = () => {
     const list = at("chart-list");
@@ -187,9 +193,10 @@
     const rows = known.top.map((number, index) => make("li", {}, make("span", { class: "rank" }, String(index + 1)), badge(grades[number]), described(number)));
     const relevant = data.details[query].relevant;
     const missed = relevant.map(([number, grade], index) => [number, grade, known.ranks[index]]).filter(([, , rank]) => rank === 0 || rank > known.top.length);
-    const part = make("section", {}, pick, make("p", {}, `${measure().name} ${four(value(run, query))}: ${known.reason}`),
+    const part = make("div", {}, pick, make("p", {}, `${measure().name} ${four(value(run, query))}: ${known.reason}`),
       known.top.length ? make("ol", { class: "ranking" }, ...rows) : make("p", { class: "note" }, "Nothing was retrieved."),
       make("h3", {}, "Relevant, but not shown above"),
+      missed.length ? make("p", { class: "note" }, "With its rank, or – where it was not retrieved.") : null,
       missed.length ? make("ul", { class: "ranking" }, ...missed.map(([number, grade, rank]) =>
         make("li", {}, make("span", { class: "rank" }, rank ? String(rank) : "–"), badge(grade), described(number)))) : make("p", { class: "note" }, "None."));
     const unlisted = data.details[query].all_relevant - relevant.length;
