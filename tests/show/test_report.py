@@ -183,7 +183,7 @@ def many(runs, queries, documents=100, seed=1):
     found = {}
     for n in range(runs):
         found[f"run-{n}"] = {
-            query: dict.fromkeys([*draw.sample(names, documents - 10), *draw.sample(sorted(judged), 10)], 1.0)
+            query: {name: draw.random() for name in (*draw.sample(names, documents - 10), *judged)}
             for query, judged in qrels.items()
         }
     return qrels, found
@@ -196,7 +196,9 @@ def test_fifty_queries_are_a_small_page(tmp_path):
     page = made(tmp_path, qrels, runs, collection=collection, charts=True, depth=20)
     library = len(_library())
     assert len(page.source.encode()) - library < 2_000_000
-    assert "Texts of documents are cut off" in page.text
+    assert re.search(r"Texts of [\d,]+ documents are cut off after 2\d\d letters", page.text)
+    full = [len(text) for _, _, text in page.data["documents"]]
+    assert max(full) <= 300
 
 
 def test_what_is_left_out_is_said(tmp_path):
@@ -208,6 +210,14 @@ def test_what_is_left_out_is_said(tmp_path):
     assert set(worst) == set(sorted(means, key=means.get)[:3])
     assert "the 3 of 10 queries that perform worst by nDCG@10; for all of them: --queries 10." in page.text
     assert "Charts were left out" in page.text
+
+
+def test_texts_go_where_there_is_no_room(tmp_path, monkeypatch):
+    monkeypatch.setattr("cranfield.show.report.details.ALL_TEXT", 0)
+    monkeypatch.setattr("cranfield.show.report.details.QUERY_TEXT", 10)
+    page = evil(tmp_path)
+    assert all(len(document) == 1 for document in page.data["documents"])
+    assert "Texts of documents are left out" in page.text
 
 
 def test_segments(tmp_path):

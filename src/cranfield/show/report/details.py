@@ -14,7 +14,9 @@ from cranfield.show.report.request import Request
 
 RELEVANT = 50  # relevant documents listed for a query
 TEXT = 300  # letters shown of a document
-ALL_TEXT = 1_000_000  # letters of all documents together
+SHORTEST = 30  # ... fewer say nothing
+ALL_TEXT = 1_000_000  # letters of all documents together, and as many more for each query:
+QUERY_TEXT = 3_000
 
 
 class Details(NamedTuple):
@@ -110,11 +112,16 @@ def _texts(request: Request, number: Mapping[str, int]) -> tuple[list[list[str]]
     rows = [[document] for document in number]
     if request.collection is None:
         return rows, ["Texts of queries and documents are shown with --collection."]
-    length = min(TEXT, ALL_TEXT // max(len(number), 1))
+    room = ALL_TEXT + QUERY_TEXT * min(request.queries, len(request.query_ids))
+    length = min(TEXT, room // max(len(number), 1))
+    if length < SHORTEST:
+        return rows, ["Texts of documents are left out, so that the page stays small; --queries 200 leaves room."]
+    cut = 0
     for document in request.collection.documents():
         at = number.get(document.doc_id)
         if at is not None:
+            cut += len(document.text) > length
             text = document.text if len(document.text) <= length else f"{document.text[:length].rstrip()}…"
             rows[at] += [document.title[: TEXT // 2], text]
-    shorter = f"Texts of documents are cut off after {length} letters, so that the page stays small."
-    return rows, [shorter]
+    more = f" {TEXT} are shown where --queries or -k is smaller." if length < TEXT else ""
+    return rows, [f"Texts of {cut:,} documents are cut off after {length} letters.{more}"] if cut else []
