@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from cranfield.measures import Measure, catalogue, measure, parse_measure, parse_measures
     from cranfield.measures.references import bibtex
     from cranfield.result import Evaluation
+    from cranfield.show.pictures import draw_chart, save_chart
+    from cranfield.show.report import ReportFile, write_report
     from cranfield.systems.collapse import collapse_run
     from cranfield.systems.collection import Collection, open_collection
     from cranfield.systems.opening import open_system
@@ -83,6 +85,8 @@ _HOMES = {
     "judge.policy": ("Policy",),
     "judge.ranks": ("JudgedRanks",),
     "measures.references": ("bibtex",),
+    "show.pictures": ("draw_chart", "save_chart"),
+    "show.report": ("ReportFile", "write_report"),
     "systems.collapse": ("collapse_run",),
     "systems.collection": ("Collection", "open_collection"),
     "systems.opening": ("open_system",),
@@ -115,6 +119,7 @@ __all__ = [
     "PolicyError",
     "Problem",
     "Recorded",
+    "ReportFile",
     "RunOverlap",
     "Stability",
     "SystemFailure",
@@ -128,6 +133,7 @@ __all__ = [
     "compare_evaluations",
     "convert_file",
     "detectable_difference",
+    "draw_chart",
     "evaluate",
     "evaluate_runs",
     "explain",
@@ -144,10 +150,12 @@ __all__ = [
     "rbo",
     "record",
     "run_overlap",
+    "save_chart",
     "spearman_rho",
     "stability",
     "tau_ap",
     "value",
+    "write_report",
 ]
 
 

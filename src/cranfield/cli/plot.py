@@ -1,0 +1,59 @@
+"""`cranfield plot`: a picture for a paper or a talk."""
+
+from __future__ import annotations
+
+import click
+
+from cranfield.cli import options
+
+KINDS = ("precision-recall", "cutoff", "distribution", "difference", "scatter", "stability", "discount", "gain")
+
+
+@click.command("plot")
+@click.argument("kind", type=click.Choice(KINDS))
+@click.argument("qrels", required=False)
+@click.argument("runs", nargs=-1, metavar="[RUN...]")
+@options.measures
+@click.option("-o", "--output", "file", metavar="FILE", required=True, help="Where to: .svg, .png, .pdf or .json.")
+@click.option(
+    "--columns", type=click.IntRange(1, 2), metavar="1|2", help="As wide as one column of a two-column paper, or both."
+)
+@options.policy
+@options.formats
+def command(
+    kind: str,
+    qrels: str | None,
+    runs: tuple[str, ...],
+    measures: tuple[str, ...],
+    file: str,
+    columns: int | None,
+    rel: float | None,
+    judged_only: bool,
+    imports: tuple[str, ...],
+    run_format: str | None,
+    qrels_format: str | None,
+    **policy: str | int | None,
+) -> None:
+    """Draw a chart of RUNs measured by the judgments in QRELS.
+
+    \b
+    precision-recall  interpolated precision at eleven levels of recall
+    cutoff            a measure at each cutoff down to 20
+    distribution      how a measure is spread over the queries
+    difference        two runs, query by query, sorted
+    scatter           two runs, a point for each query
+    stability         measures as judgments are removed
+    discount, gain    what a rank and a grade are worth (without QRELS and RUN)
+
+    \b
+    Examples:
+      cranfield plot precision-recall builtin:qrels builtin:keywords builtin:meaning -o curve.svg
+      cranfield plot difference builtin:qrels builtin:keywords builtin:meaning -m nDCG@5 --columns 1 -o figure.pdf
+    """
+    from cranfield.show.pictures import draw_chart, save_chart
+
+    default = ("nDCG@10", "AP") if kind == "stability" else ("nDCG@10",)
+    wanted = options.chosen_measures(measures, rel=rel, judged_only=judged_only, imports=imports, default=default)
+    settings = {"policy": options.chosen_policy(**policy), "format": run_format, "qrels_format": qrels_format}
+    spec = draw_chart(kind, qrels, options.expanded(runs), wanted, **settings)
+    save_chart(spec, file, columns=columns)

@@ -1,0 +1,80 @@
+"""`cranfield report`: one page that shows everything."""
+
+from __future__ import annotations
+
+import click
+
+from cranfield.cli import options
+
+
+@click.command("report")
+@click.argument("qrels")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@options.measures
+@click.option("-o", "--output", "file", metavar="FILE", required=True, help="The page, such as report.html.")
+@click.option("--title", default="How good are the results?", help="What stands at its top.")
+@click.option(
+    "--collection", metavar="DIR", help="Texts of queries and documents: a folder, builtin, or ir_datasets:ID."
+)
+@click.option("--by", metavar="FILE", help="Segments, to see and to filter by: a file of query and segment.")
+@click.option("--bounds", is_flag=True, help="How low and high each value could be, given what is unjudged.")
+@click.option(
+    "--queries", type=click.IntRange(0), default=1000, metavar="N", help="Of how many queries to show rankings [1000]."
+)
+@click.option("-k", "shown", type=click.IntRange(1), default=10, metavar="N", help="Documents of a ranking shown [10].")
+@click.option("--no-charts", is_flag=True, help="Leave charts out, and with them 0.9 MB.")
+@click.option("--removal", is_flag=True, help="Also a chart of the measures as judgments are removed.")
+@options.policy
+@options.formats
+def command(
+    qrels: str,
+    runs: tuple[str, ...],
+    measures: tuple[str, ...],
+    file: str,
+    title: str,
+    collection: str | None,
+    by: str | None,
+    bounds: bool,
+    queries: int,
+    shown: int,
+    no_charts: bool,
+    removal: bool,
+    rel: float | None,
+    judged_only: bool,
+    imports: tuple[str, ...],
+    run_format: str | None,
+    qrels_format: str | None,
+    **policy: str | int | None,
+) -> None:
+    """Write one HTML page about RUNs measured by the judgments in QRELS; it works offline.
+
+    Leaderboard, charts, two systems side by side, every query with its rankings, and what the measures mean.
+
+    \b
+    Example:
+      cranfield report builtin:qrels builtin:keywords builtin:meaning -o report.html
+    """
+    from cranfield.evaluation import DEFAULT_MEASURES
+    from cranfield.show.report import write_report
+
+    chosen = options.chosen_measures(
+        measures, rel=rel, judged_only=judged_only, imports=imports, default=DEFAULT_MEASURES
+    )
+    written = write_report(
+        file,
+        qrels,
+        options.expanded(runs),
+        chosen,
+        title=title,
+        collection=collection,
+        segments=by,
+        bounds=bounds,
+        queries=queries,
+        depth=shown,
+        charts=not no_charts,
+        removal=removal,
+        policy=options.chosen_policy(**policy),
+        format=run_format,
+        qrels_format=qrels_format,
+    )
+    click.echo(f"{written.path}: {written.size / 1e6:.1f} MB")

@@ -1,0 +1,197 @@
+"""Charts of runs, by kind, and files of them: SVG, PNG, PDF."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping
+from html import escape
+from typing import Any
+
+from cranfield.comparison.comparing import USUAL_MEASURES
+from cranfield.errors import ComparisonError, CranfieldError, MeasureError, OutputError, need
+from cranfield.evaluation import Measures, evaluate_runs
+from cranfield.measures import Measure, parse_measures
+from cranfield.result import Evaluation
+from cranfield.show import charts
+from cranfield.show.charts import Spec
+
+COLUMN_WIDTHS = {1: 240, 2: 504}  # points: a column of a two-column paper, and the whole of its width
+FORMATS = ("svg", "png", "pdf", "json")
+DOTS = 300  # per inch, of a PNG
+CUTOFFS = 20  # how deep a chart by cutoff goes
+
+
+def draw_chart(
+    kind: str,
+    qrels: Any = None,
+    runs: Mapping[str, Any] | Iterable[Any] = (),
+    measures: Measures | None = None,
+    **options: Any,
+) -> Spec:
+    """A chart as a Vega-Lite specification, which `save_chart` makes a picture.
+
+    kind: "precision-recall", "cutoff", "distribution", "difference", "scatter", "stability"; "discount" and "gain" need
+        neither judgments nor runs.
+    qrels, runs, options: those of `evaluate_runs`; "difference" and "scatter" take two runs, the baseline first.
+    measures: one for most charts, by default nDCG@10; "stability" takes several.
+    """
+    if kind not in KINDS:
+        raise CranfieldError(f"there is no chart '{kind}'.", hint=f"charts are {', '.join(KINDS)}")
+    if kind in ("discount", "gain"):
+        return charts.discount_chart() if kind == "discount" else charts.gain_chart()
+    paths = [runs] if isinstance(runs, str | os.PathLike) else runs
+    if qrels is None or not paths:
+        raise CranfieldError(f"the chart '{kind}' is made of judgments and runs.", hint="give both")
+    return KINDS[kind](qrels, paths, measures, options)
+
+
+def save_chart(spec: Mapping[str, Any], path: str | os.PathLike[str], *, columns: int | None = None) -> None:
+    """Write a chart as a picture: SVG, PNG (300 dots an inch), PDF, or JSON for the specification itself.
+
+    columns: make it as wide as one column of a two-column paper, or as both (2).
+    """
+    from cranfield.write.target import open_target
+
+    name = os.fspath(path)
+    ending = os.path.splitext(name)[1].lower().removeprefix(".")
+    if ending not in FORMATS:
+        raise OutputError(
+            name, "what kind of picture this should be is not clear.", hint="end it in .svg, .png or .pdf"
+        )
+    content = picture(spec if columns is None else sized(spec, columns), ending)
+    with open_target(name, force=True) as target, target.opened() as file:
+        file.write(content)
+
+
+def picture(spec: Mapping[str, Any], format: str) -> bytes:
+    """A chart as the bytes of a picture."""
+    if format == "json":
+        return json.dumps(spec, indent=2, ensure_ascii=False).encode()
+    converter = need("vl_convert", extra="report", purpose="drawing pictures")
+    if format == "svg":
+        text: str = converter.vegalite_to_svg(spec)
+        told = escape(f"{spec.get('title', '')}. {spec.get('description', '')}")  # for those who do not see it
+        return text.replace("<svg ", f'<svg role="img" aria-label="{told}" ', 1).encode()
+    if format == "pdf":
+        return bytes(converter.vegalite_to_pdf(spec))
+    white = {**spec, "background": "white"}
+    return bytes(converter.vegalite_to_png(white, ppi=DOTS))
+
+
+def sized(spec: Mapping[str, Any], columns: int) -> Spec:
+    """A chart as wide as one or two columns of a paper, with letters that fit it."""
+    if columns not in COLUMN_WIDTHS:
+        raise OutputError("the chart", f"a paper has no {columns} columns.", hint="columns are 1 or 2")
+    width = COLUMN_WIDTHS[columns]
+    small = {"labelFontSize": 7, "titleFontSize": 8}
+    config = {
+        **spec.get("config", {}),
+        "axis": {**spec.get("config", {}).get("axis", {}), **small},
+        "legend": {**spec.get("config", {}).get("legend", {}), **small, "labelLimit": width // 2 - 20},
+        "title": {"anchor": "start", "fontSize": 9, "limit": width},
+    }
+    height = spec["height"] if isinstance(spec["height"], dict) else round(width * (0.75 if columns == 1 else 0.45))
+    return {
+        **spec,
+        "width": width,
+        "height": height,
+        "padding": 2,
+        "autosize": {"type": "fit-x" if isinstance(height, dict) else "fit", "contains": "padding"},
+        "config": config,
+    }
+
+
+def cutoffs_of(measure: Measure, deepest: int = CUTOFFS) -> list[Measure]:
+    """A measure at each cutoff from 1; an error if it has none."""
+    if "cutoff" not in measure.definition.kinds:
+        raise MeasureError(f"{measure} has no cutoff.", hint="nDCG@10, P@10 and R@10 have one")
+    return [measure.replace(cutoff=k) for k in range(1, deepest + 1)]
+
+
+def family(measure: Measure) -> str:
+    """The name of a measure without its cutoff."""
+    return measure.name.rpartition("@")[0] if "cutoff" in dict(measure.parameters) else measure.name
+
+
+def recall_levels() -> tuple[Measure, ...]:
+    """Interpolated precision at the eleven levels of recall."""
+    return parse_measures([f"IPrec@{level}" for level in charts.RECALLS])
+
+
+def precision_recall(results: Iterable[Evaluation]) -> Spec:
+    """The chart, of evaluations that have `recall_levels()`."""
+    levels = recall_levels()
+    return charts.precision_recall_chart({each.run: [each[level] for level in levels] for each in results})
+
+
+def by_cutoff(results: Iterable[Evaluation], measure: Measure, deepest: int = CUTOFFS) -> Spec:
+    """The chart, of evaluations that have `cutoffs_of(measure)`."""
+    at = cutoffs_of(measure, deepest)
+    curves = {each.run: {k: each[cut] for k, cut in enumerate(at, start=1)} for each in results}
+    return charts.cutoff_chart(family(measure), curves)
+
+
+def _precision_recall(qrels: Any, runs: Any, measures: Measures | None, options: Any) -> Spec:
+    return precision_recall(evaluate_runs(qrels, runs, recall_levels(), **options).values())
+
+
+def _cutoff(qrels: Any, runs: Any, measures: Measures | None, options: Any) -> Spec:
+    measure = _one(measures)
+    return by_cutoff(evaluate_runs(qrels, runs, cutoffs_of(measure), **options).values(), measure)
+
+
+def _distribution(qrels: Any, runs: Any, measures: Measures | None, options: Any) -> Spec:
+    measure = _one(measures)
+    results = evaluate_runs(qrels, runs, measure, **options)
+    return charts.distribution_chart(
+        measure.name, {run: each.column(measure).tolist() for run, each in results.items()}
+    )
+
+
+def _difference(qrels: Any, runs: Any, measures: Measures | None, options: Any) -> Spec:
+    measure, one, other, values = _two(qrels, runs, measures, options)
+    return charts.difference_chart(measure, one, other, {query: y - x for query, (x, y) in values.items()})
+
+
+def _scatter(qrels: Any, runs: Any, measures: Measures | None, options: Any) -> Spec:
+    return charts.scatter_chart(*_two(qrels, runs, measures, options))
+
+
+def _stability(qrels: Any, runs: Any, measures: Measures | None, options: Any) -> Spec:
+    from cranfield.comparison import stability
+
+    found = stability(qrels, runs, measures or USUAL_MEASURES, (0.0, 0.1, 0.3, 0.5, 0.7, 0.9), **options)
+    return charts.stability_chart([(row.measure, row.removed, row.mean, row.spread) for row in found.rows])
+
+
+def _one(measures: Measures | None) -> Measure:
+    wanted = parse_measures(measures or "nDCG@10")
+    if len(wanted) != 1:
+        raise MeasureError(f"this chart shows one measure, not {len(wanted)}.", hint="draw one chart for each")
+    return wanted[0]
+
+
+def _two(
+    qrels: Any, runs: Any, measures: Measures | None, options: Any
+) -> tuple[str, str, str, dict[str, tuple[float, float]]]:
+    """The measure, the names of two runs, and the values of the queries that both have."""
+    measure = _one(measures)
+    results = list(evaluate_runs(qrels, runs, measure, **options).values())
+    if len(results) != 2:
+        raise ComparisonError(f"this chart shows two runs, not {len(results)}.", hint="the baseline, then the other")
+    one, other = (each.by_query(measure) for each in results)
+    values = {query: (value, other[query]) for query, value in one.items() if query in other}
+    return measure.name, results[0].run, results[1].run, values
+
+
+KINDS: dict[str, Callable[[Any, Any, Measures | None, Any], Spec]] = {
+    "precision-recall": _precision_recall,
+    "cutoff": _cutoff,
+    "distribution": _distribution,
+    "difference": _difference,
+    "scatter": _scatter,
+    "stability": _stability,
+    "discount": lambda *_: charts.discount_chart(),
+    "gain": lambda *_: charts.gain_chart(),
+}

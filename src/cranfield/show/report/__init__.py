@@ -1,0 +1,5 @@
+"""One page that shows everything about some runs, in one file that needs no network."""
+
+from cranfield.show.report.writing import ReportFile, write_report
+
+__all__ = ["ReportFile", "write_report"]

@@ -1,0 +1,296 @@
+"""The page: its numbers are those of the evaluation, its texts stay texts, and it needs nothing from elsewhere."""
+
+import json
+import random
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+
+import pytest
+
+pytest.importorskip("altair")
+pytest.importorskip("jinja2")
+pytest.importorskip("vl_convert")
+
+import cranfield
+from cranfield.errors import CranfieldError
+from cranfield.show.report.writing import _library, safe_json
+from cranfield.systems.collection import Collection, Document
+from tests.cli.test_program import run as program
+
+FILES = ("builtin:qrels", ["builtin:keywords", "builtin:meaning"])
+EVIL = "<script>window.broken = 1</script>"
+ENDING = "</script><img src=x onerror='window.broken=1'>\"&amp;\u2028--><!--"
+
+
+class Page(HTMLParser):
+    """What a browser would make of a page: its elements, the text outside of scripts, its data."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.elements, self.text, self.data, self._inside = [], "", None, None
+        self.source = path.read_text(encoding="utf-8")
+        self.feed(self.source)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+        self._inside = (tag, dict(attributes).get("id"))
+
+    def handle_endtag(self, tag):
+        self._inside = None
+
+    def handle_data(self, data):
+        if self._inside == ("script", "data"):
+            self.data = json.loads(data)
+        elif self._inside is None or self._inside[0] not in ("script", "style"):
+            self.text += data
+
+    def count(self, tag):
+        return sum(name == tag for name, _ in self.elements)
+
+
+@pytest.fixture(scope="module")
+def builtin(tmp_path_factory):
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    cranfield.write_report(path, *FILES, bounds=True)
+    return Page(path)
+
+
+def made(tmp_path, *arguments, **options):
+    cranfield.write_report(tmp_path / "report.html", *arguments, **{"charts": False, **options})
+    return Page(tmp_path / "report.html")
+
+
+def test_the_leaderboard_is_the_evaluation(builtin):
+    results = cranfield.evaluate_runs(*FILES)
+    cells = [float(each["data-sort"]) for tag, each in builtin.elements if tag == "td" and "data-sort" in each]
+    assert cells == [value for result in results.values() for value in result.values()]
+    ends = results["keywords"].bounds("nDCG@10")
+    assert f"bounds {ends.low:.4f} – {ends.high:.4f}" in builtin.text
+    letters = cranfield.compare(*FILES, [name for name in results["keywords"] if "Judged" not in name]).table()
+    assert [each.mark for each in letters.rows[0].cells] == re.findall(r"<sup[^>]*>(\w+)</sup>", builtin.source)[:5]
+
+
+def test_the_values_of_queries_are_those_of_the_evaluation(builtin):
+    for at, result in enumerate(cranfield.evaluate_runs(*FILES).values()):
+        for column, name in zip(builtin.data["values"][at], result, strict=True):
+            assert column == pytest.approx(list(result.by_query(name).values()), abs=5e-7)
+    assert builtin.data["queries"] == list(result.query_ids)
+
+
+def test_rankings_grades_and_steps_are_those_of_explain(builtin):
+    data = builtin.data
+    query = data["queries"].index("graded-relevance")
+    shown = data["details"][str(query)]
+    for at, path in enumerate(FILES[1]):
+        told = cranfield.explain(FILES[0], path, "graded-relevance", data["families"])
+        ranking = shown["runs"][at]
+        assert [data["documents"][number][0] for number in ranking["top"]] == [each.doc_id for each in told.positions]
+        grades = [shown["grades"].get(str(number)) for number in ranking["top"]]
+        assert grades == [each.grade for each in told.positions]
+        for family, steps in zip(data["families"], ranking["steps"], strict=True):
+            assert steps == pytest.approx([each.values[family] for each in told.positions], abs=5e-5)
+    assert data["families"] == ["nDCG", "AP", "RR", "P"]
+
+
+def test_relevant_documents_that_were_missed_have_their_rank(tmp_path):
+    qrels = {"q": {"a": 1, "b": 2, "c": 1, "d": 0}}
+    data = made(tmp_path, qrels, {"run": {"q": ["x", "a", "y", "b"]}}, "P@2", depth=2).data
+    shown = data["details"]["0"]
+    assert [data["documents"][number][0] for number, _ in shown["relevant"]] == ["b", "a", "c"]
+    assert shown["runs"][0]["ranks"] == [4, 2, 0]
+    assert shown["runs"][0]["reason"] == "2 of 3 relevant retrieved, the first at rank 2; 2 unjudged in the top 10"
+
+
+def test_differences_are_those_of_compare(builtin):
+    found = cranfield.compare(*FILES, "nDCG@10 AP RR P@10 R@100")
+    for shown, difference in zip(builtin.data["pairs"], found, strict=True):
+        assert shown["difference"] == difference.difference
+        assert shown["adjusted"] == difference.adjusted
+        assert shown["could_reverse"] == difference.could_reverse
+
+
+def test_the_page_defines_its_measures_and_signs_its_numbers(builtin):
+    result = cranfield.evaluate(FILES[0], FILES[1][0])
+    assert result.qrels_sha256 in builtin.text
+    assert result.run_sha256 in builtin.text
+    assert cranfield.catalogue()["RR"].summary in builtin.text
+    assert str(result.policy) in builtin.text
+
+
+def test_nothing_is_loaded(builtin):
+    for tag, attributes in builtin.elements:
+        assert tag not in ("link", "iframe", "img", "object", "embed", "base")
+        assert "src" not in attributes
+        assert attributes.get("href", "#").startswith("#")
+    assert "default-src 'none'" in builtin.source
+    assert "vegaEmbed" in builtin.source
+
+
+def test_charts_say_what_they_show(builtin):
+    titles = [each["title"] for each in builtin.data["charts"]]
+    assert titles == [
+        *("Precision at levels of recall", "nDCG by cutoff", "nDCG@10 of the queries"),
+        "What a document counts at each rank",
+    ]
+    assert all(each["description"] for each in builtin.data["charts"])
+
+
+def evil(tmp_path, **options):
+    """A page whose every name and text tries to break out."""
+    queries = {f"{EVIL}{n}": f"{ENDING} query {n}" for n in range(3)}
+    documents = [Document(f"{ENDING}{n}", f"{EVIL} title {n}", f"text {ENDING}") for n in range(4)]
+    collection = Collection(EVIL, queries, corpus=lambda: iter(documents))
+    qrels = {query: {documents[0].doc_id: 2, documents[3].doc_id: 1} for query in queries}
+    runs = {
+        EVIL: {query: [document.doc_id for document in documents[:3]] for query in queries},
+        ENDING: {query: [document.doc_id for document in documents[::-1]] for query in queries},
+    }
+    segments = dict.fromkeys(queries, ENDING)
+    return made(
+        tmp_path, qrels, runs, "RR nDCG@5", collection=collection, segments=segments, title=ENDING + EVIL, **options
+    )
+
+
+def test_names_and_texts_stay_text(tmp_path):
+    broken = evil(tmp_path)
+    assert broken.count("script") == 2  # the data and the page's program
+    assert broken.count("img") == 0
+    data = broken.data
+    assert data["runs"] == [EVIL, ENDING]
+    assert data["queries"][0] == f"{EVIL}0"
+    assert data["texts"][0] == f"{ENDING} query 0"
+    assert data["segments"] == [ENDING] * 3
+    assert [f"{ENDING}0", f"{EVIL} title 0", f"text {ENDING}"] in data["documents"]
+    assert broken.text.count(EVIL) >= 4  # title, heading, collection, run
+    assert broken.text.count(ENDING) >= 4
+    assert not any(name.startswith("on") for _, attributes in broken.elements for name in attributes)
+
+
+def test_json_cannot_end_its_element():
+    text = {"</script>": ["<!--", "\u2028&"]}
+    written = safe_json(text)
+    assert not set("<>&\u2028") & set(written)
+    assert json.loads(written) == text
+
+
+def many(runs, queries, documents=100, seed=1):
+    draw = random.Random(seed)
+    names = [f"document-{n}" for n in range(5000)]
+    qrels = {f"query-{n}": {name: draw.randint(0, 3) for name in draw.sample(names, 20)} for n in range(queries)}
+    found = {}
+    for n in range(runs):
+        found[f"run-{n}"] = {
+            query: {name: draw.random() for name in (*draw.sample(names, documents - 10), *judged)}
+            for query, judged in qrels.items()
+        }
+    return qrels, found
+
+
+def test_fifty_queries_are_a_small_page(tmp_path):
+    qrels, runs = many(10, 50)
+    corpus = [Document(f"document-{n}", "a title " * 5, "some words of a text " * 40) for n in range(5000)]
+    collection = Collection("made", dict.fromkeys(qrels, "a query of words"), corpus=lambda: iter(corpus))
+    page = made(tmp_path, qrels, runs, collection=collection, charts=True, depth=20)
+    library = len(_library())
+    assert len(page.source.encode()) - library < 2_000_000
+    assert re.search(r"Texts of [\d,]+ documents are cut off after 2\d\d letters", page.text)
+    full = [len(text) for _, _, text in page.data["documents"]]
+    assert max(full) <= 300
+
+
+def test_what_is_left_out_is_said(tmp_path):
+    page = made(tmp_path, *FILES, queries=3)
+    assert len(page.data["details"]) == 3
+    worst = [page.data["queries"][int(query)] for query in page.data["details"]]
+    values = [each.by_query("nDCG@10") for each in cranfield.evaluate_runs(*FILES).values()]
+    means = {query: sum(value[query] for value in values) for query in values[0]}
+    assert set(worst) == set(sorted(means, key=means.get)[:3])
+    assert "the 3 of 10 queries that perform worst by nDCG@10; for all of them: --queries 10." in page.text
+    assert "Charts were left out" in page.text
+
+
+def test_texts_go_where_there_is_no_room(tmp_path, monkeypatch):
+    monkeypatch.setattr("cranfield.show.report.details.ALL_TEXT", 0)
+    monkeypatch.setattr("cranfield.show.report.details.QUERY_TEXT", 10)
+    page = evil(tmp_path)
+    assert all(len(document) == 1 for document in page.data["documents"])
+    assert "Texts of documents are left out" in page.text
+
+
+def test_segments(tmp_path):
+    result = cranfield.evaluate(*FILES[:1], FILES[1][0], "RR")
+    segments = {query: "long" if len(query) > 18 else "short" for query in result.query_ids}
+    page = made(tmp_path, *FILES, "RR", segments=segments)
+    for segment, value in result.by_segment("RR", segments).items():
+        assert re.search(rf"{segment}</th><td[^>]*>\d+</td><td>keywords</td><td[^>]*>{value:.4f}", page.source)
+    assert page.data["segments"] == list(segments.values())
+
+
+def test_other_shapes(tmp_path):
+    one = made(tmp_path, FILES[0], FILES[1][0], "AP")
+    assert one.data["pairs"] == []
+    assert not any(attributes.get("id") == "two" for _, attributes in one.elements)
+    twice = made(tmp_path, FILES[0], [FILES[1][0]] * 2, "AP", charts=True)
+    assert twice.data["runs"] == ["keywords", "keywords (2)"]
+    counted = made(tmp_path, *FILES, "NumRet AP", charts=True)
+    assert {pair["measure"] for pair in counted.data["pairs"]} == {"AP"}
+    qrels = {"1": {"a": 1}, "2": {"b": 1}, "3": {"c": 1}}
+    runs = {"some": {"1": ["a"], "2": ["x", "b"]}, "all": {"1": ["a"], "2": ["b"], "3": ["c"]}}
+    skipped = made(tmp_path, qrels, runs, "RR", policy=cranfield.Policy(missing="skip"))
+    assert skipped.data["values"] == [[[1.0, 0.5, None]], [[1.0, 1.0, 1.0]]]
+    assert skipped.data["details"]["2"]["runs"][0]["reason"] == "not in this run, and left out"
+    grouped = made(tmp_path, {"q": {"s1": {"a": 1}, "s2": {"b": 1}}}, {"run": {"q": ["a", "b"]}}, "alpha_nDCG@5")
+    assert grouped.data["values"] == [[[1.0]]]
+    assert grouped.data["families"] == []
+
+
+def test_what_cannot_be_shown(tmp_path):
+    with pytest.raises(CranfieldError, match="a report reads a run twice"):
+        made(tmp_path, FILES[0], "-")
+    with pytest.raises(CranfieldError, match="needs a run"):
+        made(tmp_path, FILES[0], [])
+    with pytest.raises(CranfieldError, match="depth is 1 or more"):
+        made(tmp_path, *FILES, depth=0)
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_the_command(tmp_path):
+    (tmp_path / "segments").write_text("what-is-precision\tshort\n")
+    done = program(
+        *("report", *FILES[:1], *FILES[1], "-o", "page.html", "-m", "RR", "--by", "segments"),
+        *("--bounds", "--no-charts", "-k", "5", "--queries", "4"),
+        cwd=tmp_path,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("page.html: 0.")
+    page = Page(tmp_path / "page.html")
+    assert page.data["depth"] == 5
+    assert len(page.data["details"]) == 4
+
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
+def test_a_browser_shows_the_query_of_a_link(tmp_path):
+    evil(tmp_path, charts=True)
+    place = (tmp_path / "report.html").as_uri() + "#q=%3Cscript%3Ewindow.broken+%3D+1%3C%2Fscript%3E1"
+    options = (
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--virtual-time-budget=8000",
+        f"--user-data-dir={tmp_path}/p",
+    )
+    done = subprocess.run([CHROMIUM, *options, "--dump-dom", place], capture_output=True, text=True, timeout=120)
+    (tmp_path / "shown.html").write_text(done.stdout)
+    shown = Page(tmp_path / "shown.html")
+    assert f"{EVIL}1: {ENDING} query 1" in shown.text
+    assert f"{EVIL} title 0" in shown.text
+    assert shown.count("img") == 0
+    assert shown.count("script") == 3
+    assert shown.count("svg") >= 6
+    assert "How the values come about, rank by rank" in shown.text
