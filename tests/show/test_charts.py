@@ -104,6 +104,14 @@ def test_every_chart_describes_itself_and_is_not_blank(kind):
     assert float(re.search(r'<svg[^>]* width="([\d.]+)"', drawn)[1]) == pytest.approx(240, abs=2)
 
 
+def test_many_lines_are_told_apart():
+    spec = charts.precision_recall_chart({f"run {n}": [0.5] * 11 for n in range(30)})
+    looks = [spec["encoding"][channel]["scale"]["range"] for channel in ("color", "strokeDash")]
+    assert len({(colour, tuple(dash)) for colour, dash in zip(*looks, strict=True)}) == 30
+    few = charts.precision_recall_chart({"run": [0.5] * 11})
+    assert spec["height"] > few["height"]  # room for the legend
+
+
 def test_pictures(tmp_path):
     spec = charts.discount_chart()
     for ending, start in (("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF"), ("json", b"{")):
