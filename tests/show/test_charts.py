@@ -3,6 +3,7 @@
 import json
 import re
 import struct
+import sys
 import zlib
 from html import escape
 from math import log2
@@ -13,7 +14,7 @@ pytest.importorskip("altair")
 pytest.importorskip("vl_convert")
 
 import cranfield
-from cranfield.errors import CranfieldError, OutputError
+from cranfield.errors import CranfieldError, MissingLibrary, OutputError
 from cranfield.show import charts
 from cranfield.show.pictures import KINDS, draw_chart, picture, save_chart, sized
 
@@ -146,6 +147,13 @@ def test_what_cannot_be_drawn():
         draw_chart("cutoff", *FILES, "P@5 R@5")
     with pytest.raises(CranfieldError, match="has no cutoff"):
         draw_chart("cutoff", *FILES, "Rprec")
+
+
+@pytest.mark.parametrize("library", ["altair", "vl_convert"])
+def test_a_library_that_is_not_there(library, monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(MissingLibrary, match=r"pip install 'cranfield\[report\]'"):
+        save_chart(draw_chart("gain"), tmp_path / "gain.svg")
 
 
 def test_names_stay_text():

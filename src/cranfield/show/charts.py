@@ -261,7 +261,7 @@ def _dashes(alt: Any, names: Any) -> Any:
 
 
 def _spec(chart: Any, title: str, description: str, names: Iterable[str] = ()) -> Spec:
-    """A chart as a dict that holds its own data, with its title and what it says in words; room for a legend of names."""
+    """A chart as a dict that holds its own data, with its title, what it says in words, and room for a legend."""
     listed = list(names)
     lines = -(-len(listed) // _legend_columns(listed)) if listed else 0
     spec: Spec = chart.properties(

@@ -178,7 +178,7 @@
   };
 
   const badge = (grade) => {
-    if (grade === undefined) return make("span", { class: "grade none", title: "not judged" }, "?");
+    if (grade === undefined || grade < 0) return make("span", { class: "grade none", title: "not judged" }, "?");
     const element = make("span", { class: "grade" + (grade < 1 ? " zero" : ""), title: `grade ${grade}` }, String(grade));
     if (grade >= 1) element.style.background = `rgba(var(--good), ${Math.min(0.2 + 0.17 * grade, 0.75)})`;
     return element;
