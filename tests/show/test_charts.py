@@ -3,6 +3,7 @@
 import json
 import re
 import struct
+import sys
 import zlib
 from html import escape
 from math import log2
@@ -13,7 +14,7 @@ pytest.importorskip("altair")
 pytest.importorskip("vl_convert")
 
 import cranfield
-from cranfield.errors import CranfieldError, OutputError
+from cranfield.errors import CranfieldError, MissingLibrary, OutputError
 from cranfield.show import charts
 from cranfield.show.pictures import KINDS, draw_chart, picture, save_chart, sized
 
@@ -104,6 +105,14 @@ def test_every_chart_describes_itself_and_is_not_blank(kind):
     assert float(re.search(r'<svg[^>]* width="([\d.]+)"', drawn)[1]) == pytest.approx(240, abs=2)
 
 
+def test_many_lines_are_told_apart():
+    spec = charts.precision_recall_chart({f"run {n}": [0.5] * 11 for n in range(30)})
+    looks = [spec["encoding"][channel]["scale"]["range"] for channel in ("color", "strokeDash")]
+    assert len({(colour, tuple(dash)) for colour, dash in zip(*looks, strict=True)}) == 30
+    few = charts.precision_recall_chart({"run": [0.5] * 11})
+    assert spec["height"] > few["height"]  # room for the legend
+
+
 def test_pictures(tmp_path):
     spec = charts.discount_chart()
     for ending, start in (("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF"), ("json", b"{")):
@@ -138,6 +147,13 @@ def test_what_cannot_be_drawn():
         draw_chart("cutoff", *FILES, "P@5 R@5")
     with pytest.raises(CranfieldError, match="has no cutoff"):
         draw_chart("cutoff", *FILES, "Rprec")
+
+
+@pytest.mark.parametrize("library", ["altair", "vl_convert"])
+def test_a_library_that_is_not_there(library, monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(MissingLibrary, match=r"pip install 'cranfield\[report\]'"):
+        save_chart(draw_chart("gain"), tmp_path / "gain.svg")
 
 
 def test_names_stay_text():

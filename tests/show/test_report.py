@@ -132,8 +132,8 @@ def test_nothing_is_loaded(builtin):
 def test_charts_say_what_they_show(builtin):
     titles = [each["title"] for each in builtin.data["charts"]]
     assert titles == [
-        *("Precision at levels of recall", "nDCG by cutoff", "nDCG@10 of the queries"),
-        "What a document counts at each rank",
+        *("Precision at levels of recall", "nDCG by cutoff", "What a document counts at each rank"),
+        "nDCG@10 of the queries",
     ]
     assert all(each["description"] for each in builtin.data["charts"])
 

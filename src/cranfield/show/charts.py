@@ -7,7 +7,7 @@ kind of colour vision tell apart; lines differ in their dashes as well. Every ch
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7
 BETTER, WORSE = COLOURS[0], COLOURS[1]
 DASHES = ((1, 0), (6, 2), (2, 2), (8, 2, 2, 2))
 RECALLS = tuple(level / 10 for level in range(11))
+HEIGHT, LINE = 260, 16  # of a chart, and of each line of its legend after the first
 FEW = 500  # queries whose values are also drawn one by one
 CONFIG: Spec = {
     "background": None,
@@ -51,7 +52,9 @@ def precision_recall_chart(curves: Mapping[str, Sequence[float]]) -> Spec:
         tooltip=["run:N", "recall:Q", alt.Tooltip("precision:Q", format=".4f")],
     )
     ends = "; ".join(f"{run} from {values[0]:.2f} to {values[-1]:.2f}" for run, values in curves.items())
-    return _spec(chart, "Precision at levels of recall", f"Interpolated precision from recall 0 to recall 1: {ends}.")
+    return _spec(
+        chart, "Precision at levels of recall", f"Interpolated precision from recall 0 to recall 1: {ends}.", curves
+    )
 
 
 def cutoff_chart(measure: str, curves: Mapping[str, Mapping[int, float]]) -> Spec:
@@ -65,7 +68,7 @@ def cutoff_chart(measure: str, curves: Mapping[str, Mapping[int, float]]) -> Spe
     )
     last = {run: list(values.items())[-1] for run, values in curves.items() if values}
     told = "; ".join(f"{run} reaches {value:.4f} at {k}" for run, (k, value) in last.items())
-    return _spec(chart, f"{measure} by cutoff", f"The mean of {measure} at each cutoff: {told}.")
+    return _spec(chart, f"{measure} by cutoff", f"The mean of {measure} at each cutoff: {told}.", curves)
 
 
 def distribution_chart(measure: str, values: Mapping[str, Sequence[float]]) -> Spec:
@@ -162,7 +165,9 @@ def discount_chart(depth: int = 10) -> Spec:
         tooltip=[alt.Tooltip("run:N", title="discount"), "rank:Q", alt.Tooltip("kept:Q", format=".1%")],
     )
     shares = ", ".join(f"{value:.0%}" for value in curves["DCG: 1/log2(i+1)"][:5])
-    return _spec(chart, "What a document counts at each rank", f"DCG keeps {shares} of a gain at ranks 1, 2, 3, …")
+    return _spec(
+        chart, "What a document counts at each rank", f"DCG keeps {shares} of a gain at ranks 1, 2, 3, …", curves
+    )
 
 
 def gain_chart(highest: int = 4) -> Spec:
@@ -183,7 +188,7 @@ def gain_chart(highest: int = 4) -> Spec:
         tooltip=[alt.Tooltip("run:N", title="gain"), "grade:Q", "gain:Q"],
     )
     told = f"At grade {highest} the linear gain is {highest}, the exponential one {2**highest - 1}."
-    return _spec(chart, "What a grade is worth", told)
+    return _spec(chart, "What a grade is worth", told, curves)
 
 
 def stability_chart(rows: Sequence[tuple[str, float, float, float]]) -> Spec:
@@ -195,17 +200,17 @@ def stability_chart(rows: Sequence[tuple[str, float, float, float]]) -> Spec:
     ]
     names = list(dict.fromkeys(name for name, *_ in rows))
     x = alt.X("removed:Q", title="share of the judgments removed", axis=alt.Axis(format="%"))
-    colour = alt.Color("measure:N", title=None, sort=names, scale=_colours(alt, names), legend=_legend(alt))
+    colour = alt.Color("measure:N", title=None, sort=names, scale=_colours(alt, names), legend=_legend(alt, names))
     base = alt.Chart(alt.Data(values=plain))
     shown = ["measure:N", alt.Tooltip("removed:Q", format=".0%"), alt.Tooltip("mean:Q", format=".4f")]
-    dashes = alt.StrokeDash("measure:N", title=None, sort=names, scale=_dashes(alt, names), legend=_legend(alt))
+    dashes = alt.StrokeDash("measure:N", title=None, sort=names, scale=_dashes(alt, names), legend=_legend(alt, names))
     line = base.mark_line(point=True, strokeWidth=2).encode(
         x=x, y=alt.Y("mean:Q", title="mean over the runs"), color=colour, strokeDash=dashes, tooltip=shown
     )
     band = base.mark_area(opacity=0.18).encode(x=x, y=alt.Y("low:Q"), y2="high:Q", color=colour)
     told = "; ".join(f"{name} at {share:.0%} removed: {mean:.4f}" for name, share, mean, _ in rows)
     return _spec(
-        alt.layer(band, line), "Measures as judgments are removed", f"{told}. Bands are one standard deviation."
+        alt.layer(band, line), "Measures as judgments are removed", f"{told}. Bands are one standard deviation.", names
     )
 
 
@@ -220,14 +225,20 @@ def _lines(alt: Any, rows: Sequence[Spec], names: Mapping[str, Any]) -> Any:
         alt.Chart(alt.Data(values=list(rows)))
         .mark_line(point=alt.OverlayMarkDef(size=28, filled=True), strokeWidth=2)
         .encode(
-            color=alt.Color("run:N", title=None, sort=order, scale=_colours(alt, order), legend=_legend(alt)),
-            strokeDash=alt.StrokeDash("run:N", title=None, sort=order, scale=_dashes(alt, order), legend=_legend(alt)),
+            color=alt.Color("run:N", title=None, sort=order, scale=_colours(alt, order), legend=_legend(alt, order)),
+            strokeDash=alt.StrokeDash(
+                "run:N", title=None, sort=order, scale=_dashes(alt, order), legend=_legend(alt, order)
+            ),
         )
     )
 
 
-def _legend(alt: Any) -> Any:
-    return alt.Legend(orient="bottom", columns=2)
+def _legend(alt: Any, names: Sequence[str]) -> Any:
+    return alt.Legend(orient="bottom", columns=_legend_columns(names))
+
+
+def _legend_columns(names: Sequence[str]) -> int:
+    return 2 if len(names) <= 4 or max(map(len, names)) > 16 else 3
 
 
 def _colours(alt: Any, names: Any) -> Any:
@@ -235,14 +246,27 @@ def _colours(alt: Any, names: Any) -> Any:
     return alt.Scale(domain=order, range=[COLOURS[at % len(COLOURS)] for at in range(len(order))])
 
 
+def dash(at: int) -> tuple[int, ...]:
+    """The dashes of a line; those that share a colour differ in them.
+
+    >>> dash(0), dash(len(COLOURS))
+    ((1, 0), (6, 2))
+    """
+    return DASHES[(at + at // len(COLOURS)) % len(DASHES)]
+
+
 def _dashes(alt: Any, names: Any) -> Any:
     order = list(names)
-    return alt.Scale(domain=order, range=[list(DASHES[at % len(DASHES)]) for at in range(len(order))])
+    return alt.Scale(domain=order, range=[list(dash(at)) for at in range(len(order))])
 
 
-def _spec(chart: Any, title: str, description: str) -> Spec:
-    """A chart as a dict that holds its own data, with its title and what it says in words."""
-    spec: Spec = chart.properties(title=title, description=description, width=420, height=260).to_dict()
+def _spec(chart: Any, title: str, description: str, names: Iterable[str] = ()) -> Spec:
+    """A chart as a dict that holds its own data, with its title, what it says in words, and room for a legend."""
+    listed = list(names)
+    lines = -(-len(listed) // _legend_columns(listed)) if listed else 0
+    spec: Spec = chart.properties(
+        title=title, description=description, width=420, height=HEIGHT + LINE * max(lines - 1, 0)
+    ).to_dict()
     spec["config"] = CONFIG
     datasets: Spec = spec.pop("datasets", {})
     for part in (spec, *spec.get("layer", ())):

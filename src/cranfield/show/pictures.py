@@ -91,7 +91,9 @@ def sized(spec: Mapping[str, Any], columns: int) -> Spec:
         "legend": {**spec.get("config", {}).get("legend", {}), **small, "labelLimit": width // 2 - 20},
         "title": {"anchor": "start", "fontSize": 9, "limit": width},
     }
-    height = spec["height"] if isinstance(spec["height"], dict) else round(width * (0.75 if columns == 1 else 0.45))
+    height = spec["height"]
+    if not isinstance(height, dict):
+        height += round(width * (0.75 if columns == 1 else 0.45)) - charts.HEIGHT
     return {
         **spec,
         "width": width,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -35,7 +36,7 @@ def page(request: Request) -> dict[str, Any]:
         "notes": _notes(request),
         "signature": View(request.evaluations).signature(),
         "version": first.version,
-        "qrels": {"name": request.flat.name, "sha256": first.qrels_sha256},
+        "qrels": {"name": os.path.basename(request.flat.name), "sha256": first.qrels_sha256},
         "collection": request.collection.name if request.collection else None,
     }
 
@@ -187,13 +188,12 @@ def _charts(request: Request) -> list[dict[str, Any]]:
     if request.ordinary:
         found.append(pictures.precision_recall(results))
         found += [pictures.by_cutoff(results, each, request.depth) for each in list(request.families.values())[:1]]
-    columns = {each.run: np.round(each.column(measure), 4).tolist() for each in results}
-    found.append(charts.distribution_chart(measure.name, columns))
     if request.removal:
         found.append(pictures.draw_chart("stability", request.flat, request.runs, _thinned(request.measures)))
     if any("DCG" in each.definition.name for each in request.measures):
         found.append(charts.discount_chart(request.depth))
-    return found
+    columns = {each.run: np.round(each.column(measure), 4).tolist() for each in results}
+    return [*found, charts.distribution_chart(measure.name, columns)]
 
 
 def _thinned(measures: Sequence[Measure]) -> list[Measure]:

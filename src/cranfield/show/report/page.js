@@ -132,7 +132,9 @@
       for (const layer of scatter.layer) for (const axis of ["x", "y"]) layer.encoding[axis].scale = { domain: [low, high] };
       draw(at("scatter"), scatter);
     }
-    const changed = (title, list) => make("div", {}, make("h3", {}, title), make("table", {}, make("tbody", {}, ...list.map((query) =>
+    const changed = (title, list) => make("div", {}, make("h3", {}, title), make("table", {},
+      make("thead", {}, make("tr", {}, ...["query", one, other, "difference"].map((text, index) => make("th", { scope: "col", class: index ? "number" : "" }, text)))),
+      make("tbody", {}, ...list.map((query) =>
       make("tr", {}, make("th", { scope: "row" }, link(query)), make("td", { class: "number" }, four(value(state.a, query))),
         make("td", { class: "number" }, four(value(state.b, query))), make("td", { class: "number " + (gain(query) > 0 ? "up" : "down") }, signed(difference(query)))))))); 
     const byGain = compared.slice().sort((x, y) => gain(y) - gain(x));
@@ -176,7 +178,7 @@
   };
 
   const badge = (grade) => {
-    if (grade === undefined) return make("span", { class: "grade none", title: "not judged" }, "?");
+    if (grade === undefined || grade < 0) return make("span", { class: "grade none", title: "not judged" }, "?");
     const element = make("span", { class: "grade" + (grade < 1 ? " zero" : ""), title: `grade ${grade}` }, String(grade));
     if (grade >= 1) element.style.background = `rgba(var(--good), ${Math.min(0.2 + 0.17 * grade, 0.75)})`;
     return element;
