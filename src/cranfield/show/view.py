@@ -55,6 +55,8 @@ class View:
 
     def mean(self, result: Evaluation, measure: str, segment: str | None = None) -> float:
         """The mean of a measure, over all queries or over a segment; or what it has instead of a mean."""
+        if segment is None and self.weights is None:
+            return result[measure]
         known = self.segments or {}
         kept = np.array([segment is None or known.get(query) == segment for query in result.query_ids], dtype=np.bool_)
         how = result.definition(measure).aggregate
