@@ -73,9 +73,6 @@ def command(
     if save and len(runs) > 1:
         raise click.UsageError("--save takes one run.")
     opened = [Stream(run) for run in options.expanded(runs)] if engine is None else []
-    if opened:
-        opened[0].hash_ahead()  # while the libraries are imported
-
     from cranfield.evaluation import DEFAULT_MEASURES, evaluate_runs
     from cranfield.read.pairs import read_numbers, read_words
     from cranfield.show.progress import reading

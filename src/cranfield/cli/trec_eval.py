@@ -208,10 +208,11 @@ def _evaluate(options: Options) -> None:
     if options.files[0] == "-":
         raise End(2, "judgments cannot be read from standard input.\nHint: only the run may be -")
 
+    from cranfield.cli.process import read_ahead
     from cranfield.read.streams import Stream
 
     run = Stream(options.files[1])
-    run.hash_ahead()  # while the libraries are imported
+    read_ahead([options.files[1]])
 
     from cranfield import trec_eval
     from cranfield.measures.trec_eval.names import lines, requested, unfit

@@ -25,6 +25,9 @@ DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
+_hashing: dict[str, _Ahead] = {}  # files whose content is being hashed before it is read
+
+
 class Stream:
     """The content of one input. Every reading starts again from the first byte."""
 
@@ -33,7 +36,6 @@ class Stream:
         self._path: str | None = None
         self._start = 0
         self._spool: Any = None
-        self._ahead: _Ahead | None = None
         self.sha256 = ""
         self.on_read: Callable[[int], None] | None = None  # told how many bytes of content have been read
         if isinstance(source, str | os.PathLike):
@@ -94,8 +96,8 @@ class Stream:
 
         `cut` says how much of what has been read belongs to the piece; 0: more must be read to tell.
         """
-        digest, hashed = self._ahead.stop() if self._ahead else (hashlib.sha256(), 0)
-        self._ahead = None
+        ahead = _hashing.pop(self._path or "", None)
+        digest, hashed = ahead.stop() if ahead else (hashlib.sha256(), 0)
         with self._opened() as file:
             first = self._read(file, COMPRESSED_CHUNK)
             read = self._by_joining if self._spool or _compression(first) else self._by_reading_again
@@ -114,11 +116,6 @@ class Stream:
             return None
         with self._open() as file:
             return None if _compression(file.read(10)) else os.path.getsize(self._path)
-
-    def hash_ahead(self) -> None:
-        """Start to hash the content while there is other work to do, such as importing what will read it."""
-        if self._path is not None and self._file is None:
-            self._ahead = _Ahead(self._path)
 
     def _by_reading_again(
         self, file: Any, first: bytes, size: int, cut: Callable[[bytes], int]
@@ -226,6 +223,11 @@ class Stream:
         except (OSError, ValueError) as error:
             raise InputError(self.name, _reason(error)) from error
         return data
+
+
+def hash_ahead(path: str) -> None:
+    """Start to hash a file while there is other work to do, such as importing what will read it."""
+    _hashing[path] = _Ahead(path)
 
 
 class _Ahead:
