@@ -131,7 +131,8 @@ class JudgedRanks:
     def steps(self) -> list[Integers]:
         """The first rows of all queries, then the second ones, and so on: running values need not mix queries."""
         place = np.arange(len(self.query)) - self.first[self.query]
-        order = np.argsort(place, kind="stable")
+        small = place.astype(np.uint16) if len(place) and place.max() < 1 << 16 else place  # which are sorted faster
+        order = np.argsort(small, kind="stable")
         return np.split(order, np.cumsum(np.bincount(place))[:-1]) if len(order) else []
 
     @cached_property

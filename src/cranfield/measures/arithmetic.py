@@ -53,7 +53,14 @@ def discounted(gains: npt.NDArray[Any], rank: npt.NDArray[Any], base: float = 2,
     """
     if discount == "late":
         return np.asarray(gains * np.log2(base) / np.log2(np.maximum(rank, base)))
-    return np.asarray(gains * np.log2(base) / np.log2(rank + 1.0))
+    weighted = gains if base == 2 else gains * np.log2(base)
+    return np.asarray(weighted / _logarithms(rank))
+
+
+def _logarithms(rank: npt.NDArray[Any]) -> Numbers:
+    """log2(rank + 1), looked up where most of them occur more than once."""
+    deepest = int(rank.max(initial=0))
+    return np.log2(np.arange(1.0, deepest + 2))[rank] if deepest < len(rank) else np.log2(rank + 1.0)
 
 
 def highest(judged: JudgedRanks, max_grade: MaxGrade) -> npt.NDArray[Any] | float:

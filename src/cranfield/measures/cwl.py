@@ -63,14 +63,17 @@ def _without_memory(judged: JudgedRanks, worth: Numbers, goes_on: Continuation, 
 
     A gain then changes the chance to see all later ranks by one factor.
     """
-    nothing, ranks = np.zeros(1), np.arange(1, depth, dtype=np.float64)
-    still = np.concatenate(([1.0], np.cumprod(goes_on(ranks, 0 * ranks, nothing))))
+    nothing, ranks = np.zeros(1), np.arange(1, depth + 1, dtype=np.float64)
+    going = goes_on(ranks, 0 * ranks, nothing)
+    still = np.concatenate(([1.0], np.cumprod(going[:-1])))
     left = np.append(np.cumsum(still[::-1])[::-1], 0.0)  # Σ S from each rank down
     rank = judged.rank
-    at = rank.astype(np.float64)
-    usual = goes_on(at, nothing, nothing)
-    factor = np.where(usual > 0, ratio(goes_on(at, worth, nothing), usual), 1.0)
-    before = judged.running_product_before(factor) if (factor != 1).any() else np.ones(len(rank))
+    usual = going[rank - 1]
+    actual = goes_on(rank.astype(np.float64), worth, nothing)
+    if np.array_equal(actual, usual):  # no gain makes anybody stop
+        return judged.sum(worth * still[rank - 1]), np.full(len(judged), left[0])
+    factor = np.where(usual > 0, ratio(actual, usual), 1.0)
+    before = judged.running_product_before(factor)
     gained = judged.sum(worth * still[rank - 1] * before)
     return gained, left[0] - judged.sum(before * (1 - factor) * left[rank])
 
@@ -124,7 +127,7 @@ def _batch(
     having = np.full(count, level[-1])
     here = np.ones(count)  # the chance to come to the next rank
     gained, seen = np.zeros(count), np.zeros(count)
-    order = np.argsort(place, kind="stable")
+    order = np.argsort(place.astype(np.uint16), kind="stable")  # no more than 1,000; small numbers are sorted fast
     for rows in np.split(order, np.cumsum(np.bincount(place))[:-1]) if len(order) else []:
         who = query[rows]
         start, stop, has = passed[who], rank[rows] - 1, having[who]

@@ -158,11 +158,12 @@ def ndcg_over_relevant(judged: JudgedRanks, *, gain: Gain = "linear") -> Numbers
     nDCGrel = 1/K · ( Σ nDCG@i over the ranks i of documents with a gain + (K - found) · nDCG ), K documents with a gain
     """
     worth, ideal = gains(judged.grade, gain), judged.ideal
-    dcg = judged.running_sum(discounted(worth, judged.rank))
-    best = judged.in_ideal(ideal.running_sum(discounted(_of_ideal(judged, gain), ideal.rank)))
+    discounted_worth, discounted_best = discounted(worth, judged.rank), discounted(_of_ideal(judged, gain), ideal.rank)
+    dcg = judged.running_sum(discounted_worth)
+    best = judged.in_ideal(ideal.running_sum(discounted_best))
     total = judged.judged_sum(ideal_gains(judged, gain) > 0)
     found = judged.sum(worth > 0)
-    at_end = normalized_discounted_cumulative_gain(judged, gain=gain)
+    at_end = ratio(judged.sum(discounted_worth), ideal.sum(discounted_best))
     return ratio(judged.sum((worth > 0) * ratio(dcg, best)) + (total - found) * at_end, total)
 
 
@@ -180,18 +181,22 @@ def r_ndcg(judged: JudgedRanks, *, gain: Gain = "linear") -> Numbers:
     nDCG of the whole ranking counts as one more where it has at least two documents more than have a gain.
     """
     ideal = ideal_gains(judged, gain)
-    total = judged.judged_sum(ideal > 0)
     worth, best = discounted(gains(judged.grade, gain), judged.rank), discounted(ideal, judged.ideal_rank)
-    added, points = np.zeros(len(judged)), np.zeros(len(judged))
-    for step in sorted({step for step in gains(np.array(judged.distinct_grades), gain).tolist() if step > 0}):
-        present = judged.judged_sum(ideal == step) > 0
-        depth = judged.judged_sum(ideal >= step)
-        dcg = judged.sum(worth * (judged.rank <= depth[judged.query]))
-        added += present * ratio(dcg, judged.judged_sum(best * (ideal >= step)))
-        points += present
+    total = judged.judged_sum(ideal > 0)
+    near = judged.rank <= total[judged.query]  # no point lies deeper
+    query, rank, near_worth = judged.query[near], judged.rank[near], worth[near]
+    depth, idcg, added, points = (np.zeros(len(judged)) for _ in range(4))
+    steps = {step for step in gains(np.array(judged.distinct_grades), gain).tolist() if step > 0}
+    for step in sorted(steps, reverse=True):
+        here = ideal == step
+        documents = judged.judged_sum(here)
+        depth += documents
+        idcg += judged.judged_sum(best * here)
+        dcg = np.bincount(query, weights=near_worth * (rank <= depth[query]), minlength=len(judged))
+        added += (documents > 0) * ratio(dcg, idcg)
+        points += documents > 0
     longer = (judged.retrieved > total + 1) & (total > 0)
-    added += longer * normalized_discounted_cumulative_gain(judged, gain=gain)
-    return ratio(added, points + longer)
+    return ratio(added + longer * ratio(judged.sum(worth), idcg), points + longer)
 
 
 @measure(
