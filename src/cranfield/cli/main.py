@@ -84,6 +84,7 @@ def main() -> None:
     """Run the program; every error ends in a message and an exit code, never in a traceback."""
     debug = "--debug" in sys.argv
     gc.enable()
+    gc.set_threshold(100_000)  # what is made in between is mostly needed until the end
     try:
         code = program(prog_name="cranfield", standalone_mode=False) or 0
     except click.Abort:

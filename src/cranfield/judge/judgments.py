@@ -6,6 +6,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -36,14 +37,11 @@ class Judgments:
     def __init__(self, by_query: Mapping[str, Mapping[str, float]], *, name: str, sha256: str = "") -> None:
         queries = _in_order(by_query)
         rows = [by_query[query] for query in queries]
+        rows = [row if len(row) == 1 else dict(sorted(row.items())) for row in rows]
         self.name = name
         self.query_ids = tuple(queries)
-        self.document_ids: list[str] = []
-        grades: list[float] = []
-        for row in rows:
-            documents = sorted(row) if len(row) > 1 else row
-            self.document_ids.extend(documents)
-            grades.extend(map(row.__getitem__, documents))
+        self.document_ids = list(chain.from_iterable(rows))
+        grades = list(chain.from_iterable(row.values() for row in rows))
         self.first = ends(map(len, rows))
         self.grades: Numbers = np.array(grades, dtype=np.float64)
         self.sha256 = sha256 or self._digest()
