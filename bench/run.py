@@ -63,7 +63,7 @@ def case_file() -> None:
     whole(["cat", run])  # into the page cache, for all alike
     ours = [CRANFIELD, "evaluate", qrels, run, *MEASURES]
     rows = [
-        ("cranfield", *whole(ours, 5)),
+        ("cranfield", *whole(ours, 10)),
         ("cranfield, pure Python scan", *whole(ours, 2, **PURE)),
         ("pytrec_eval", *whole([PYTHON, PEERS, "pytrec_eval", "file", qrels, run], 3)),
         ("ir_measures", *whole([PYTHON, PEERS, "ir_measures", "file", qrels, run])),
