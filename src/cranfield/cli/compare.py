@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from cranfield.cli import options
+
 
 @click.command("compare")
 @click.argument("qrels")
@@ -65,11 +67,9 @@ def command(
     from cranfield import saved
     from cranfield.comparison import compare
     from cranfield.comparison.comparing import USUAL_MEASURES
-    from cranfield.judge.policy import Policy
     from cranfield.result import Evaluation
     from cranfield.show.comparison import comparison_latex, comparison_markdown, comparison_text
 
-    chosen = Policy(**{name: value for name, value in policy.items() if value is not None})  # type: ignore[arg-type]
     paths = runs if baseline is None or baseline in runs else (baseline, *runs)
     opened = [Evaluation.load(path) if saved.is_saved(path) else path for path in paths]
     found = compare(
@@ -83,7 +83,7 @@ def command(
         permutations=permutations,
         seed=seed,
         bounds=not no_bounds,
-        policy=chosen,
+        policy=options.chosen_policy(**policy),
         format=run_format,
         qrels_format=qrels_format,
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from cranfield.cli import options
+
 
 @click.command("stability")
 @click.argument("qrels")
@@ -39,7 +41,6 @@ def command(
     from cranfield.comparison import stability
     from cranfield.comparison.comparing import USUAL_MEASURES
     from cranfield.comparison.thinning import FRACTIONS
-    from cranfield.judge.policy import Policy
     from cranfield.show.comparison import stability_text
 
     found = stability(
@@ -49,7 +50,7 @@ def command(
         fractions or FRACTIONS,
         repeats,
         seed,
-        policy=Policy(missing=missing) if missing else None,  # type: ignore[arg-type]
+        policy=options.chosen_policy(missing=missing),
         format=run_format,
         qrels_format=qrels_format,
     )
