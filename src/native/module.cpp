@@ -1,6 +1,6 @@
 // The Python face of the native scan. Every function here has a twin in judge/pure.py with the same contract; where
 // the input is anything but plain, it returns None and the twin takes the block, so errors have one voice.
-// The one function that does not scan, largest_differences, has its twin in comparison/tukey.py.
+// Two functions do not scan: largest_differences has its twin in comparison/tukey.py, add_up in judge/ranks.py.
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -214,6 +214,14 @@ nb::object largest(nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::devi
     return nb::cast(nb::ndarray<nb::numpy, double, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
 }
 
+// Turns the values of each query, whose rows stand together, into their running sums, in place.
+void add_up(nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu> values, Integers query) {
+    auto* value = values.data();
+    auto* its_query = query.data();
+    for (std::size_t i = 1; i < values.size(); ++i)
+        if (its_query[i] == its_query[i - 1]) value[i] += value[i - 1];
+}
+
 }  // namespace
 
 NB_MODULE(_native, m) {
@@ -229,4 +237,5 @@ NB_MODULE(_native, m) {
     m.def("scan_dicts", &scan_dicts);
     m.def("partition", &partition);
     m.def("largest_differences", &largest);
+    m.def("add_up", &add_up);
 }

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from cranfield.errors import InputError
 from cranfield.judge.judgments import Integers, Judgments, Numbers, ends
 from cranfield.judge.memory import scan_rankings, scan_table
+from cranfield.judge.native import native
 from cranfield.judge.policy import Policy
 from cranfield.judge.scan import Scanned, scan_text
 from cranfield.read.source import Rankings, Source, Table, Text
@@ -93,6 +94,9 @@ class JudgedRanks:
     def running_sum(self, values: Numbers) -> Numbers:
         """For each row, the sum of the values of its query so far, itself included, added in the order of the ranks."""
         total = np.array(values, dtype=np.float64)
+        if native:
+            native.add_up(total, self.query)
+            return total
         for rows in self.steps[1:]:
             total[rows] += total[rows - 1]
         return total
@@ -104,11 +108,28 @@ class JudgedRanks:
             product[rows] = product[rows - 1] * values[rows - 1]
         return product
 
+    def last(self, running: Numbers) -> Numbers:
+        """A running value at the end of each query; 0 where it has no row."""
+        return np.append(0.0, running)[np.where(self.first[1:] > self.first[:-1], self.first[1:], 0)]
+
+    def at(self, running: Numbers, query: Integers, rank: Integers) -> Numbers:
+        """A running value of queries at ranks: that of the query's last row no deeper; 0 where there is none."""
+        deepest = self.rank.max(initial=0) + 1
+        rows = np.searchsorted(
+            self.query * deepest + self.rank, query * deepest + np.minimum(rank, deepest - 1), "right"
+        )
+        return np.append(0.0, running)[np.where(rows > self.first[query], rows, 0)]
+
     def in_ideal(self, running: Numbers) -> Numbers:
         """For each row, a running value of the ideal ranking at the row's rank, or at its end if that comes first."""
+        return np.append(running, 0.0)[self._row_in_ideal]
+
+    @cached_property
+    def _row_in_ideal(self) -> Integers:
+        """For each row, the row of the ideal ranking at its rank, or the last one; -1 where it is empty."""
         ideal = self.ideal
         depth = np.minimum(self.rank, ideal.retrieved[self.query])
-        return np.append(running, 0.0)[np.where(depth > 0, ideal.first[self.query] + depth - 1, -1)]
+        return np.where(depth > 0, ideal.first[self.query] + depth - 1, -1)
 
     def n_judged(self) -> Numbers:
         """How many documents of each query were judged, retrieved or not."""

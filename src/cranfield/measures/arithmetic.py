@@ -38,12 +38,12 @@ def gains(grades: npt.NDArray[Any], gain: str | GainMap) -> Numbers:
 
 
 def ideal_gains(judged: JudgedRanks, gain: str | GainMap) -> Numbers:
-    """The gains of all judged documents, for each query the highest first, and none below 0."""
-    worth = gains(judged.judged_grades, gain)
+    """The gains of the ideal rankings, for the rows of `judged.ideal`; none is below 0."""
+    worth = gains(judged.ideal.grade, gain)
     if not isinstance(gain, GainMap):
         return worth  # which grow with the grade, and the grades are in order
     worth = np.maximum(worth, 0.0)
-    return worth[np.lexsort((-worth, judged.judged_query))]
+    return worth[np.lexsort((-worth, judged.ideal.query))]
 
 
 def discounted(gains: npt.NDArray[Any], rank: npt.NDArray[Any], base: float = 2, discount: str = "all") -> Numbers:

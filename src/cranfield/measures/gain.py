@@ -66,8 +66,8 @@ def ideal_discounted_cumulative_gain(
 
     IDCG@k = Σ gain_i / log_b(i + 1) over the ranks i ≤ k of the ideal ranking
     """
-    within = True if cutoff is None else judged.ideal_rank <= cutoff
-    return judged.judged_sum(within * discounted(ideal_gains(judged, gain), judged.ideal_rank, base, discount))
+    ideal = judged.ideal
+    return ideal.sum(ideal.within(cutoff) * discounted(ideal_gains(judged, gain), ideal.rank, base, discount))
 
 
 @measure(
@@ -134,15 +134,11 @@ def misplaced_gain(judged: JudgedRanks, *, gain: Gain = "linear") -> Numbers:
     G = 1/Σ ideal · Σ gain_i / log2(2 + Σ max(ideal_j, 1) - Σ gain_j), sums over the ranks j ≤ i
     """
     worth, ideal = gains(judged.grade, gain), judged.ideal
-    best = judged.in_ideal(ideal.running_sum(np.maximum(_of_ideal(judged, gain), 1)))
+    ideal_worth = ideal_gains(judged, gain)
+    best = judged.in_ideal(ideal.running_sum(np.maximum(ideal_worth, 1)))
     best += np.maximum(judged.rank - ideal.retrieved[judged.query], 0)
     lost = best - judged.running_sum(worth)
-    return ratio(judged.sum(worth / np.log2(2 + lost)), judged.judged_sum(ideal_gains(judged, gain)))
-
-
-def _of_ideal(judged: JudgedRanks, gain: Gain) -> Numbers:
-    """The gains of the ideal rankings, for the rows of `judged.ideal`."""
-    return ideal_gains(judged, gain)[judged.judged_grades >= 0]
+    return ratio(judged.sum(worth / np.log2(2 + lost)), ideal.sum(ideal_worth))
 
 
 @measure(
@@ -157,14 +153,13 @@ def ndcg_over_relevant(judged: JudgedRanks, *, gain: Gain = "linear") -> Numbers
 
     nDCGrel = 1/K · ( Σ nDCG@i over the ranks i of documents with a gain + (K - found) · nDCG ), K documents with a gain
     """
-    worth, ideal = gains(judged.grade, gain), judged.ideal
-    discounted_worth, discounted_best = discounted(worth, judged.rank), discounted(_of_ideal(judged, gain), ideal.rank)
-    dcg = judged.running_sum(discounted_worth)
-    best = judged.in_ideal(ideal.running_sum(discounted_best))
-    total = judged.judged_sum(ideal_gains(judged, gain) > 0)
-    found = judged.sum(worth > 0)
-    at_end = ratio(judged.sum(discounted_worth), ideal.sum(discounted_best))
-    return ratio(judged.sum((worth > 0) * ratio(dcg, best)) + (total - found) * at_end, total)
+    ideal = judged.ideal
+    worth, ideal_worth = gains(judged.grade, gain), ideal_gains(judged, gain)
+    dcg = judged.running_sum(discounted(worth, judged.rank))
+    idcg = ideal.running_sum(discounted(ideal_worth, ideal.rank))
+    total, found = ideal.sum(ideal_worth > 0), judged.sum(worth > 0)
+    at_end = ratio(judged.last(dcg), ideal.last(idcg))
+    return ratio(judged.sum((worth > 0) * ratio(dcg, judged.in_ideal(idcg))) + (total - found) * at_end, total)
 
 
 @measure(
@@ -180,23 +175,17 @@ def r_ndcg(judged: JudgedRanks, *, gain: Gain = "linear") -> Numbers:
 
     nDCG of the whole ranking counts as one more where it has at least two documents more than have a gain.
     """
-    ideal = ideal_gains(judged, gain)
-    worth, best = discounted(gains(judged.grade, gain), judged.rank), discounted(ideal, judged.ideal_rank)
-    total = judged.judged_sum(ideal > 0)
-    near = judged.rank <= total[judged.query]  # no point lies deeper
-    query, rank, near_worth = judged.query[near], judged.rank[near], worth[near]
-    depth, idcg, added, points = (np.zeros(len(judged)) for _ in range(4))
-    steps = {step for step in gains(np.array(judged.distinct_grades), gain).tolist() if step > 0}
-    for step in sorted(steps, reverse=True):
-        here = ideal == step
-        documents = judged.judged_sum(here)
-        depth += documents
-        idcg += judged.judged_sum(best * here)
-        dcg = np.bincount(query, weights=near_worth * (rank <= depth[query]), minlength=len(judged))
-        added += (documents > 0) * ratio(dcg, idcg)
-        points += documents > 0
+    ideal, ideal_worth = judged.ideal, ideal_gains(judged, gain)
+    dcg = judged.running_sum(discounted(gains(judged.grade, gain), judged.rank))
+    idcg = ideal.running_sum(discounted(ideal_worth, ideal.rank))
+    falls = (ideal_worth[:-1] != ideal_worth[1:]) | (ideal.query[:-1] != ideal.query[1:])
+    point = np.flatnonzero(np.append(falls, True)[: len(idcg)] & (ideal_worth > 0))
+    query = ideal.query[point]
+    at_points = ratio(judged.at(dcg, query, ideal.rank[point]), idcg[point])
+    total = ideal.sum(ideal_worth > 0)
     longer = (judged.retrieved > total + 1) & (total > 0)
-    return ratio(added + longer * ratio(judged.sum(worth), idcg), points + longer)
+    added = np.bincount(query, at_points, minlength=len(judged)) + longer * ratio(judged.last(dcg), ideal.last(idcg))
+    return ratio(added, np.bincount(query, minlength=len(judged)) + longer)
 
 
 @measure(
@@ -215,7 +204,7 @@ def q_measure(
     Q = 1/R · Σ (relevant in the first i + β · CG@i) / (i + β · ICG@i) over the ranks i of the relevant documents
     """
     hit = judged.relevant(rel) & judged.within(cutoff)
-    gained = judged.running_sum(gains(judged.grade, gain))
-    best = judged.in_ideal(judged.ideal.running_sum(_of_ideal(judged, gain)))
-    blended = (judged.running(hit) + beta * gained) / (judged.rank + beta * best)
+    worth, ideal = gains(judged.grade, gain), judged.ideal
+    best = judged.in_ideal(ideal.running_sum(ideal_gains(judged, gain)))
+    blended = judged.running_sum(hit + beta * worth) / (judged.rank + beta * best)
     return ratio(judged.sum(hit * blended), judged.n_relevant(rel))
