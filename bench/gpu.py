@@ -257,18 +257,14 @@ def case_tune() -> None:
     one, many = (judged_at_random(scores, each) for each in (1, 200))
     for span in (1 << 15, 1 << 16, 1 << 18):
         kernels._SPAN = span
-        for block in (1024, 2048, 4096):
-            for warps in (2, 4, 8):
-                kernels._BLOCK_ONE, kernels._WARPS_ONE = block, warps
-                kernels._BLOCK_MANY, kernels._WARPS_MANY = block, warps
-                times = []
-                for row, own, column in (one, many):
-                    counter = counting.counter(QUERIES, row, own, column)
-                    times.append(by_events(lambda counter=counter: counter.add(scores), 3, 1))
-                print(
-                    f"  span {span:7} block {block} warps {warps}: {times[0] * 1000:7.2f} ms {times[1] * 1000:8.2f} ms",
-                    flush=True,
-                )
+        for block, warps in ((256, 4), (512, 4), (512, 8), (1024, 4), (1024, 8), (2048, 4), (2048, 8), (4096, 8)):
+            kernels._BLOCK_ONE, kernels._WARPS_ONE = block, warps
+            kernels._BLOCK_MANY, kernels._WARPS_MANY = block, warps
+            times = []
+            for row, own, column in (one, many):
+                counter = counting.counter(QUERIES, row, own, column)
+                times.append(by_events(lambda counter=counter: counter.add(scores), 3, 1) * 1000)
+            print(f"  span {span:7} block {block:4} warps {warps}: {times[0]:7.2f} ms {times[1]:8.2f} ms", flush=True)
 
 
 CASES = {"check": case_check, "a": case_a, "b": case_b, "c": case_c, "d": case_d, "tune": case_tune}

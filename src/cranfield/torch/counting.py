@@ -43,7 +43,9 @@ def counter(rows: int, query: Tensor, own: Tensor, document: Tensor) -> Counter:
     Among equal scores the larger column comes first.
     """
     own = own.masked_fill(own == -torch.inf, torch.inf)  # not retrieved: nothing is above, nothing is equal
-    if own.is_cuda and find_spec("triton"):
+    if (
+        own.is_cuda and torch.version.cuda and find_spec("triton")
+    ):  # the kernels hold words that only NVIDIA's understand
         from cranfield.torch.kernels import DeviceCounter
 
         return DeviceCounter(rows, query, own, document)

@@ -14,9 +14,36 @@ from cranfield.torch.counting import Counted
 _FEW = 8  # judged documents of a query that are faster compared one by one than searched
 _MANY_EQUAL = 16  # judged documents of a query with one score, from where the same holds
 _SPAN = 1 << 16  # scores of a row that one program reads
-_BLOCK_ONE, _WARPS_ONE = 2048, 4  # scores that it compares at once, and the warps that share them
-_BLOCK_MANY, _WARPS_MANY = 1024, 4
+_BLOCK_ONE, _WARPS_ONE = 1024, 8  # scores that it compares at once, and the warps that share them
+_BLOCK_MANY, _WARPS_MANY = 1024, 8  # never fewer scores than threads, or some would be counted twice
 _STEPS = 8  # of the search among judged scores, at most: 255 of them for each time the scores are read
+
+
+# Triton can add to memory of the whole device, or make a histogram with a vote for every bit and cell; counting in the
+# memory that the threads of a program share is faster than either, and needs these few words of PTX.
+
+
+@triton.jit
+def _shared_cells(anything):  # pragma: no cover - compiled for the device
+    """The address of as many cells as the longest search can end in, four kinds of each."""
+    return tl.inline_asm_elementwise(
+        "{ .shared .align 4 .b32 cells[1024]; mov.u32 $0, cells; }", "=r,r", [anything], tl.int32, False, 1
+    )
+
+
+@triton.jit
+def _clear(cell):  # pragma: no cover
+    tl.inline_asm_elementwise("st.shared.u32 [$1], 0; mov.u32 $0, 0;", "=r,r", [cell], tl.int32, False, 1)
+
+
+@triton.jit
+def _add_one(cell):  # pragma: no cover
+    tl.inline_asm_elementwise("red.shared.add.u32 [$1], 1; mov.u32 $0, 0;", "=r,r", [cell], tl.int32, False, 1)
+
+
+@triton.jit
+def _read(cell):  # pragma: no cover
+    return tl.inline_asm_elementwise("ld.shared.u32 $0, [$1];", "=r,r", [cell], tl.int32, False, 1)
 
 
 @triton.jit
@@ -80,17 +107,16 @@ def _count_many(
     limits,
     documents,
     largest_tie,
-    by_score,
-    by_order,
+    cells,
     odd,
     SPAN: tl.constexpr,
     BLOCK: tl.constexpr,
     STEPS: tl.constexpr,
 ):  # pragma: no cover
-    """All judged documents of a row, one span of it: a binary search for every score, and histograms of its answers.
+    """All judged documents of a row, one span of it: a binary search for every score, and a count of where they end.
 
-    by_score: how many scores have so many lower judged scores; first those that equal none, then those that do.
-    by_order: the same with the tie rule, by which no two documents are equal.
+    cells: how many scores stand before so many judged documents by score and tie rule; first those that equal no judged
+    score, then those that equal one but stand behind all judged documents that have it, then the others that equal one.
     """
     SIZE: tl.constexpr = 1 << STEPS
     slab = tl.program_id(0)
@@ -102,35 +128,46 @@ def _count_many(
     first = tl.program_id(1) * SPAN
     last = tl.minimum(first + SPAN, n)
     lane = tl.arange(0, BLOCK)
-    scored = tl.zeros([2 * SIZE], tl.int32)
-    ordered = tl.zeros([SIZE], tl.int32)
+    cell = tl.arange(0, 4 * SIZE)
+    shared = _shared_cells(slab)
+    _clear(shared + 4 * cell)
+    tl.debug_barrier()
     zero = tl.zeros([BLOCK], limits.dtype.element_ty)
-    # The first two steps of every search need only these.
-    one_half = tl.load(limits + SIZE // 2 - 1)
-    one_fourth = tl.load(limits + SIZE // 4 - 1)
-    three_fourths = tl.load(limits + SIZE // 2 + SIZE // 4 - 1)
+    # The first three steps of every search need only these.
+    half = tl.load(limits + SIZE // 2 - 1)
+    fourth_1 = tl.load(limits + SIZE // 4 - 1)
+    fourth_3 = tl.load(limits + 3 * SIZE // 4 - 1)
+    eighth_1 = tl.load(limits + SIZE // 8 - 1)
+    eighth_3 = tl.load(limits + 3 * SIZE // 8 - 1)
+    eighth_5 = tl.load(limits + 5 * SIZE // 8 - 1)
+    eighth_7 = tl.load(limits + 7 * SIZE // 8 - 1)
     for start in range(first, last, BLOCK):
         column = start + lane
         inside = column < last
         value = tl.load(scores + column, mask=inside, other=0.0).to(limits.dtype.element_ty)
         zero += value * 0.0
         value = tl.where(inside, value, float("-inf"))  # falls in the lowest cell, which nobody reads
-        upper = one_half < value
-        at = tl.where(upper, SIZE // 2, 0)  # how many judged scores are lower
-        at += tl.where(tl.where(upper, three_fourths, one_fourth) < value, SIZE // 4, 0)
-        for step in tl.static_range(2, STEPS):
+        upper = half < value
+        fourth = tl.where(upper, fourth_3, fourth_1)
+        outer = fourth < value
+        eighth = tl.where(upper, tl.where(outer, eighth_7, eighth_5), tl.where(outer, eighth_3, eighth_1))
+        at = tl.where(upper, SIZE // 2, 0) + tl.where(outer, SIZE // 4, 0)  # how many judged scores are lower
+        at += tl.where(eighth < value, SIZE // 8, 0)
+        equal = (half == value) | (fourth == value) | (eighth == value)  # a score that a search seeks, it meets
+        for step in tl.static_range(3, STEPS):
             further = at + (SIZE >> (step + 1))
-            at = tl.where(tl.load(limits + further - 1) < value, further, at)
-        equal = tl.load(limits + at) == value
-        scored += tl.histogram(tl.where(equal, at + SIZE, at), 2 * SIZE)
-        behind = at
-        for other in range(rounds):
-            slot = at + other
-            equal = equal & (tl.load(limits + slot, mask=equal, other=0.0) == value)
-            behind += (equal & (tl.load(documents + slot, mask=equal, other=0) < column + tile)).to(tl.int32)
-        ordered += tl.histogram(behind, SIZE)
-    tl.atomic_add(by_score + slab * 2 * SIZE + tl.arange(0, 2 * SIZE), scored, sem="relaxed")
-    tl.atomic_add(by_order + slab * SIZE + tl.arange(0, SIZE), ordered, sem="relaxed")
+            limit = tl.load(limits + further - 1)
+            at = tl.where(limit < value, further, at)
+            equal = equal | (limit == value)
+        before = at + (equal & (tl.load(documents + at, mask=equal, other=0) < column + tile)).to(tl.int32)
+        same = equal
+        for other in range(1, rounds):
+            same = same & (tl.load(limits + at + other, mask=same, other=0.0) == value)
+            before += (same & (tl.load(documents + at + other, mask=same, other=0) < column + tile)).to(tl.int32)
+        kind = tl.where(equal, tl.where(before == at, 1, 2), 0)
+        _add_one(shared + 4 * (kind * SIZE + before))
+    tl.debug_barrier()
+    tl.atomic_add(cells + slab * 4 * SIZE + cell, _read(shared + 4 * cell), sem="relaxed")
     strange = tl.max((zero != zero).to(tl.int32))
     tl.atomic_or(odd + row, strange, mask=strange > 0, sem="relaxed")
 
@@ -176,7 +213,7 @@ class DeviceCounter:
                 *self._counts,
                 self._odd,
                 _SPAN,
-                _block(n, _BLOCK_ONE),
+                min(_BLOCK_ONE, max(256, triton.next_power_of_2(n))),
                 num_warps=_WARPS_ONE,
             )
 
@@ -204,16 +241,11 @@ class _Slabs:
         self.limits[self.slab, self.slot] = own[self.order]
         self.documents = document.new_zeros((len(self.query), size))
         self.documents[self.slab, self.slot] = document[self.order]
-        # How often the most frequent judged score of a slab occurs: runs of equal numbers.
-        column = torch.arange(size, device=query.device).expand_as(self.limits)
-        new = torch.ones_like(self.limits, dtype=torch.bool)
-        new[:, 1:] = self.limits[:, 1:] != self.limits[:, :-1]
-        run = column - (column * new).cummax(1).values + 1
-        self.largest_tie = (run * (self.limits < torch.inf)).amax(1).to(torch.int32)
-
-        self._first_equal = (column - run + 1)[self.slab, self.slot]
-        self._by_score = torch.zeros((len(self.query), 2, size), dtype=torch.int32, device=query.device)
-        self._by_order = torch.zeros_like(self.documents)
+        # Equal judged scores of a slab stand from `_first` to before `_end`.
+        first_equal, end = (torch.searchsorted(self.limits, self.limits, right=right) for right in (False, True))
+        self.largest_tie = ((end - first_equal) * (self.limits < torch.inf)).amax(1).to(torch.int32)
+        self._first, self._end = (place[self.slab, self.slot] for place in (first_equal, end))
+        self._cells = torch.zeros((len(self.query), 4, size), dtype=torch.int32, device=query.device)
 
     def add(self, scores: Tensor, start: int, odd: Tensor) -> None:
         """Search the place of every score of a tile."""
@@ -227,29 +259,27 @@ class _Slabs:
             self.limits,
             self.documents,
             self.largest_tie,
-            self._by_score,
-            self._by_order,
+            self._cells,
             odd,
             _SPAN,
-            _block(n, _BLOCK_MANY),
+            _BLOCK_MANY,
             self.steps,
             num_warps=_WARPS_MANY,
         )
 
     def counts(self) -> Tensor:
         """The documents above each judged one, those with its score before it, and all with its score."""
-        above = _beyond(self._by_score.sum(1))[self.slab, self.slot]
-        before = _beyond(self._by_order)[self.slab, self.slot] - above
-        tied = self._by_score[self.slab, 1, self._first_equal].long()
+        unequal, last, others, _ = (_from(kind) for kind in self._cells.unbind(1))
+        slab, behind = self.slab, self.slot + 1
+        higher = others[slab, self._end + 1]
+        above = unequal[slab, behind] + last[slab, behind] + higher
+        before = others[slab, behind] - higher
+        tied = last[slab, self._first] - last[slab, self._first + 1] + others[slab, self._first + 1] - higher
         counts = torch.empty((3, len(self.order)), dtype=torch.int64, device=above.device)
         counts[:, self.order] = torch.stack((above, before, tied))
         return counts
 
 
-def _beyond(cells: Tensor) -> Tensor:
-    """How many scores fall in the cells behind each one."""
-    return cells.sum(1, keepdim=True) - cells.cumsum(1)
-
-
-def _block(n: int, most: int) -> int:
-    return min(most, max(128, 1 << (n - 1).bit_length()))
+def _from(cells: Tensor) -> Tensor:
+    """How many scores fall in each cell and all that follow; two more, with none, are the end."""
+    return torch.nn.functional.pad(cells.long().flip(1).cumsum(1).flip(1), (0, 2))
