@@ -46,8 +46,10 @@ format: .venv/.developing
 	$(PIP) -e .
 	touch $@
 
+# With PyTorch, which is large, in addition: make EXTRAS=test,check,test-torch test
+EXTRAS ?= test,check
 .venv/.developing: .venv/.installed
-	$(PIP) -e '.[test,check]'
+	$(PIP) -e '.[$(EXTRAS)]'
 	touch $@
 
 clean:

@@ -13,6 +13,7 @@ the best of several after warming up.
 
 from __future__ import annotations
 
+import inspect
 import sys
 import time
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from cranfield import catalogue
 from cranfield.torch import FullCorpus, counting, evaluate
 
 QUERIES = 6980
@@ -100,6 +102,19 @@ def case_check() -> None:
                         wrong = int((ours.long() != plain.long()).sum())
                         raise SystemExit(f"{dtype} {n} {judged} {levels} tile {tile}: {wrong} differ in {name}")
                 cases += 1
+    given = {"cutoff": "@10", "recall": "(recall=0.5)", "documents": "(documents=3000)"}
+    lengths = ("TBG", "U")  # which need the lengths of documents
+    names = [
+        name + "".join(given[one] for one in needed(definition))
+        for name, definition in catalogue().items()
+        if definition.table == "ranks" and name not in lengths
+    ]
+    grades = torch.randint(-1, 4, (60, 3000)).double() * (torch.rand(60, 3000) < 0.02)
+    for dtype in (torch.float16, torch.float32):
+        scores = torch.randn(60, 3000).to(dtype)
+        here, there = (evaluate(scores.to(device), grades.to(device), names) for device in ("cpu", "cuda"))
+        wrong = [one.name for one in here.measures if here.column(one).tolist() != there.column(one).tolist()]
+        note(f"measures with other values on the GPU, {dtype}", f"{len(wrong)} of {len(names)}", "0", not wrong)
     torch.manual_seed(2)
     queries, documents = (torch.randn(rows, 64, device="cuda") for rows in (50, 30_000))
     judgments = (torch.arange(50), torch.arange(50) * 500 + 7, torch.ones(50))
@@ -109,6 +124,12 @@ def case_check() -> None:
     near = int((rank - expected).abs().max())  # float32 products may swap neighbours
     note("kernels equal plain torch", f"{cases} cases", "all", True)
     note("full corpus, farthest from float64 ranks", f"{near}", "≤ 2", near <= 2)
+
+
+def needed(definition: Any) -> set[str]:
+    """The parameters of a measure that have no default."""
+    parameters = inspect.signature(definition.function).parameters.values()
+    return {one.name for one in parameters if one.kind == one.KEYWORD_ONLY and one.default is one.empty}
 
 
 def relevance(n: int, device: str) -> Tensor:

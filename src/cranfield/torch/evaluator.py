@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -18,7 +19,16 @@ from cranfield.result import Evaluation
 from cranfield.torch.corpus import FullCorpus, Similarity
 
 
-class RetrievalEvaluator:
+if TYPE_CHECKING or not find_spec("sentence_transformers"):
+    SentenceEvaluator = object
+else:  # whose trainer takes nothing that is not derived from its own class for a single evaluator
+    try:
+        from sentence_transformers.sentence_transformer.evaluation import SentenceEvaluator
+    except ImportError:  # before its version 6
+        from sentence_transformers.evaluation import SentenceEvaluator
+
+
+class RetrievalEvaluator(SentenceEvaluator):
     """Embeds queries and documents with a model, ranks the whole corpus exactly, and measures.
 
     queries, documents: the texts by id.
@@ -48,6 +58,7 @@ class RetrievalEvaluator:
         name: str = "",
         write_csv: bool = True,
     ) -> None:
+        super().__init__()
         judgments = Judgments.read(qrels)
         # Columns stand in the order of the ids, so that ties fall as they do in a run file.
         self._ids = sorted(map(str, documents), key=str.encode)
