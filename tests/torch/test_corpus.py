@@ -52,6 +52,37 @@ def test_all_ways_to_give_documents_say_the_same(tmp_path, monkeypatch):
         same(FullCorpus(queries, way, judgments, tile=8).evaluate("AP nDCG@5 bpref"), expected)
 
 
+def test_several_devices_share_the_tiles(monkeypatch):
+    queries, documents, judgments = embeddings(5)
+    monkeypatch.setattr(corpus, "_AT_ONCE", 20)
+    monkeypatch.setattr(FullCorpus, "_ahead", lambda self: torch.zeros(len(judgments[0])))  # all are counted again
+    shared = FullCorpus(queries, documents, judgments, tile=7, devices=["cpu", torch.device("cpu"), "cpu"])
+    same(shared.evaluate("AP nDCG@5 bpref"), evaluate(queries @ documents.T, judgments, "AP nDCG@5 bpref"))
+
+
+def test_progress_is_shown(capfd, monkeypatch):
+    queries, documents, judgments = embeddings(6)
+    seen = []
+
+    def watch(pieces, total):
+        for piece in pieces:
+            seen.append(total)
+            yield piece
+
+    expected = FullCorpus(queries, documents, judgments).evaluate("AP")
+    shards = [documents[:20], documents[20:]]
+    same(FullCorpus(queries, shards, judgments, tile=8, progress=watch).evaluate("AP"), expected)
+    assert seen == [7] * 7  # three tiles of the first shard, four of the second
+    assert capfd.readouterr() == ("", "")
+    same(FullCorpus(queries, documents, judgments, progress=True).evaluate("AP"), expected)
+    assert capfd.readouterr() == ("", "")  # of a terminal alone
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    same(FullCorpus(queries, documents, judgments, progress=True).evaluate("AP"), expected)
+    out, error = capfd.readouterr()
+    assert out == ""
+    assert "Counting" in error
+
+
 def test_random_embeddings_have_the_ranks_of_the_product():
     torch.manual_seed(3)
     queries, documents = torch.randn(5, 32), torch.randn(400, 32)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
@@ -29,6 +29,7 @@ class _Survey(NamedTuple):
     judgments: TensorJudgments
     size: int  # of the corpus
     tile: int  # documents that are multiplied at once
+    tiles: int
     documents: Tensor  # the judged ones, each once
     which: Tensor  # of these each judgment is about
 
@@ -46,6 +47,9 @@ class FullCorpus:
     dtype: the precision of the scores, in which they are compared; by default that of the embeddings, as of their
         product in PyTorch (for "l2" at least float32). torch.float32 tells more scores of half or bfloat16 embeddings
         apart, and takes longer.
+    devices: share the tiles among several, such as ["cuda:0", "cuda:1"]; each holds a copy of the queries.
+    progress: True draws a bar while the tiles are counted; or a function that is called with an iterable and its
+        `total` and yields from it, as tqdm does.
 
     The score of a judged document must equal, bit for bit, what its tile gives for it. It is computed ahead, in a
     product of the same shape; when its tile comes the two are compared, and if one differs all is counted again with
@@ -66,6 +70,8 @@ class FullCorpus:
         tile: int = 1 << 16,
         dtype: torch.dtype | None = None,
         query_ids: Sequence[Any] | None = None,
+        devices: Sequence[str | torch.device] = (),
+        progress: bool | Callable[..., Iterable[Any]] = False,
     ) -> None:
         if similarity not in ("dot", "cosine", "l2"):
             raise InputError("similarity", f"'{similarity}' is not known.", hint="it is 'dot', 'cosine' or 'l2'")
@@ -87,6 +93,8 @@ class FullCorpus:
         least = torch.promote_types(queries.dtype, torch.float32) if similarity == "l2" else queries.dtype
         self._dtype: Any = dtype or least
         self._most: int = max(1, tile)
+        self._devices: list[Any] = [torch.device(one) for one in devices] or [queries.device]
+        self._progress: Any = progress
 
     def evaluate(
         self, measures: Measures = DEFAULT_MEASURES, *, policy: Policy | None = None, name: str = "embeddings"
@@ -129,7 +137,7 @@ class FullCorpus:
     @cached_property
     def _survey(self) -> _Survey:
         """A pass over the documents without a product: how many there are, and the judged ones."""
-        size, longest, found = 0, 0, []
+        size, found, lengths = 0, [], []
         judgments = read_judgments(
             self._given, (len(self._queries), self._promised()), self._queries.device, None, self._query_ids
         )
@@ -143,11 +151,14 @@ class FullCorpus:
             rows = wanted[first:last] - size
             rows = shard[rows.to(shard.device)] if isinstance(shard, Tensor) else torch.from_numpy(shard[rows.numpy()])
             found.append(rows.detach().to(self._queries.device, self._queries.dtype))
-            size, longest = size + len(shard), max(longest, len(shard))
+            size += len(shard)
+            lengths.append(len(shard))
         if len(wanted) and int(wanted[-1]) >= size:
             fact = f"document {int(wanted[-1])} is judged, but the corpus has {size} of them."
             raise InputError("judgments", fact, hint="queries and documents are numbers from 0")
-        return _Survey(judgments, size, min(self._most, max(1, longest)), torch.cat(found), which)
+        tile = min(self._most, max([1, *lengths]))
+        tiles = sum(-(-length // tile) for length in lengths)
+        return _Survey(judgments, size, tile, tiles, torch.cat(found), which)
 
     def _promised(self) -> int:
         """How many documents there are, or could be where only a pass over the shards will tell."""
@@ -155,10 +166,10 @@ class FullCorpus:
             return len(self._documents)
         return int(self._given.shape[1]) if isinstance(self._given, Tensor) else 1 << 36
 
-    def _on_device(self, piece: Any) -> Tensor:
-        """A tile where the queries are, in their precision, as long as all others."""
+    def _on_device(self, piece: Any, device: torch.device) -> Tensor:
+        """A tile on a device, in the precision of the queries, as long as all others."""
         rows = piece if isinstance(piece, Tensor) else torch.from_numpy(np.array(piece))
-        rows = rows.detach().to(device=self._queries.device, dtype=self._queries.dtype, non_blocking=True)
+        rows = rows.detach().to(device=device, dtype=self._queries.dtype, non_blocking=True)
         if len(rows) < self._survey.tile:
             rows = torch.cat((rows, rows.new_zeros(self._survey.tile - len(rows), rows.shape[1])))
         if self._similarity == "cosine":
@@ -188,13 +199,14 @@ class FullCorpus:
 
     def _ahead(self) -> Tensor:
         """The scores of the judged documents, in products of the shape that their tiles will have."""
-        judgments, _, size, documents, which = self._survey
+        judgments, documents, which = self._survey.judgments, self._survey.documents, self._survey.which
+        size = self._survey.tile
         own = torch.empty(len(which), dtype=self._dtype, device=self._queries.device)
         for queries, judged in self._blocks():
             its_documents, place = which[judged].unique(return_inverse=True)
             row = judgments.row[judged] - queries.start
             for at in range(0, len(its_documents), size):
-                tile = self._on_device(documents[its_documents[at : at + size]])
+                tile = self._on_device(documents[its_documents[at : at + size]], own.device)
                 scores = self._scores(self._queries[queries], tile)
                 here = ((place >= at) & (place < at + size)).nonzero().flatten()
                 own[judged.start + here] = scores[row[here], place[here] - at]
@@ -215,28 +227,62 @@ class FullCorpus:
 
     def _count(self, own: Tensor) -> tuple[Counted, Tensor]:
         """One pass over the corpus: what stands above scores, and the scores that the tiles give for the same."""
-        judgments, seen = self._survey.judgments, own.clone()
-        blocks = list(self._blocks())
-        row = [judgments.row[judged] - queries.start for queries, judged in blocks]
-        counters = [
-            counter(len(self._queries[queries]), rows, own[judged], judgments.column[judged])
-            for (queries, judged), rows in zip(blocks, row, strict=True)
-        ]
-        for start, piece in self._pieces():
-            tile, size = self._on_device(piece), len(piece)
-            for (queries, judged), rows, counting in zip(blocks, row, counters, strict=True):
-                scores = self._scores(self._queries[queries], tile)[:, :size]
-                counting.add(scores, start)
-                place = judgments.column[judged] - start
-                here = (place >= 0) & (place < size)
-                seen[judged] = torch.where(here, scores[rows, place.clamp(0, size - 1)], seen[judged])
-        parts = [counting.counted() for counting in counters]
-        counted = Counted(*(torch.cat(column) for column in zip(*parts, strict=True)))
-        wrong = counted.odd.nonzero().flatten()
+        shares = [_Share(self, device, own) for device in self._devices]
+        for number, (start, piece) in enumerate(self._watched(self._pieces())):
+            shares[number % len(shares)].add(start, piece)
+        first, *others = [Counted(*(column.to(own.device) for column in share.counted())) for share in shares]
+        for other in others:
+            for column, more in zip(first, other, strict=True):
+                column += more
+        wrong = first.odd.nonzero().flatten()
         if len(wrong):
             raise InputError(
                 "embeddings",
                 f"a score of query {int(wrong[0])} is not a finite number.",
                 hint="look for NaN in the embeddings; half overflows above 65504, which dtype=torch.float32 avoids",
             )
-        return counted, seen
+        seen = own
+        for share in shares:
+            its = share.seen.to(own.device)
+            seen = torch.where(its == own, seen, its)
+        return first, seen
+
+    def _watched(self, pieces: Iterator[Any]) -> Iterable[Any]:
+        if not self._progress:
+            return pieces
+        if self._progress is not True:
+            return self._progress(pieces, total=self._survey.tiles)  # type: ignore[no-any-return]
+        from rich.console import Console
+        from rich.progress import track
+
+        screen, tiles = Console(stderr=True), self._survey.tiles
+        return track(pieces, "Counting", tiles, console=screen, transient=True, disable=not screen.is_terminal)
+
+
+class _Share:
+    """The tiles that one device counts."""
+
+    def __init__(self, corpus: FullCorpus, device: torch.device, own: Tensor) -> None:
+        judgments, queries = corpus._survey.judgments, corpus._queries.to(device)
+        self._corpus, self._device, self.seen = corpus, device, own.to(device, copy=True)
+        self._blocks = []
+        for rows, judged in corpus._blocks():
+            its_queries, row = queries[rows], (judgments.row[judged] - rows.start).to(device)
+            column = judgments.column[judged].to(device)
+            counting = counter(len(its_queries), row, self.seen[judged].clone(), column)
+            self._blocks.append((its_queries, judged, row, column, counting))
+
+    def add(self, start: int, piece: Any) -> None:
+        """Count in a tile, whose first document is `start`."""
+        tile, size = self._corpus._on_device(piece, self._device), len(piece)
+        for queries, judged, row, column, counting in self._blocks:
+            scores = self._corpus._scores(queries, tile)[:, :size]
+            counting.add(scores, start)
+            place = column - start
+            here = (place >= 0) & (place < size)
+            self.seen[judged] = torch.where(here, scores[row, place.clamp(0, size - 1)], self.seen[judged])
+
+    def counted(self) -> Counted:
+        """All that was counted, of all queries."""
+        parts = [counting.counted() for *_, counting in self._blocks]
+        return Counted(*(torch.cat(column) for column in zip(*parts, strict=True)))

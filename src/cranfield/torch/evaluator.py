@@ -18,7 +18,6 @@ from cranfield.measures import parse_measures
 from cranfield.result import Evaluation
 from cranfield.torch.corpus import FullCorpus, Similarity
 
-
 if TYPE_CHECKING or not find_spec("sentence_transformers"):
     SentenceEvaluator = object
 else:  # whose trainer takes nothing that is not derived from its own class for a single evaluator
