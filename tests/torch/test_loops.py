@@ -1,5 +1,8 @@
 """Real training loops, with small models made on the spot: sentence-transformers' trainer, Lightning, Accelerate."""
 
+import runpy
+from pathlib import Path
+
 import pytest
 
 import cranfield
@@ -130,3 +133,12 @@ def test_lightning_logs_the_measures_of_an_epoch(tmp_path):
         "nDCG@3 RR",
     )
     assert logged == pytest.approx(dict(expected))
+
+
+def test_the_example_learns(monkeypatch, capsys):
+    example = Path(__file__).parents[2] / "examples" / "training_loop.py"
+    sizes = {"documents": 3000, "queries": 100, "dimensions": 32, "steps": 60, "every": 60}
+    monkeypatch.setattr("sys.argv", [str(example), *(f"--{name}={size}" for name, size in sizes.items())])
+    runpy.run_path(str(example), run_name="__main__")
+    before, after = (float(line.split()[3]) for line in capsys.readouterr().out.splitlines())
+    assert before < 0.1 < 0.5 < after
