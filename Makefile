@@ -6,7 +6,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/native/*)
 
-.PHONY: demo test check bench pages format clean
+.PHONY: demo test check bench pages figures format clean
 
 demo: .venv/.installed
 	$(BIN)/cranfield demo
@@ -33,6 +33,10 @@ pages: .venv/.developing
 	$(BIN)/python -m cranfield.show.catalogue $(PAGES)/measures.md
 	$(BIN)/python -m tests.differences $(PAGES)/differences.md
 	$(BIN)/python -m cranfield.show.trec_eval_page $(PAGES)/trec_eval.md
+
+# The figures of docs/learn.
+figures: .venv/.developing
+	$(BIN)/python docs/figures.py
 
 format: .venv/.developing
 	$(BIN)/ruff format .
