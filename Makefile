@@ -6,7 +6,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/native/*)
 
-.PHONY: demo test check bench pages figures format clean
+.PHONY: demo test check bench docs pages figures format clean
 
 demo: .venv/.installed
 	$(BIN)/cranfield demo
@@ -25,6 +25,11 @@ check: .venv/.developing
 bench: .venv/.developing
 	$(BIN)/python -m compileall -q src
 	$(BIN)/python bench/run.py
+
+# The site, in build/docs: any static server can serve it, and a browser can open its files as they are.
+docs: .venv/.documenting
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "build/docs/index.html"
 
 # The pages that are written from the code: measures, differences from other tools, trec_eval.
 PAGES ?= docs
@@ -52,6 +57,10 @@ format: .venv/.developing
 
 .venv/.developing: .venv/.installed
 	$(PIP) -e '.[test,check]'
+	touch $@
+
+.venv/.documenting: .venv/.installed
+	$(PIP) -e '.[docs]'
 	touch $@
 
 clean:

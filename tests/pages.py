@@ -1,9 +1,10 @@
-"""The code blocks of a page, run in order: `python -P tests/pages.py docs/start.md` in an empty folder, or `test_pages.py`.
+"""The code blocks of a page, run in order in the working folder: `python -P tests/pages.py PAGE`, or `test_pages.py`.
 
-```python with `>>>` is a doctest, without it a script; one namespace a page. ```console: what follows `$ command` is its
-output exactly, and a line of `...` stands for lines left out. ```sh: every command succeeds. A block with `title="name"`
-becomes that file. `<!-- not run: reason -->` before a block leaves it out, `<!-- needs: library -->` where the library is
-not installed. Other languages are only shown. `pip` and `make` are not run, but what they name must exist.
+```python with `>>>` is a doctest, without it a script; one namespace a page. ```console: what follows `$ command` is
+its output exactly, and a line of `...` stands for lines left out. ```sh: every command succeeds. A block with
+`title="name"` becomes that file. `<!-- not run: reason -->` before a block leaves it out; `<!-- needs: library -->` does
+where the library is not installed. Other languages are only shown. `pip` and `make` are not run, but what they name
+must exist.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import cranfield
+from cranfield.read import names
 from tests.pages import ROOT, Page, blocks
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -113,3 +114,9 @@ not even JSON
     for block in blocks(text):
         page.run(block)
     assert page.wrong == []
+
+
+def test_every_name_of_a_column_is_told():
+    page = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
+    for spellings in (names.QUERY, names.DOCUMENT, names.GRADE, names.SCORE, names.RANK, names.GROUP, names.SUBGROUP):
+        assert f"| {', '.join(f'`{name}`' for name in spellings)} |" in page
