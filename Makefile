@@ -6,7 +6,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/native/*)
 
-.PHONY: demo test check bench docs pages format clean
+.PHONY: demo test check bench docs pages figures format clean
 
 demo: .venv/.installed
 	$(BIN)/cranfield demo
@@ -41,6 +41,10 @@ pages: .venv/.developing
 	$(BIN)/python docs/site/commands.py $(PAGES)/command-line.md
 	$(BIN)/python docs/site/api.py $(PAGES)/api.md
 	$(BIN)/python docs/site/benchmarks.py $(PAGES)/benchmarks.md
+
+# The figures of docs/learn.
+figures: .venv/.developing
+	$(BIN)/python docs/figures.py
 
 format: .venv/.developing
 	$(BIN)/ruff format .
