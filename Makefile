@@ -6,7 +6,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/native/*)
 
-.PHONY: demo test check bench pages format clean
+.PHONY: demo test check bench docs pages figures format clean
 
 demo: .venv/.installed
 	$(BIN)/cranfield demo
@@ -26,13 +26,25 @@ bench: .venv/.developing
 	$(BIN)/python -m compileall -q src
 	$(BIN)/python bench/run.py
 
-# The pages that are written from the code: measures, differences from other tools, trec_eval.
+# The site, in build/docs: any static server can serve it, and a browser can open its files as they are.
+docs: .venv/.documenting
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo "build/docs/index.html"
+
+# The pages that are written from the code, and from what `make bench` has recorded.
 PAGES ?= docs
 pages: .venv/.developing
 	mkdir -p $(PAGES)
 	$(BIN)/python -m cranfield.show.catalogue $(PAGES)/measures.md
 	$(BIN)/python -m tests.differences $(PAGES)/differences.md
 	$(BIN)/python -m cranfield.show.trec_eval_page $(PAGES)/trec_eval.md
+	$(BIN)/python docs/site/commands.py $(PAGES)/command-line.md
+	$(BIN)/python docs/site/api.py $(PAGES)/api.md
+	$(BIN)/python docs/site/benchmarks.py $(PAGES)/benchmarks.md
+
+# The figures of docs/learn.
+figures: .venv/.developing
+	$(BIN)/python docs/figures.py
 
 format: .venv/.developing
 	$(BIN)/ruff format .
@@ -50,6 +62,10 @@ format: .venv/.developing
 EXTRAS ?= test,check
 .venv/.developing: .venv/.installed
 	$(PIP) -e '.[$(EXTRAS)]'
+	touch $@
+
+.venv/.documenting: .venv/.installed
+	$(PIP) -e '.[docs]'
 	touch $@
 
 clean:

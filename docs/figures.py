@@ -1,0 +1,141 @@
+"""Draws all figures of docs/learn, by `make figures`: SVG on white, so that they can be read on any page."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import cranfield
+from cranfield.show import charts
+
+FOLDER = Path(__file__).parent / "learn" / "figures"
+FIFTEEN = [1, 0, 1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 1]  # the running example: what the engine returned …
+MISSED = [1] * 5  # … and what it did not
+GRADES = [3, 2, 3, 0, 1]
+SHADES = {None: "#ffffff", 0: "#d9d9d9", 1: "#a9cfe8", 2: "#4f9fd0", 3: "#0072B2"}
+
+
+def draw_all() -> None:
+    """Every figure; the runs that some of them need are made first."""
+    FOLDER.mkdir(exist_ok=True)
+    collection = cranfield.open_collection("builtin")
+    with tempfile.TemporaryDirectory() as folder:
+        runs = [os.path.join(folder, f"{name}.run") for name in ("plain", "tuned")]
+        for system, run in zip(("sqlite", "sqlite:tuned"), runs, strict=True):
+            cranfield.record(cranfield.open_system(system, collection=collection), collection.queries, run)
+        for name, kind, measures in (
+            ("precision-recall", "precision-recall", None),
+            ("distribution", "distribution", "AP"),
+            ("stability", "stability", "AP nDCG@10 Bpref"),
+            ("judged", "cutoff", "Judged@20"),
+            ("difference", "difference", "nDCG@10"),
+            ("scatter", "scatter", "AP"),
+        ):
+            save(name, cranfield.draw_chart(kind, collection.qrels, runs, measures))
+    save("discount", cranfield.draw_chart("discount"))
+    save("gain", cranfield.draw_chart("gain"))
+    save("fifteen", strip({"returned": FIFTEEN, "never returned": MISSED}))
+    save("same-precision", strip({"A": [1, 1, 1, 0, 0], "B": [0, 0, 1, 1, 1]}))
+    save("three-systems", strip({"1": [1, 1, 0, 0, 0, 1], "2": [1, 1, 1, 0, 0], "3": [0, 0, 1, 1, 0, 0, 1]}))
+    save("ideal", strip({"the ranking": GRADES, "ideal": sorted(GRADES, reverse=True)}, grades=True))
+    three = {"X": [3, *[0] * 9], "Y": [0, 1, 1, 1, *[0] * 6], "Z": [1, 0, 0, 0, 3, 0, 1, 0, 0, 1]}
+    save("three-rankings", strip(three, grades=True))
+    save("unjudged", strip({"all judged": FIFTEEN, "one unjudged": [*FIFTEEN[:5], None, *FIFTEEN[6:]]}))
+    save("by-cutoff", by_rank("P and R down to each rank", "value", {"P@k": values("P"), "R@k": values("R")}))
+    fs = {f"beta = {beta:g}": values(f"F(beta={beta:g})") for beta in (0.5, 1, 2)}
+    save("f-by-cutoff", by_rank("F down to each rank", "F@k", fs))
+    both = {gain: values(f"nDCG(gain={gain})", GRADES, ()) for gain in ("linear", "exponential")}
+    save("ndcg-by-cutoff", by_rank("nDCG down to each rank", "nDCG@k", both))
+    save("sawtooth", sawtooth())
+    save("detectable", detectable())
+
+
+def save(name: str, spec: Mapping[str, Any]) -> None:
+    """Write a figure on a white ground."""
+    cranfield.save_chart({**spec, "background": "white", "padding": 14}, FOLDER / f"{name}.svg")
+
+
+def values(measure: str, grades: Sequence[int] = FIFTEEN, missed: Sequence[int] = MISSED) -> dict[int, float]:
+    """A measure of one ranking at every cutoff."""
+    return {k: cranfield.value(f"{measure}@{k}", grades, missed) for k in range(1, len(grades) + 1)}
+
+
+def by_rank(title: str, y: str, curves: Mapping[str, Mapping[int, float]]) -> dict[str, Any]:
+    """Lines over the ranks of one ranking."""
+    spec = charts.cutoff_chart(y, curves)
+    spec["title"] = title
+    spec["encoding"]["y"] |= {"title": y, "scale": {"domain": [0, 1]}}
+    return spec
+
+
+def strip(rankings: Mapping[str, Sequence[int | None]], *, grades: bool = False) -> dict[str, Any]:
+    """Rankings as rows of boxes, the darker the more relevant, white if not judged."""
+    rows = [
+        {
+            "ranking": name,
+            "rank": rank,
+            "colour": SHADES[grade if grades or not grade else 3],
+            "text": "?" if grade is None else str(grade) if grades else "",
+            "ink": "#ffffff" if grade in (2, 3) else "#333333",
+        }
+        for name, row in rankings.items()
+        for rank, grade in enumerate(row, start=1)
+    ]
+    y: dict[str, Any] = {"field": "ranking", "type": "nominal", "sort": list(rankings), "title": None}
+    y["axis"] = {"ticks": False, "domain": False, "labelFontSize": 13, "labelPadding": 8}
+    x: dict[str, Any] = {"field": "rank", "type": "ordinal", "title": "rank"}
+    x["axis"] = {"orient": "top", "ticks": False, "domain": False, "labelAngle": 0}
+    box = {"type": "rect", "stroke": "#888888", "strokeWidth": 1, "cornerRadius": 3, "width": 24, "height": 24}
+    plain = {"scale": None, "legend": None, "type": "nominal"}
+    return {
+        "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
+        "description": "; ".join(f"{name}: {' '.join(map(str, row))}" for name, row in rankings.items()),
+        "title": "",
+        "data": {"values": rows},
+        "width": {"step": 30},
+        "height": {"step": 36},
+        "encoding": {"x": x, "y": y},
+        "layer": [
+            {"mark": box, "encoding": {"color": {"field": "colour", **plain}}},
+            {
+                "mark": {"type": "text", "fontSize": 13},
+                "encoding": {"text": {"field": "text", "type": "nominal"}, "color": {"field": "ink", **plain}},
+            },
+        ],
+        "config": charts.CONFIG,
+    }
+
+
+def sawtooth() -> dict[str, Any]:
+    """Precision and recall down to each rank, and the interpolated curve above them."""
+    precision, recall = values("P"), values("R")
+    raw = [{"rank": k, "recall": recall[k], "precision": precision[k]} for k in precision]
+    level = [cranfield.value(f"IPrec@{at}", FIFTEEN, MISSED) for at in charts.RECALLS]
+    spec = charts.precision_recall_chart({"interpolated, at eleven levels": level})
+    line = {key: spec.pop(key) for key in ("mark", "encoding", "data")}
+    marks = {"type": "line", "color": "#888888", "strokeWidth": 1, "point": {"color": "#888888", "size": 20}}
+    x = {"field": "recall", "type": "quantitative"}
+    y = {"field": "precision", "type": "quantitative"}
+    zigzag = {"mark": marks, "data": {"values": raw}}
+    zigzag["encoding"] = {"x": x, "y": y, "order": {"field": "rank", "type": "quantitative"}}
+    return {**spec, "title": "Precision and recall of the fifteen (grey: rank by rank)", "layer": [zigzag, line]}
+
+
+def detectable() -> dict[str, Any]:
+    """The smallest difference that a number of queries shows, for three spreads."""
+    sizes = (10, 15, 20, 25, 30, 40, 50, 60, 80, 100, 150, 200)
+    curves = {
+        f"spread {spread:g}": {n: cranfield.detectable_difference(spread, n) for n in sizes}
+        for spread in (0.1, 0.15, 0.25)
+    }
+    spec = by_rank("What a set of queries can show", "smallest difference found four times out of five", curves)
+    spec["encoding"]["x"] |= {"title": "queries", "scale": {"domain": [0, 200]}}
+    spec["encoding"]["y"]["scale"] = {"domain": [0, 0.3]}
+    return spec
+
+
+if __name__ == "__main__":
+    draw_all()
