@@ -304,8 +304,8 @@ def _table(judgments: Graded, scanned: Scanned, policy: Policy) -> JudgedRanks:
         rank = found.above + found.tied - found.before  # before are the larger ids
     elif policy.ties in ("best", "worst") and tied.any():
         rank = _rank_ties_by_grade(query, grade, found.above, found.before, found.tied, policy.ties == "best")
-    order = np.lexsort((rank, query))
-    by_grade = np.lexsort((-judgments.grades, judgments.query))
+    order = _order(query, rank)
+    by_grade = _order(judgments.query, -judgments.grades)
     return JudgedRanks(
         query_ids=judgments.query_ids,
         query=query[order],
@@ -320,6 +320,14 @@ def _table(judgments: Graded, scanned: Scanned, policy: Policy) -> JudgedRanks:
         judged_row=by_grade,
         extra=scanned.extra,
     )
+
+
+def _order(query: Integers, key: npt.NDArray[Any]) -> Integers:
+    """The order of rows by query and then by a key, in which many tables stand already."""
+    step = np.diff(query)
+    if np.all((step > 0) | ((step == 0) & (np.diff(key) >= 0))):
+        return np.arange(len(query))
+    return np.lexsort((key, query))
 
 
 def _rank_ties_by_grade(
