@@ -28,16 +28,19 @@ bench: .venv/.developing
 
 # The site, in build/docs: any static server can serve it, and a browser can open its files as they are.
 docs: .venv/.documenting
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "build/docs/index.html"
 
-# The pages that are written from the code: measures, differences from other tools, trec_eval.
+# The pages that are written from the code, and from what `make bench` has recorded.
 PAGES ?= docs
 pages: .venv/.developing
 	mkdir -p $(PAGES)
 	$(BIN)/python -m cranfield.show.catalogue $(PAGES)/measures.md
 	$(BIN)/python -m tests.differences $(PAGES)/differences.md
 	$(BIN)/python -m cranfield.show.trec_eval_page $(PAGES)/trec_eval.md
+	$(BIN)/python docs/site/commands.py $(PAGES)/command-line.md
+	$(BIN)/python docs/site/api.py $(PAGES)/api.md
+	$(BIN)/python docs/site/benchmarks.py $(PAGES)/benchmarks.md
 
 # The figures of docs/learn.
 figures: .venv/.developing

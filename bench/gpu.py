@@ -8,7 +8,7 @@ d       6,980 × 1,000 on the CPU, against torchmetrics; needs no GPU
 tune    the time of counting for other sizes of blocks; not part of the default
 
 Whole calls are timed by the clock between synchronisations, host work included; parts of them by CUDA events. Each is
-the best of several after warming up.
+the best of several after warming up. What was found is kept in bench/gpu.json, for docs/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from record import record_gpu
 from torch import Tensor
 
 from cranfield.torch import FullCorpus, counting, evaluate
@@ -288,6 +289,8 @@ def main() -> None:
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
     print("\n" + "\n".join(f"{what:58}{found:44}{target:10}{met}" for what, found, target, met in TABLE))
+    if torch.cuda.is_available():
+        record_gpu(torch.cuda.get_device_name(), TABLE)
 
 
 if __name__ == "__main__":

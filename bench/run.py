@@ -15,6 +15,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 from collection import collection, judged_ranks
+from record import FILE, record
 
 PYTHON = sys.executable
 CRANFIELD = str(Path(PYTHON).with_name("cranfield"))
@@ -56,6 +57,7 @@ def show(title: str, rows: Sequence[tuple[str, float, float | None]], base: str,
         peak = f"{memory:9.0f}" if memory else ""
         print(f"  {name:32}{seconds:9.3f}{seconds / unit:9.1f}{peak}")
     print(f"  target: {target}", flush=True)
+    record(title, rows, base, target)
 
 
 def case_file() -> None:
@@ -235,5 +237,7 @@ CASES = {name.removeprefix("case_"): case for name, case in globals().items() if
 if __name__ == "__main__":
     # What pip does for an installed package, and so for the peers; this one is installed from its source folder.
     compileall.compile_dir(Path(__file__).parents[1] / "src" / "cranfield", quiet=1)
+    if not sys.argv[1:]:  # all of them: nothing of an earlier time stays on record
+        FILE.unlink(missing_ok=True)
     for name in sys.argv[1:] or CASES:
         CASES[name]()

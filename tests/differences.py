@@ -330,24 +330,24 @@ itself are worked out from their rules, not asked for.
 
 
 def page() -> str:
-    """The page, in Markdown."""
-    rows = [
-        ("tool", "what", "judgments", "run", "they", "we", "why"),
-        ("---",) * 7,
-        *(
-            (
-                row.peer,
-                row.what,
-                _judgments(row.qrels),
-                _run(row.run, len(row.qrels) > 1),
-                f"`{row.asked}`: {_shown(row.theirs)}",
-                f"`{row.measure}`: {_shown(row.ours)}",
-                row.why,
-            )
-            for row in DIFFERENCES
-        ),
-    ]
-    return "\n".join([INTRODUCTION, *(f"| {' | '.join(row)} |" for row in rows)]) + "\n"
+    """The page, in Markdown: a section for each tool."""
+    text = [INTRODUCTION]
+    for tool in dict.fromkeys(row.peer for row in DIFFERENCES):
+        text += [f"## {tool}", "", "| what, and why | judgments | run | they | we |", f"|{' --- |' * 5}"]
+        text += [_row(row) for row in DIFFERENCES if row.peer == tool]
+        text.append("")
+    return "\n".join(text)
+
+
+def _row(row: Difference) -> str:
+    cells = (
+        f"**{row.what[0].upper()}{row.what[1:]}.** {row.why}",
+        _judgments(row.qrels),
+        _run(row.run, len(row.qrels) > 1),
+        f"`{row.asked}`: {_shown(row.theirs)}",
+        f"`{row.measure}`: {_shown(row.ours)}",
+    )
+    return f"| {' | '.join(cells)} |"
 
 
 def _shown(value: float | str) -> str:

@@ -2,9 +2,9 @@
 
 ```python with `>>>` is a doctest, without it a script; one namespace a page. ```console: what follows `$ command` is
 its output exactly, and a line of `...` stands for lines left out. ```sh: every command succeeds. A block with
-`title="name"` becomes that file. `<!-- not run: reason -->` before a block leaves it out; `<!-- needs: library -->` does
-where the library is not installed. Other languages are only shown. `pip` and `make` are not run, but what they name
-must exist.
+`title="name"` becomes that file. `<!-- not run: reason -->` before a block leaves it out; `<!-- needs: library -->`
+does where the library is not installed. Other languages are only shown. `pip` and `make` are not run, but what they
+name must exist.
 """
 
 from __future__ import annotations

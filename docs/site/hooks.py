@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 from latex2mathml.converter import convert
 
+_MATH = "{http://www.w3.org/1998/Math/MathML}"
+ElementTree.register_namespace("", _MATH[1:-1])
 _FORMULA = re.compile(r'<(?:span|div) class="arithmatex">\\([\[(])(.*?)\\[\])]</(?:span|div)>', re.S)
 
 
@@ -18,8 +22,32 @@ def on_page_content(content: str, **_: Any) -> str:
 
 
 def _mathml(found: re.Match[str]) -> str:
-    display = "block" if found[1] == "[" else "inline"
-    return convert(html.unescape(found[2]).strip(), display=display)
+    formula = html.unescape(found[2]).strip()
+    if found[1] == "(":
+        return convert(formula, display="inline")
+    [row] = ElementTree.fromstring(convert(formula, display="block"))
+    return f'<div class="formula">{"".join(_parts(row))}</div>'
+
+
+def _parts(row: ElementTree.Element) -> Iterator[str]:
+    """A formula as pieces of MathML and the words between them, where a line may break; MathML alone breaks none."""
+    piece = _piece()
+    for part in row:
+        words = (part.text or "").replace("\xa0", " ")
+        if part.tag == f"{_MATH}mtext" and " " in words.strip():
+            yield from filter(None, (_text(piece), html.escape(words)))
+            piece = _piece()
+        else:
+            piece.append(part)
+    yield _text(piece)
+
+
+def _piece() -> ElementTree.Element:
+    return ElementTree.Element(f"{_MATH}math", displaystyle="true")
+
+
+def _text(piece: ElementTree.Element) -> str:
+    return ElementTree.tostring(piece, encoding="unicode") if len(piece) else ""
 
 
 def on_config(config: Any) -> Any:

@@ -1,0 +1,254 @@
+"""The page about the Python interface, from its docstrings: `python docs/site/api.py docs/api.md`."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import cranfield
+from cranfield import errors
+
+HEAD = """\
+# Python
+
+With this page you can look up every public name: what it takes, what it gives, and an example. All of it is in the
+package `cranfield`; the examples begin with
+
+```python
+>>> from cranfield import *
+
+```
+
+Whatever is not on this page may change without notice.
+"""
+TORCH = """
+## PyTorch
+
+Scores and embeddings on any device, in `cranfield.torch` (`pip install 'cranfield[torch]'`); the guide is
+[A training loop](guides/training.md).
+
+<!-- needs: torch -->
+```python
+>>> import torch
+>>> from cranfield.torch import *
+
+```
+"""
+# Where each name stands. A new one that is in no group comes under "Also" until it has a place.
+GROUPS = {
+    "Evaluate runs": ("evaluate", "evaluate_runs", "value", "explain", "Evaluation", "Explanation", "Policy"),
+    "Choose a measure": ("parse_measure", "parse_measures", "catalogue", "bibtex", "advise", "Measure", "Advice"),
+    "Compare systems": (
+        *("compare", "compare_evaluations", "gate", "stability"),
+        *("Comparison", "Difference", "GateResult", "Stability"),
+    ),
+    "How many queries": ("queries_needed", "detectable_difference", "power_of", "query_set_sizes"),
+    "Compare rankings with each other": (
+        *("rbo", "run_overlap", "kendall_tau", "tau_ap", "spearman_rho"),
+        *("Overlap", "RunOverlap"),
+    ),
+    "Check and convert files": ("check_files", "convert_file", "CheckReport", "Problem", "Conversion"),
+    "Ask live systems": ("open_collection", "open_system", "record", "collapse_run", "Collection", "Recorded"),
+    "Reports and charts": ("write_report", "draw_chart", "save_chart", "ReportFile"),
+    "Write a measure": ("measure", "JudgedRanks", "Judgments", "GroupedJudgments"),
+}
+ERRORS = tuple(name for name in cranfield.__all__ if isinstance(getattr(errors, name, None), type))
+# What is made by a function of this package, never by its users.
+MADE = {
+    "Evaluation",
+    "Explanation",
+    "Comparison",
+    "GateResult",
+    "Stability",
+    "JudgedRanks",
+    "Judgments",
+    "GroupedJudgments",
+}
+_PARAMETER = re.compile(r"(\w+(?:\(\))?(?:, \w+)*): (.*)")
+
+
+def page() -> str:
+    """The page, in Markdown."""
+    text = [HEAD]
+    known = {name for names in GROUPS.values() for name in names} | {*ERRORS, "__version__"}
+    groups = {**GROUPS, "Also": tuple(name for name in cranfield.__all__ if name not in known)}
+    for title, names in groups.items():
+        shown = [name for name in names if name in cranfield.__all__]
+        if shown:
+            text.append(f"\n## {title}\n")
+            text += [_named(name, getattr(cranfield, name)) for name in shown]
+    text.append(f"\n## Errors\n\n{_prose(inspect.getdoc(errors) or '')}")
+    text += [_named(name, getattr(cranfield, name)) for name in ERRORS]
+    return "\n".join([*text, *_torch()])
+
+
+def _torch() -> Iterator[str]:
+    """The part about PyTorch, read from the source where the library is not installed."""
+    yield TORCH
+    import ast
+
+    folder = Path(cranfield.__file__).with_name("torch")
+    for file, names in (
+        ("scores", ["evaluate"]),
+        ("corpus", ["FullCorpus"]),
+        ("ragged", ["evaluate_flat", "RetrievalMeasures"]),
+        ("evaluator", ["RetrievalEvaluator"]),
+    ):
+        tree = ast.parse((folder / f"{file}.py").read_text(encoding="utf-8"))
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name in names:
+                yield _parsed(node)
+
+
+def _parsed(node: Any) -> str:
+    """A function or class that is not imported."""
+    import ast
+
+    def signature(function: ast.FunctionDef, name: str) -> str:
+        given = ast.unparse(function.args).removeprefix("self, ").removeprefix("self")
+        returns = f" -> {ast.unparse(function.returns)}" if function.returns and function.name != "__init__" else ""
+        return _wrapped(name, _split(given), returns)
+
+    text = [f"### torch.{node.name} {{ #torch-{node.name} }}\n"]
+    if isinstance(node, ast.FunctionDef):
+        return "\n".join([*text, signature(node, f"torch.{node.name}"), _prose(ast.get_docstring(node) or "", "torch")])
+    methods = [part for part in node.body if isinstance(part, ast.FunctionDef)]
+    text += [signature(method, f"torch.{node.name}") for method in methods if method.name == "__init__"]
+    text.append(_prose(ast.get_docstring(node) or "", "torch"))
+    for method in methods:
+        told = ast.get_docstring(method)
+        if told and not method.name.startswith("_"):
+            text += [f"#### {method.name} {{ #torch-{node.name}-{method.name} }}\n", signature(method, method.name)]
+            text.append(_prose(told, "torch"))
+    return "\n".join(text)
+
+
+def _split(parameters: str) -> list[str]:
+    """The parameters of a signature; commas in brackets do not part them."""
+    found, depth = [""], 0
+    for sign in parameters:
+        depth += (sign in "[({") - (sign in "])}")
+        if sign == "," and not depth:
+            found.append("")
+        else:
+            found[-1] += sign
+    return [part.strip() for part in found if part.strip()]
+
+
+def _named(name: str, thing: Any) -> str:
+    text = [f"### {name} {{ #{name} }}\n"]
+    if not inspect.isclass(thing):
+        return "\n".join([*text, _signature(name, thing), _prose(inspect.getdoc(thing) or "")])
+    if name not in MADE and name not in ERRORS:
+        text.append(_signature(name, thing))
+    text.append(_prose(thing.__doc__ or "" if dataclasses.is_dataclass(thing) else inspect.getdoc(thing) or ""))
+    if fields := _fields(thing):
+        text.append("\n".join(fields) + "\n")
+    for method, function in vars(thing).items():
+        if not method.startswith("_"):
+            text.append(_method(name, method, function))
+    return "\n".join(filter(None, text))
+
+
+def _method(owner: str, name: str, member: Any) -> str:
+    function = getattr(member, "fget", None) or getattr(member, "func", None) or getattr(member, "__func__", member)
+    if not inspect.isfunction(function) or not function.__doc__:
+        return ""
+    head = f"#### {name} {{ #{owner}-{name} }}\n"
+    if function is not member and not isinstance(member, classmethod | staticmethod):
+        annotation = function.__annotations__.get("return", "")
+        return "\n".join([head, f"`{name}: {annotation}`\n", _prose(inspect.getdoc(function) or "")])
+    return "\n".join([head, _signature(name, function, skip_first=True), _prose(inspect.getdoc(function) or "")])
+
+
+def _fields(thing: type) -> list[str]:
+    """The fields of a record, with what the comments beside them say."""
+    if not dataclasses.is_dataclass(thing) and not hasattr(thing, "_fields"):
+        return []
+    try:
+        source = inspect.getsource(thing)
+    except OSError:
+        return []
+    found = re.findall(r"^    (\w+): ([^=#\n]+?)(?: = [^#\n]+)?(?:  # (.*))?$", source.partition("def ")[0], re.M)
+    told = thing.__doc__ or ""
+    return [
+        f"- `{name}: {kind}`{f' – {comment}' if comment else ''}"
+        for name, kind, comment in found
+        if not name.startswith("_") and not re.search(rf"^ *(\w+, )*{name}(, \w+)*: ", told, re.M)
+    ]
+
+
+def _signature(name: str, function: Callable[..., Any], *, skip_first: bool = False) -> str:
+    signature = inspect.signature(function)
+    parameters = list(signature.parameters.values())[skip_first:]
+    shown, star = [], False
+    for parameter in parameters:
+        if parameter.kind is parameter.KEYWORD_ONLY and not star:
+            shown.append("*")
+        star = star or parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_POSITIONAL)
+        shown.append(_plain(str(parameter)))
+    returns = signature.return_annotation
+    nothing = returns is inspect.Signature.empty or inspect.isclass(function)
+    return _wrapped(name, shown, "" if nothing else f" -> {_plain(str(returns))}")
+
+
+def _plain(text: str) -> str:
+    """Annotations as they are written."""
+    return re.sub(r"(: |^)'([^']*)'", r"\1\2", text)
+
+
+def _wrapped(name: str, parameters: list[str], returns: str) -> str:
+    line = f"{name}({', '.join(parameters)}){returns}"
+    if len(line) > 90:
+        line = "\n".join([f"{name}(", *(f"    {parameter}," for parameter in parameters), f"){returns}"])
+    return f"```py\n{line}\n```\n"
+
+
+def _prose(doc: str, needs: str = "") -> str:
+    """A docstring as Markdown: parameters as a list, examples and what is indented as blocks."""
+    out: list[str] = []
+    for paragraph in inspect.cleandoc(doc).split("\n\n"):
+        lines = paragraph.split("\n")
+        if lines[0].startswith(">>>"):
+            remark = [f"<!-- needs: {needs} -->"] if needs else []
+            out += ["", *remark, "```python", *lines, "", "```", ""]
+        elif lines[0].startswith("    "):
+            out += ["", "```text", *(line.removeprefix("    ") for line in lines), "```", ""]
+        else:
+            out += ["", *_lines(lines), ""]
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(out)).strip("\n") + "\n"
+
+
+def _lines(lines: list[str]) -> Iterator[str]:
+    listed = False
+    for line in lines:
+        if found := _PARAMETER.fullmatch(line):
+            if not listed:
+                yield ""
+            listed = True
+            yield f"- `{found[1]}`: {_safe(found[2])}"
+        elif line.startswith("    "):
+            yield f"  {_safe(line.strip())}"
+        else:
+            if listed:
+                yield ""
+            listed = False
+            yield _safe(line)
+
+
+def _safe(text: str) -> str:
+    """Public names as links, and no sign outside of code that Markdown would take for its own."""
+    parts = text.split("`")
+    parts[::2] = [re.sub(r"([*<\[_])", r"\\\1", part) for part in parts[::2]]
+    parts[1::2] = [f"[`{part}`](#{part})" if part in cranfield.__all__ else f"`{part}`" for part in parts[1::2]]
+    return "".join(parts)
+
+
+if __name__ == "__main__":
+    with open(sys.argv[1], "w", encoding="utf-8") as file:
+        file.write(page())

@@ -1,0 +1,137 @@
+"""The page about the command line: `python docs/site/commands.py docs/command-line.md`."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+
+import click
+
+from cranfield.cli.main import COMMANDS, program
+
+HEAD = """\
+# The command line
+
+With this page you can find any command and option. `cranfield COMMAND --help` shows the same in a terminal. Output
+goes to standard output, or to a file with `-o`, which only appears when it is complete. Errors go to standard error,
+as the fact with its place and a hint.
+
+| exit | |
+| --- | --- |
+| 0 | fine |
+| 1 | a check, a test or a gate failed |
+| 2 | wrong use, or input that cannot be read |
+| 130 | interrupted |
+
+`cranfield trec_eval` has the exit codes of trec_eval; see [trec_eval](trec_eval.md).
+
+| command | |
+| --- | --- |
+"""
+
+TAIL = """\
+
+## Input
+
+A run is a file, a pattern in quotes such as `'runs/*.gz'`, a folder, or `-` for standard input. Judgments and runs
+may be TREC files, MS MARCO's three columns, CSV or TSV with a header, JSON (`{query: {document: value}}`), JSON lines
+or Parquet, plain or compressed with gzip, bzip2, xz or zstd; [File formats](formats.md) has all of them.
+`builtin:qrels`, `builtin:keywords` and `builtin:meaning` are small files that come with the package. Runs are called
+by their file names; `--names tag` takes the tag inside instead. Where two would be called the same, the folder is put
+before the name, or a number behind it.
+
+`--by FILE` (segments), `--weights FILE` and `--lengths FILE` read two columns, an id and its word or number,
+separated by blanks, a tab or a comma, with or without a header, or a JSON object.
+
+`--import FILE` runs a Python file first, which may register [measures of your own](guides/own-measure.md) with
+`@cranfield.measure`.
+
+## Output of `evaluate` { #output-of-evaluate }
+
+`--format table` is for people and fits the terminal: one row for each run, a star at the best value of each measure,
+then what else was asked for, the counts, and the [signature](policies.md). `markdown` and `latex` (for booktabs) are
+the same table for papers and pull requests, the best value in bold.
+
+`tsv`, `csv` and `jsonl` have one line for each value, with all its digits: `run`, `query_id`, `measure`, `value`. The
+query `all` stands for the mean, `all:SEGMENT` for that of a segment; with `-q` the values of the queries come first.
+
+`json` is one object, and stays as it is described here; more keys may come.
+
+```json
+{
+  "measures": ["nDCG@10", "AP"],
+  "runs": [
+    {
+      "run": "bm25",
+      "mean": {"nDCG@10": 0.4321, "AP": 0.2345},
+      "bounds": {"nDCG@10": {"low": 0.31, "high": 0.52, "exact": true}},
+      "segments": {"long": {"nDCG@10": 0.4}},
+      "worst": [{"query_id": "17", "value": 0.0, "reason": "none of 3 relevant among 100 retrieved"}],
+      "per_query": {"17": {"nDCG@10": 0.0, "AP": 0.0}},
+      "counts": {"queries": 50, "judged": 50, "missing": 0, "extra": 0, "no_relevant": 0, "tied": 0.0},
+      "signature": "ties:doc_id|missing:zero|…|version:0.1.0"
+    }
+  ],
+  "counts": {"queries": 50, "judged": 50, "missing": 0, "extra": 0, "no_relevant": 0, "tied": 0.0},
+  "signature": "ties:doc_id|missing:zero|…|version:0.1.0"
+}
+```
+
+`bounds`, `segments`, `worst` and `per_query` are there with `--bounds`, `--by`, `--worst` and `-q`. The counts and the
+signature at the end are what all runs share; a count in which they differ is `null` there.
+
+## In a shell
+
+`eval "$(cranfield completion bash)"` in the start file of bash (or `zsh`, `fish`) completes commands and options.
+Colour is only used on a terminal, and not if `NO_COLOR` is set. Long readings show their progress on a terminal.
+
+## Commands
+"""
+
+
+def page() -> str:
+    """The page, in Markdown."""
+    context = click.Context(program, info_name="cranfield")
+    rows = [f"| [`{name}`](#{name}) | {summary} |" for name, summary in COMMANDS.items()]
+    sections = [_section(name, program.get_command(context, name), context) for name in COMMANDS]  # type: ignore[attr-defined]
+    return HEAD + "\n".join(rows) + "\n" + TAIL + "".join(sections)
+
+
+def _section(name: str, command: click.Command, parent: click.Context) -> str:
+    context = click.Context(command, info_name=name, parent=parent)
+    usage = " ".join(command.collect_usage_pieces(context))
+    text = [f"\n### {name}\n", f"`cranfield {name} {usage}`\n"]
+    text += map(_paragraph, inspect.cleandoc(command.help or "").split("\n\n"))
+    if name == "trec_eval":
+        text.append("The options stand on the page about [trec_eval](trec_eval.md).\n")
+    given = [option for option in command.params if isinstance(option, click.Option)]
+    options = [record for record in (option.get_help_record(context) for option in given) if record]
+    if options:
+        text += [
+            "| option | |",
+            "| --- | --- |",
+            *(f"| `{_cell(option)}` | {_cell(told)} |" for option, told in options),
+        ]
+        text.append("")
+    return "\n".join(text)
+
+
+def _paragraph(paragraph: str) -> str:
+    """A paragraph of a help text; what click leaves as it is becomes a block."""
+    if not paragraph.startswith("\b"):
+        return " ".join(paragraph.split("\n")) + "\n"
+    first, *rest = paragraph.split("\n")[1:]
+    if not first.startswith("Example"):
+        return "\n".join(["```text", first, *rest, "```", ""])
+    commands = inspect.cleandoc("\n".join(rest))
+    reason = "<!-- not run: every command's own tests run its examples, each in a folder of its own -->"
+    return "\n".join([reason, "```sh", commands, "```", ""])
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    with open(sys.argv[1], "w", encoding="utf-8") as file:
+        file.write(page())
