@@ -46,7 +46,7 @@ def draw_all() -> None:
     save("unjudged", strip({"all judged": FIFTEEN, "one unjudged": [*FIFTEEN[:5], None, *FIFTEEN[6:]]}))
     save("by-cutoff", by_rank("P and R down to each rank", "value", {"P@k": values("P"), "R@k": values("R")}))
     fs = {f"beta = {beta:g}": values(f"F(beta={beta:g})") for beta in (0.5, 1, 2)}
-    save("f-by-cutoff", by_rank("F down to each rank", "F@k", fs))
+    save("f-by-cutoff", by_rank("F down to each rank", "F@k", fs, top=0.6))
     both = {gain: values(f"nDCG(gain={gain})", GRADES, ()) for gain in ("linear", "exponential")}
     save("ndcg-by-cutoff", by_rank("nDCG down to each rank", "nDCG@k", both))
     save("sawtooth", sawtooth())
@@ -63,11 +63,11 @@ def values(measure: str, grades: Sequence[int] = FIFTEEN, missed: Sequence[int] 
     return {k: cranfield.value(f"{measure}@{k}", grades, missed) for k in range(1, len(grades) + 1)}
 
 
-def by_rank(title: str, y: str, curves: Mapping[str, Mapping[int, float]]) -> dict[str, Any]:
+def by_rank(title: str, y: str, curves: Mapping[str, Mapping[int, float]], top: float = 1) -> dict[str, Any]:
     """Lines over the ranks of one ranking."""
     spec = charts.cutoff_chart(y, curves)
     spec["title"] = title
-    spec["encoding"]["y"] |= {"title": y, "scale": {"domain": [0, 1]}}
+    spec["encoding"]["y"] |= {"title": y, "scale": {"domain": [0, top]}}
     return spec
 
 
@@ -131,9 +131,10 @@ def detectable() -> dict[str, Any]:
         f"spread {spread:g}": {n: cranfield.detectable_difference(spread, n) for n in sizes}
         for spread in (0.1, 0.15, 0.25)
     }
-    spec = by_rank("What a set of queries can show", "smallest difference found four times out of five", curves)
+    spec = by_rank(
+        "What a set of queries can show", "smallest difference found four times out of five", curves, top=0.3
+    )
     spec["encoding"]["x"] |= {"title": "queries", "scale": {"domain": [0, 200]}}
-    spec["encoding"]["y"]["scale"] = {"domain": [0, 0.3]}
     return spec
 
 
