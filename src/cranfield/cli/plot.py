@@ -6,7 +6,10 @@ import click
 
 from cranfield.cli import options
 
-KINDS = ("precision-recall", "cutoff", "distribution", "difference", "scatter", "stability", "discount", "gain")
+KINDS = (
+    *("precision-recall", "precision-recall-full", "cutoff", "distribution"),
+    *("difference", "scatter", "stability", "discount", "gain"),
+)
 
 
 @click.command("plot")
@@ -37,13 +40,14 @@ def command(
     """Draw a chart of RUNs measured by the judgments in QRELS.
 
     \b
-    precision-recall  interpolated precision at eleven levels of recall
-    cutoff            a measure at each cutoff down to 20
-    distribution      how a measure is spread over the queries
-    difference        two runs, query by query, sorted
-    scatter           two runs, a point for each query
-    stability         measures as judgments are removed
-    discount, gain    what a rank and a grade are worth (without QRELS and RUN)
+    precision-recall       interpolated precision at eleven levels of recall
+    precision-recall-full  mean precision and recall down to each rank
+    cutoff                 a measure at each cutoff down to 20
+    distribution           how a measure is spread over the queries
+    difference             two runs, query by query, sorted
+    scatter                two runs, a point for each query
+    stability              measures as judgments are removed
+    discount, gain         what a rank and a grade are worth (without QRELS and RUN)
 
     \b
     Examples:

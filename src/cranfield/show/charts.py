@@ -14,15 +14,24 @@ import numpy as np
 
 from cranfield.errors import need
 
-Spec = dict[str, Any]
+
+class Spec(dict[str, Any]):
+    """A Vega-Lite specification: a plain dict that notebooks show as a picture."""
+
+    def _repr_svg_(self) -> str | None:
+        from cranfield.show.pictures import shown_in_notebook
+
+        return shown_in_notebook(self)
+
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F", "#B8A800")
 BETTER, WORSE = COLOURS[0], COLOURS[1]
 DASHES = ((1, 0), (6, 2), (2, 2), (8, 2, 2, 2))
 RECALLS = tuple(level / 10 for level in range(11))
 HEIGHT, LINE = 260, 16  # of a chart, and of each line of its legend after the first
-FEW = 500  # queries whose values are also drawn one by one
-CONFIG: Spec = {
+FEW = 500  # queries whose values are also drawn one by one ...
+ALL = 2000  # ... as long as all runs together have no more values
+CONFIG: dict[str, Any] = {
     "background": None,
     "font": "Helvetica, Arial, Liberation Sans, sans-serif",
     "view": {"stroke": None},
@@ -57,6 +66,29 @@ def precision_recall_chart(curves: Mapping[str, Sequence[float]]) -> Spec:
     )
 
 
+def rank_by_rank_chart(curves: Mapping[str, Sequence[tuple[int, float, float]]]) -> Spec:
+    """Mean precision against mean recall down to one rank after the other: {run: [(rank, recall, precision)]}."""
+    alt = _altair()
+    rows = [
+        {"run": run, "rank": rank, "recall": recall, "precision": precision}
+        for run, points in curves.items()
+        for rank, recall, precision in points
+    ]
+    chart = _lines(alt, rows, curves).encode(
+        x=alt.X("recall:Q", title="mean recall", scale=alt.Scale(domain=[0, 1])),
+        y=alt.Y("precision:Q", title="mean precision", scale=alt.Scale(domain=[0, 1])),
+        order="rank:Q",
+        tooltip=["run:N", "rank:Q", *(alt.Tooltip(f"{name}:Q", format=".4f") for name in ("recall", "precision"))],
+    )
+    ends = {run: (points[0], points[-1]) for run, points in curves.items() if points}
+    told = "; ".join(
+        f"{run} from precision {first[2]:.2f} and recall {first[1]:.2f} at rank {first[0]} "
+        f"to {last[2]:.2f} and {last[1]:.2f} at rank {last[0]}"
+        for run, (first, last) in ends.items()
+    )
+    return _spec(chart, "Precision and recall, rank by rank", f"Not interpolated: {told}.", curves)
+
+
 def cutoff_chart(measure: str, curves: Mapping[str, Mapping[int, float]]) -> Spec:
     """The mean of a measure at one cutoff after the other, a line for each run: {run: {cutoff: value}}."""
     alt = _altair()
@@ -76,12 +108,13 @@ def distribution_chart(measure: str, values: Mapping[str, Sequence[float]]) -> S
     to the highest, the median as a tick and the mean as a diamond; each query as a faint tick while they are few.
     """
     alt = _altair()
-    rows: list[Spec] = []
+    rows: list[dict[str, Any]] = []
     for run, column in values.items():
         low, q1, median, q3, high = np.percentile(column, [0, 25, 50, 75, 100]).tolist() if len(column) else [0.0] * 5
         mean = float(np.mean(column)) if len(column) else 0.0
         rows.append({"run": run, "low": low, "q1": q1, "median": median, "q3": q3, "high": high, "mean": mean})
-    few = max(map(len, values.values()), default=0) <= FEW
+    sizes = list(map(len, values.values()))
+    few = max(sizes, default=0) <= FEW and sum(sizes) <= ALL
     each = [{"run": run, "value": float(value)} for run, column in values.items() for value in column] if few else []
     y = alt.Y("run:N", title=None, sort=list(values))
     shown = [alt.Tooltip(f"{name}:Q", format=".4f") for name in ("low", "q1", "median", "q3", "high", "mean")]
@@ -101,7 +134,7 @@ def distribution_chart(measure: str, values: Mapping[str, Sequence[float]]) -> S
     told = "; ".join(f"{row['run']}: median {row['median']:.4f}, mean {row['mean']:.4f}" for row in rows)
     title = f"{measure} of the queries"
     spec = _spec(alt.layer(*layers), title, f"How {measure} is spread over the queries. {told}.")
-    return {**spec, "height": {"step": 46}}
+    return Spec(spec, height={"step": 46})
 
 
 def difference_chart(measure: str, baseline: str, run: str, differences: Mapping[str, float]) -> Spec:
@@ -116,7 +149,7 @@ def difference_chart(measure: str, baseline: str, run: str, differences: Mapping
         .encode(
             x=alt.X(
                 "place:O",
-                title="queries, from the largest gain to the largest loss",
+                title="queries, largest gain to largest loss",
                 axis=alt.Axis(labels=False, ticks=False),
             ),
             y=alt.Y("difference:Q", title=f"{measure}: {run} - {baseline}"),
@@ -218,7 +251,7 @@ def _altair() -> Any:
     return need("altair", extra="report", purpose="drawing charts")
 
 
-def _lines(alt: Any, rows: Sequence[Spec], names: Mapping[str, Any]) -> Any:
+def _lines(alt: Any, rows: Sequence[dict[str, Any]], names: Mapping[str, Any]) -> Any:
     """Lines with points, one for each name, told apart by colour and by dashes."""
     order = list(names)
     return (
@@ -264,11 +297,11 @@ def _spec(chart: Any, title: str, description: str, names: Iterable[str] = ()) -
     """A chart as a dict that holds its own data, with its title, what it says in words, and room for a legend."""
     listed = list(names)
     lines = -(-len(listed) // _legend_columns(listed)) if listed else 0
-    spec: Spec = chart.properties(
+    spec: dict[str, Any] = chart.properties(
         title=title, description=description, width=420, height=HEIGHT + LINE * max(lines - 1, 0)
     ).to_dict()
     spec["config"] = CONFIG
-    datasets: Spec = spec.pop("datasets", {})
+    datasets: dict[str, Any] = spec.pop("datasets", {})
     for part in (spec, *spec.get("layer", ())):
         name = part.get("data", {}).get("name")
         if name in datasets:
@@ -277,5 +310,4 @@ def _spec(chart: Any, title: str, description: str, names: Iterable[str] = ()) -
         part.pop("name", None)
     # Names become parts of Vega's expressions, where these two signs would end a line inside a string.
     text = json.dumps(spec, ensure_ascii=False)
-    plain: Spec = json.loads(text.replace("\u2028", "\ufffd").replace("\u2029", "\ufffd"))
-    return plain
+    return Spec(json.loads(text.replace("\u2028", "\ufffd").replace("\u2029", "\ufffd")))

@@ -9,7 +9,7 @@ from html import escape
 from typing import Any
 
 from cranfield.comparison.comparing import USUAL_MEASURES
-from cranfield.errors import ComparisonError, CranfieldError, MeasureError, OutputError, need
+from cranfield.errors import ComparisonError, CranfieldError, MeasureError, MissingLibrary, OutputError, need
 from cranfield.evaluation import Measures, evaluate_runs
 from cranfield.measures import Measure, parse_measures
 from cranfield.result import Evaluation
@@ -20,6 +20,7 @@ COLUMN_WIDTHS = {1: 240, 2: 504}  # points: a column of a two-column paper, and 
 FORMATS = ("svg", "png", "pdf", "json")
 DOTS = 300  # per inch, of a PNG
 CUTOFFS = 20  # how deep a chart by cutoff goes
+RANKS = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 70, 100, 150, 200, 300, 500, 700, 1000)  # points of a full curve
 
 
 def draw_chart(
@@ -31,8 +32,8 @@ def draw_chart(
 ) -> Spec:
     """A chart as a Vega-Lite specification, which `save_chart` makes a picture.
 
-    kind: "precision-recall", "cutoff", "distribution", "difference", "scatter", "stability"; "discount" and "gain" need
-        neither judgments nor runs.
+    kind: "precision-recall" (at eleven levels of recall), "precision-recall-full" (rank by rank), "cutoff",
+        "distribution", "difference", "scatter", "stability"; "discount" and "gain" need neither judgments nor runs.
     qrels, runs, options: those of `evaluate_runs`; "difference" and "scatter" take two runs, the baseline first.
     measures: one for most charts, by default nDCG@10; "stability" takes several.
     """
@@ -79,6 +80,14 @@ def picture(spec: Mapping[str, Any], format: str) -> bytes:
     return bytes(converter.vegalite_to_png(white, ppi=DOTS))
 
 
+def shown_in_notebook(spec: Mapping[str, Any]) -> str | None:
+    """A chart as SVG on white, readable on a dark page too; None where the library that draws it is not installed."""
+    try:
+        return picture({**spec, "background": "white", "padding": 8}, "svg").decode()
+    except MissingLibrary:
+        return None
+
+
 def sized(spec: Mapping[str, Any], columns: int) -> Spec:
     """A chart as wide as one or two columns of a paper, with letters that fit it."""
     if columns not in COLUMN_WIDTHS:
@@ -94,14 +103,8 @@ def sized(spec: Mapping[str, Any], columns: int) -> Spec:
     height = spec["height"]
     if not isinstance(height, dict):
         height += round(width * (0.75 if columns == 1 else 0.45)) - charts.HEIGHT
-    return {
-        **spec,
-        "width": width,
-        "height": height,
-        "padding": 2,
-        "autosize": {"type": "fit-x" if isinstance(height, dict) else "fit", "contains": "padding"},
-        "config": config,
-    }
+    fit = {"type": "fit-x" if isinstance(height, dict) else "fit", "contains": "padding"}
+    return Spec(spec, width=width, height=height, padding=2, autosize=fit, config=config)
 
 
 def cutoffs_of(measure: Measure, deepest: int = CUTOFFS) -> list[Measure]:
@@ -127,6 +130,22 @@ def precision_recall(results: Iterable[Evaluation]) -> Spec:
     return charts.precision_recall_chart({each.run: [each[level] for level in levels] for each in results})
 
 
+def ranks_shown() -> list[tuple[Measure, Measure]]:
+    """Precision and recall at the ranks of a full curve."""
+    measures = parse_measures([f"{name}@{rank}" for rank in RANKS for name in ("P", "R")])
+    return list(zip(measures[::2], measures[1::2], strict=True))
+
+
+def rank_by_rank(results: Iterable[Evaluation]) -> Spec:
+    """The chart, of evaluations that have `ranks_shown()`; each line ends with the longest ranking."""
+    curves = {}
+    for each in results:
+        deepest = 0 if each.ranks is None else int(each.ranks.retrieved.max(initial=1))
+        pairs = [(rank, *pair) for rank, pair in zip(RANKS, ranks_shown(), strict=True) if rank <= deepest]
+        curves[each.run] = [(rank, each[recall], each[precision]) for rank, precision, recall in pairs]
+    return charts.rank_by_rank_chart(curves)
+
+
 def by_cutoff(results: Iterable[Evaluation], measure: Measure, deepest: int = CUTOFFS) -> Spec:
     """The chart, of evaluations that have `cutoffs_of(measure)`."""
     at = cutoffs_of(measure, deepest)
@@ -136,6 +155,11 @@ def by_cutoff(results: Iterable[Evaluation], measure: Measure, deepest: int = CU
 
 def _precision_recall(qrels: Any, runs: Any, measures: Measures | None, options: Any) -> Spec:
     return precision_recall(evaluate_runs(qrels, runs, recall_levels(), **options).values())
+
+
+def _rank_by_rank(qrels: Any, runs: Any, measures: Measures | None, options: Any) -> Spec:
+    every = [each for pair in ranks_shown() for each in pair]
+    return rank_by_rank(evaluate_runs(qrels, runs, every, **options).values())
 
 
 def _cutoff(qrels: Any, runs: Any, measures: Measures | None, options: Any) -> Spec:
@@ -189,6 +213,7 @@ def _two(
 
 KINDS: dict[str, Callable[[Any, Any, Measures | None, Any], Spec]] = {
     "precision-recall": _precision_recall,
+    "precision-recall-full": _rank_by_rank,
     "cutoff": _cutoff,
     "distribution": _distribution,
     "difference": _difference,

@@ -1,5 +1,5 @@
 """One page that shows everything about some runs, in one file that needs no network."""
 
-from cranfield.show.report.writing import ReportFile, write_report
+from cranfield.show.report.writing import ReportFile, write_comparison, write_report
 
-__all__ = ["ReportFile", "write_report"]
+__all__ = ["ReportFile", "write_comparison", "write_report"]

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from cranfield.judge.order import rankings_of
+from cranfield.judge.first import first_documents
+from cranfield.judge.judgments import Judgments
 from cranfield.read.source import open_source
+from cranfield.result import Evaluation, PoorQuery
 from cranfield.show.pictures import cutoffs_of
 from cranfield.show.report.request import Request
 
 RELEVANT = 50  # relevant documents listed for a query
+LOW = 3  # a first relevant document below this rank is ranked too low
 TEXT = 300  # letters shown of a document
 SHORTEST = 30  # ... fewer say nothing
-ALL_TEXT = 1_000_000  # letters of all documents together, and as many more for each query:
+ALL_TEXT = 100_000  # letters of all documents together, and as many more for each query:
 QUERY_TEXT = 3_000
 
 
@@ -29,14 +32,20 @@ class Details(NamedTuple):
 
 def details(request: Request) -> Details:
     """The details of the queries that perform worst, as many as were asked for."""
+    if request.flat is None:
+        return Details({}, [], ["The judgments are not known here, so queries are shown without rankings."])
     chosen = worst_first(request)[: request.queries]
-    grades = request.flat.by_query
+    grades = {query: request.flat.by_query[query] for query in chosen}
     places = {query: at for at, query in enumerate(request.query_ids)}
     number: dict[str, int] = {}  # of documents
     found = {query: _judged(grades[query], number) for query in chosen}
-    for name, run in request.runs.items():
-        _add_run(request, name, run, {query: grades[query] for query in chosen}, found, number)
+    for evaluation in request.evaluations:
+        _add_run(request, request.flat, evaluation, grades, found, number)
     texts, left_out = _texts(request, number)
+    unknown = [each.run for each in request.evaluations if each.run not in request.rankings]
+    if unknown:
+        listed = ", ".join(unknown)
+        left_out.insert(0, f"Rankings of {listed} are not known: only the evaluation was given, not the run.")
     if len(chosen) < len(places):
         left_out.insert(
             0,
@@ -49,12 +58,28 @@ def details(request: Request) -> Details:
 def worst_first(request: Request) -> list[str]:
     """All queries, by the mean of the first measure over the runs."""
     measure = request.measures[0]
-    columns = [each.by_query(measure) for each in request.evaluations]
-    sign = -1 if measure.definition.lower_is_better else 1
-    means = {
-        query: float(np.mean([column[query] for column in columns if query in column])) for query in request.query_ids
-    }
-    return sorted(means, key=lambda query: sign * means[query])
+    place = {query: at for at, query in enumerate(request.query_ids)}
+    total, count = np.zeros(len(place)), np.zeros(len(place))
+    for each in request.evaluations:
+        at = [place[query] for query in each.query_ids]
+        total[at] += each.column(measure)
+        count[at] += 1
+    means = (-1 if measure.definition.lower_is_better else 1) * total / count
+    return [request.query_ids[at] for at in np.argsort(means, kind="stable").tolist()]
+
+
+def why(poor: PoorQuery) -> list[str]:
+    """What went wrong with a query, in the words that the page filters by."""
+    if not poor.relevant:
+        return ["no relevant document is judged"]
+    found = []
+    if not poor.found:
+        found.append("nothing relevant retrieved")
+    elif poor.first is not None and poor.first > LOW:
+        found.append("ranked too low")
+    if poor.unjudged * 2 > min(poor.retrieved, 10):
+        found.append("unjudged on top")
+    return found
 
 
 def _judged(grades: Mapping[str, float], number: dict[str, int]) -> dict[str, Any]:
@@ -66,37 +91,62 @@ def _judged(grades: Mapping[str, float], number: dict[str, int]) -> dict[str, An
 
 def _add_run(
     request: Request,
-    name: str,
-    run: Any,
+    judgments: Judgments,
+    evaluation: Evaluation,
     grades: Mapping[str, Mapping[str, float]],
     found: Mapping[str, dict[str, Any]],
     number: dict[str, int],
 ) -> None:
-    evaluation = next(each for each in request.evaluations if each.run == name)
-    rankings = rankings_of(open_source(run, "run", request.format), grades, request.policy)
+    source = request.rankings.get(evaluation.run)
+    rankings: dict[str, list[str]] = {}
+    if source is not None:
+        rankings = first_documents(open_source(source, "run", request.format), grades, request.depth, request.policy)
     place = {query: at for at, query in enumerate(evaluation.query_ids)}
     known = [query for query in found if query in place]
-    reasons = {poor.query_id: poor.reason for poor in evaluation.queries(request.measures[0], known)}
+    facts = {poor.query_id: poor for poor in evaluation.queries(request.measures[0], known)}
+    ranks = _ranks(evaluation, judgments)
+    families = request.families.values() if evaluation.ranks is not None else ()
     steps = [
-        np.round(np.stack([evaluation.column(cut) for cut in cutoffs_of(each, request.depth)]), 4)
-        for each in request.families.values()
+        np.round(np.stack([evaluation.column(cut) for cut in cutoffs_of(each, request.depth)]), 4) for each in families
     ]
     for query, its in found.items():
-        ranking = rankings.get(query, [])
-        top = ranking[: request.depth]
-        at = {document: rank for rank, document in enumerate(ranking, start=1)}
+        top = rankings.get(query, [])
         for document in top:
             if document in grades[query]:
                 its["grades"][_number(document, number)] = grades[query][document]
+        poor = facts.get(query)
+        its_ranks = ranks(query)
         its["runs"].append(
             {
-                "top": [_number(document, number) for document in top],
-                "retrieved": len(ranking),
-                "ranks": [at.get(document, 0) for document, _ in _relevant(grades[query])[:RELEVANT]],
-                "reason": reasons.get(query, "not in this run, and left out"),
+                "top": [_number(document, number) for document in top] if source is not None else None,
+                "ranks": None
+                if its_ranks is None
+                else [its_ranks.get(document, 0) for document, _ in _relevant(grades[query])[:RELEVANT]],
+                "reason": poor.reason if poor else "not in this run, and left out",
+                "why": why(poor) if poor else [],
                 "steps": [step[: len(top), place[query]].tolist() for step in steps] if query in place else [],
             }
         )
+
+
+def _ranks(evaluation: Evaluation, judgments: Judgments) -> Callable[[str], dict[str, int] | None]:
+    """A function: the ranks of a query's judged documents that were retrieved; None where they are not known."""
+    table = evaluation.ranks
+    if table is None:
+        return lambda query: None
+    number = {query: at for at, query in enumerate(table.query_ids)}
+    stops = np.searchsorted(table.query, np.arange(len(table) + 1)).tolist()
+    # Rows are counted from the query's first, since the evaluation may have had fewer queries than these judgments.
+    rows, ranks, first = table.row.tolist(), table.rank.tolist(), table.judged_first.tolist()
+
+    def of(query: str) -> dict[str, int]:
+        at = number.get(query)
+        if at is None:
+            return {}
+        start = judgments.first[judgments.number[query]] - first[at]
+        return {judgments.document_ids[rows[row] + start]: ranks[row] for row in range(stops[at], stops[at + 1])}
+
+    return of
 
 
 def _number(document: str, number: dict[str, int]) -> int:
@@ -112,16 +162,18 @@ def _texts(request: Request, number: Mapping[str, int]) -> tuple[list[list[str]]
     rows = [[document] for document in number]
     if request.collection is None:
         return rows, ["Texts of queries and documents are shown with --collection."]
+    texts = {
+        number[document.doc_id]: (document.title[: TEXT // 2], document.text[: TEXT + 1])
+        for document in request.collection.documents()
+        if document.doc_id in number
+    }
     room = ALL_TEXT + QUERY_TEXT * min(request.queries, len(request.query_ids))
-    length = min(TEXT, room // max(len(number), 1))
+    room -= sum(len(title) for title, _ in texts.values())
+    length = min(TEXT, room // max(len(texts), 1))
     if length < SHORTEST:
         return rows, ["Texts of documents are left out, so that the page stays small; --queries 200 leaves room."]
-    cut = 0
-    for document in request.collection.documents():
-        at = number.get(document.doc_id)
-        if at is not None:
-            cut += len(document.text) > length
-            text = document.text if len(document.text) <= length else f"{document.text[:length].rstrip()}…"
-            rows[at] += [document.title[: TEXT // 2], text]
+    for at, (title, text) in texts.items():
+        rows[at] += [title, text if len(text) <= length else f"{text[:length].rstrip()}…"]
+    cut = sum(len(text) > length for _, text in texts.values())
     more = f" {TEXT} are shown where --queries or -k is smaller." if length < TEXT else ""
     return rows, [f"Texts of {cut:,} documents are cut off after {length} letters.{more}"] if cut else []
