@@ -299,7 +299,7 @@ def _spec(chart: Any, title: str, description: str, names: Iterable[str] = ()) -
     lines = -(-len(listed) // _legend_columns(listed)) if listed else 0
     spec: dict[str, Any] = chart.properties(
         title=title, description=description, width=420, height=HEIGHT + LINE * max(lines - 1, 0)
-    ).to_dict()
+    ).to_dict(validate=False)
     spec["config"] = CONFIG
     datasets: dict[str, Any] = spec.pop("datasets", {})
     for part in (spec, *spec.get("layer", ())):

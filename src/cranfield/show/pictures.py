@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -125,46 +125,46 @@ def recall_levels() -> tuple[Measure, ...]:
 
 
 def precision_recall(results: Iterable[Evaluation]) -> Spec:
-    """The chart, of evaluations that have `recall_levels()`."""
+    """The chart, of evaluations whose ranks are known."""
     levels = recall_levels()
-    return charts.precision_recall_chart({each.run: [each[level] for level in levels] for each in results})
+    return charts.precision_recall_chart({each.run: _means(each, levels) for each in results})
 
 
-def ranks_shown() -> list[tuple[Measure, Measure]]:
-    """Precision and recall at the ranks of a full curve."""
-    measures = parse_measures([f"{name}@{rank}" for rank in RANKS for name in ("P", "R")])
-    return list(zip(measures[::2], measures[1::2], strict=True))
+def _means(evaluation: Evaluation, measures: Sequence[Measure]) -> list[float]:
+    """The means of more measures, whose values are not kept."""
+    whole = evaluation.extended(measures)
+    return [whole[measure] for measure in measures]
 
 
 def rank_by_rank(results: Iterable[Evaluation]) -> Spec:
-    """The chart, of evaluations that have `ranks_shown()`; each line ends with the longest ranking."""
+    """The chart, of evaluations whose ranks are known; each line ends with the longest ranking."""
     curves = {}
     for each in results:
         deepest = 0 if each.ranks is None else int(each.ranks.retrieved.max(initial=1))
-        pairs = [(rank, *pair) for rank, pair in zip(RANKS, ranks_shown(), strict=True) if rank <= deepest]
-        curves[each.run] = [(rank, each[recall], each[precision]) for rank, precision, recall in pairs]
+        ranks = [rank for rank in RANKS if rank <= deepest]
+        precision, recall = (_means(each, parse_measures([f"{name}@{rank}" for rank in ranks])) for name in ("P", "R"))
+        curves[each.run] = list(zip(ranks, recall, precision, strict=True))
     return charts.rank_by_rank_chart(curves)
 
 
 def by_cutoff(results: Iterable[Evaluation], measure: Measure, deepest: int = CUTOFFS) -> Spec:
-    """The chart, of evaluations that have `cutoffs_of(measure)`."""
+    """The chart, of evaluations whose ranks are known."""
     at = cutoffs_of(measure, deepest)
-    curves = {each.run: {k: each[cut] for k, cut in enumerate(at, start=1)} for each in results}
+    curves = {each.run: dict(enumerate(_means(each, at), start=1)) for each in results}
     return charts.cutoff_chart(family(measure), curves)
 
 
 def _precision_recall(qrels: Any, runs: Any, measures: Measures | None, options: Any) -> Spec:
-    return precision_recall(evaluate_runs(qrels, runs, recall_levels(), **options).values())
+    return precision_recall(evaluate_runs(qrels, runs, "IPrec@0", **options).values())
 
 
 def _rank_by_rank(qrels: Any, runs: Any, measures: Measures | None, options: Any) -> Spec:
-    every = [each for pair in ranks_shown() for each in pair]
-    return rank_by_rank(evaluate_runs(qrels, runs, every, **options).values())
+    return rank_by_rank(evaluate_runs(qrels, runs, "P@1", **options).values())
 
 
 def _cutoff(qrels: Any, runs: Any, measures: Measures | None, options: Any) -> Spec:
     measure = _one(measures)
-    return by_cutoff(evaluate_runs(qrels, runs, cutoffs_of(measure), **options).values(), measure)
+    return by_cutoff(evaluate_runs(qrels, runs, cutoffs_of(measure)[:1], **options).values(), measure)
 
 
 def _distribution(qrels: Any, runs: Any, measures: Measures | None, options: Any) -> Spec:

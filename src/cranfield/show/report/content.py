@@ -16,6 +16,7 @@ from cranfield.measures.arithmetic import gains
 from cranfield.result import Evaluation
 from cranfield.show import charts, pictures
 from cranfield.show.report.details import details, worst_first
+from cranfield.show.report.encoding import safe_json
 from cranfield.show.report.headline import headline
 from cranfield.show.report.request import JUDGED, Request
 from cranfield.show.view import View
@@ -65,7 +66,8 @@ def program_data(request: Request) -> dict[str, Any]:
         "texts": [texts.get(query, "") for query in request.query_ids] if texts else None,
         "segments": [request.segments.get(query, "") for query in request.query_ids] if request.segments else None,
         "values": [
-            [_column(request, result, measure) for measure in request.measures] for result in request.evaluations
+            safe_json([_column(request, result, measure) for measure in request.measures])
+            for result in request.evaluations
         ],
         "pairs": _pairs(request),
         "baseline": _baseline(request),
@@ -73,6 +75,7 @@ def program_data(request: Request) -> dict[str, Any]:
         "gains": _gains(request),
         "depth": request.depth,
         "details": found.queries,
+        "rankings": found.rankings,
         "documents": found.documents,
         "left_out": [*found.left_out, *_not_drawn(request)],
         "charts": _charts(request) if request.charts else [],

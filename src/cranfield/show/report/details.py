@@ -8,24 +8,26 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cranfield.judge.first import first_documents
-from cranfield.judge.judgments import Judgments
+from cranfield.judge.judgments import Judgments, Numbers
 from cranfield.read.source import open_source
 from cranfield.result import Evaluation, PoorQuery
 from cranfield.show.pictures import cutoffs_of
+from cranfield.show.report.encoding import Encoded, safe_json
 from cranfield.show.report.request import Request
 
 RELEVANT = 50  # relevant documents listed for a query
 LOW = 3  # a first relevant document below this rank is ranked too low
 TEXT = 300  # letters shown of a document
 SHORTEST = 30  # ... fewer say nothing
-ALL_TEXT = 100_000  # letters of all documents together, and as many more for each query:
+ALL_TEXT = 250_000  # letters of all documents together, and as many more for each query:
 QUERY_TEXT = 3_000
 
 
 class Details(NamedTuple):
-    """By place of the query what the page shows of it, the documents it names, and what was left out, in words."""
+    """What the page shows of queries, by their places; the documents it names; and what was left out, in words."""
 
     queries: dict[int, dict[str, Any]]
+    rankings: list[Encoded]  # of each run, by place of the query
     documents: list[list[str]]  # id, and where they are known title and text
     left_out: list[str]
 
@@ -33,14 +35,21 @@ class Details(NamedTuple):
 def details(request: Request) -> Details:
     """The details of the queries that perform worst, as many as were asked for."""
     if request.flat is None:
-        return Details({}, [], ["The judgments are not known here, so queries are shown without rankings."])
+        return Details(
+            {},
+            [safe_json({})] * len(request.evaluations),
+            [],
+            ["The judgments are not known here, so queries are shown without rankings."],
+        )
     chosen = worst_first(request)[: request.queries]
     grades = {query: request.flat.by_query[query] for query in chosen}
     places = {query: at for at, query in enumerate(request.query_ids)}
     number: dict[str, int] = {}  # of documents
     found = {query: _judged(grades[query], number) for query in chosen}
-    for evaluation in request.evaluations:
-        _add_run(request, request.flat, evaluation, grades, found, number)
+    rankings = [
+        safe_json(_ranking(request, request.flat, evaluation, grades, found, number, places))
+        for evaluation in request.evaluations
+    ]
     texts, left_out = _texts(request, number)
     unknown = [each.run for each in request.evaluations if each.run not in request.rankings]
     if unknown:
@@ -52,7 +61,7 @@ def details(request: Request) -> Details:
             f"Rankings are shown for the {len(chosen):,} of {len(places):,} queries that perform worst by "
             f"{request.measures[0]}; for all of them: --queries {len(places)}.",
         )
-    return Details({places[query]: found[query] for query in chosen}, texts, left_out)
+    return Details({places[query]: found[query] for query in chosen}, rankings, texts, left_out)
 
 
 def worst_first(request: Request) -> list[str]:
@@ -83,20 +92,22 @@ def why(poor: PoorQuery) -> list[str]:
 
 
 def _judged(grades: Mapping[str, float], number: dict[str, int]) -> dict[str, Any]:
-    """The relevant documents, the best first, and a place for what the runs add."""
+    """The relevant documents, the best first, and the grades known so far, to which the runs add."""
     relevant = _relevant(grades)
     listed = [(_number(document, number), grade) for document, grade in relevant[:RELEVANT]]
-    return {"relevant": listed, "all_relevant": len(relevant), "grades": dict(listed), "runs": []}
+    return {"relevant": listed, "all_relevant": len(relevant), "grades": dict(listed)}
 
 
-def _add_run(
+def _ranking(
     request: Request,
     judgments: Judgments,
     evaluation: Evaluation,
     grades: Mapping[str, Mapping[str, float]],
     found: Mapping[str, dict[str, Any]],
     number: dict[str, int],
-) -> None:
+    places: Mapping[str, int],
+) -> dict[int, dict[str, Any]]:
+    """What the page shows of the queries in one run."""
     source = request.rankings.get(evaluation.run)
     rankings: dict[str, list[str]] = {}
     if source is not None:
@@ -105,10 +116,10 @@ def _add_run(
     known = [query for query in found if query in place]
     facts = {poor.query_id: poor for poor in evaluation.queries(request.measures[0], known)}
     ranks = _ranks(evaluation, judgments)
-    families = request.families.values() if evaluation.ranks is not None else ()
-    steps = [
-        np.round(np.stack([evaluation.column(cut) for cut in cutoffs_of(each, request.depth)]), 4) for each in families
-    ]
+    at = [place[query] for query in known]
+    steps = _steps(request, evaluation, at)
+    place = {query: at for at, query in enumerate(known)}
+    shown: dict[int, dict[str, Any]] = {}
     for query, its in found.items():
         top = rankings.get(query, [])
         for document in top:
@@ -116,17 +127,27 @@ def _add_run(
                 its["grades"][_number(document, number)] = grades[query][document]
         poor = facts.get(query)
         its_ranks = ranks(query)
-        its["runs"].append(
-            {
-                "top": [_number(document, number) for document in top] if source is not None else None,
-                "ranks": None
-                if its_ranks is None
-                else [its_ranks.get(document, 0) for document, _ in _relevant(grades[query])[:RELEVANT]],
-                "reason": poor.reason if poor else "not in this run, and left out",
-                "why": why(poor) if poor else [],
-                "steps": [step[: len(top), place[query]].tolist() for step in steps] if query in place else [],
-            }
-        )
+        listed = _relevant(grades[query])[:RELEVANT]
+        shown[places[query]] = {
+            "top": [_number(document, number) for document in top] if source is not None else None,
+            "ranks": None if its_ranks is None else [its_ranks.get(document, 0) for document, _ in listed],
+            "reason": poor.reason if poor else "not in this run, and left out",
+            "why": why(poor) if poor else [],
+            "steps": [step[: len(top), place[query]].tolist() for step in steps] if query in place else [],
+        }
+    return shown
+
+
+def _steps(request: Request, evaluation: Evaluation, queries: list[int]) -> list[Numbers]:
+    """For each family of measures, its value at every cutoff for some queries: a row for each cutoff."""
+    if evaluation.ranks is None:
+        return []
+    found: list[Numbers] = []
+    for measure in request.families.values():
+        cuts = cutoffs_of(measure, request.depth)
+        whole = evaluation.extended(cuts)
+        found.append(np.stack([whole.column(cut)[queries] for cut in cuts]).round(4))
+    return found
 
 
 def _ranks(evaluation: Evaluation, judgments: Judgments) -> Callable[[str], dict[str, int] | None]:

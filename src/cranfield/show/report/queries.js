@@ -1,5 +1,5 @@
 // The list of queries, and one of them with its rankings.
-const known = (query, run) => data.details[query]?.runs[run];
+const known = (query, run) => data.rankings[run][query];
 
 const listed = () => {
   const wanted = at("filter").value.trim().toLowerCase();

@@ -18,7 +18,7 @@ from cranfield.judge.policy import Policy
 from cranfield.measures import Measure, parse_measure
 from cranfield.read.streams import Stream
 from cranfield.result import Evaluation
-from cranfield.show.pictures import cutoffs_of, family, ranks_shown, recall_levels
+from cranfield.show.pictures import family
 from cranfield.systems.collection import Collection
 
 FAMILIES = 4  # measures shown rank by rank
@@ -72,12 +72,9 @@ class Request:
 
     @cached_property
     def evaluations(self) -> list[Evaluation]:
-        """Every run by every measure that the page shows somewhere, as far as its ranks are known."""
-        if not self.ordinary:
-            return list(self.runs.values())
-        more = [parse_measure(JUDGED), *recall_levels(), *(each for pair in ranks_shown() for each in pair)]
-        more += [cut for each in self.families.values() for cut in cutoffs_of(each, self.depth)]
-        return [each if each.ranks is None else each.extended(more) for each in self.runs.values()]
+        """Every run by the measures of the page; and how much of it is judged, as far as its ranks are known."""
+        judged = [parse_measure(JUDGED)] if self.ordinary else []
+        return [each if each.ranks is None else each.extended(judged) for each in self.runs.values()]
 
     @property
     def ranked(self) -> list[Evaluation]:

@@ -23,7 +23,7 @@ options(at("order"), [["worst", several ? "worst first, all runs" : "worst first
   .filter(([key]) => several || key === "worst" || key === "file"));
 options(at("change"), [["", "any"], ["up", "run is better"], ["down", "run is worse"], ["same", "the same"]]);
 at("change-label").hidden = !several;
-const tags = [...new Set(Object.values(data.details).flatMap((detail) => detail.runs.flatMap((run) => run.why)))].sort();
+const tags = [...new Set(data.rankings.flatMap((queries) => Object.values(queries).flatMap((its) => its.why)))].sort();
 options(at("why"), [["", "any"], ...tags.map((tag) => [tag, tag])]);
 at("why-label").hidden = !tags.length;
 if (data.segments) {

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +17,8 @@ from cranfield.measures import parse_measures
 from cranfield.read.pairs import read_words
 from cranfield.result import Evaluation
 from cranfield.show.report.content import page, program_data
+from cranfield.show.report.encoding import safe_pieces
+from cranfield.show.report.library import library
 from cranfield.show.report.request import Request, evaluated, named_runs, usual_measures
 from cranfield.systems.collection import open_collection
 from cranfield.write.target import open_target
@@ -100,12 +101,13 @@ def write_report(
         format=format,
         given=comparison,
     )
+    content = page(request)
     data = program_data(request)
-    content = rendered(page(request), data, charts).encode()
-    name = os.fspath(path)
+    size, name = 0, os.fspath(path)
     with open_target(name, force=True) as target, target.opened() as file:
-        file.write(content)
-    return ReportFile(name, len(content), tuple(data["left_out"]))
+        for piece in rendered(content, data, charts):
+            size += file.write(piece.encode())
+    return ReportFile(name, size, tuple(data["left_out"]))
 
 
 def write_comparison(path: str | os.PathLike[str], comparison: Comparison, **options: Any) -> ReportFile:
@@ -127,34 +129,18 @@ def write_comparison(path: str | os.PathLike[str], comparison: Comparison, **opt
     )
 
 
-def rendered(content: Mapping[str, Any], data: Mapping[str, Any], charts: bool) -> str:
-    """The page: its text escaped by the template, its data as JSON that no HTML can end."""
+def rendered(content: Mapping[str, Any], data: Mapping[str, Any], charts: bool) -> Iterator[str]:
+    """The page in pieces: its text escaped by the template, its data as JSON that no HTML can end."""
     jinja = need("jinja2", extra="report", purpose="a report")
     folder = Path(__file__).parent
     environment = jinja.Environment(
         autoescape=True, loader=jinja.FileSystemLoader(folder), trim_blocks=True, lstrip_blocks=True
     )
-    found: str = environment.get_template("page.html").render(
+    yield from environment.get_template("page.html").generate(
         **content,
-        data=safe_json(data),
+        data=safe_pieces(data),
         left_out=data["left_out"],
         style=(folder / "page.css").read_text(encoding="utf-8"),
         program="".join((folder / f"{name}.js").read_text(encoding="utf-8") for name in PROGRAM),
-        library=_library() if charts else "",
+        library=library() if charts else "",
     )
-    return found
-
-
-def safe_json(data: Any) -> str:
-    """JSON for a script element: no text in it can end the element or start another."""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    for sign in "<>&\u2028\u2029":
-        text = text.replace(sign, f"\\u{ord(sign):04x}")
-    return text
-
-
-def _library() -> str:
-    """Vega, Vega-Lite and Vega-Embed, as they come with vl-convert."""
-    converter = need("vl_convert", extra="report", purpose="charts in a report")
-    bundle: str = converter.javascript_bundle()
-    return bundle.replace("</script", "<\\/script")
