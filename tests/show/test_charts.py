@@ -7,6 +7,7 @@ import sys
 import zlib
 from html import escape
 from math import log2
+from pathlib import Path
 
 import pytest
 
@@ -161,3 +162,20 @@ def test_names_stay_text():
     spec = charts.precision_recall_chart({evil: [1.0] * 11, "line\u2028end\\' + alert(1) + '": [0.5] * 11})
     assert "<script" not in picture(spec, "svg").decode()
     assert rows(spec)[0]["run"] == evil
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_specifications_stay_as_they_are(kind):
+    # To write one again: cranfield plot KIND builtin:qrels builtin:keywords builtin:meaning -o tests/show/charts/KIND.json
+    kept = json.loads((Path(__file__).with_name("charts") / f"{kind}.json").read_text(encoding="utf-8"))
+    measures = "nDCG@10 AP" if kind == "stability" else None
+    assert _flat(draw_chart(kind, *FILES, measures)) == pytest.approx(_flat(kept))
+
+
+def _flat(value, path=""):
+    """{path: number or text} of a specification, without the version of its schema."""
+    if not isinstance(value, dict | list):
+        return {path: value}
+    parts = value.items() if isinstance(value, dict) else enumerate(value)
+    every = [_flat(part, f"{path}/{name}") for name, part in parts if name != "$schema"]
+    return {place: part for each in every for place, part in each.items()}

@@ -4,6 +4,7 @@ import json
 import random
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +19,8 @@ from cranfield.systems.collection import Collection, Document
 from tests.cli.test_program import run as program
 
 FILES = ("builtin:qrels", ["builtin:keywords", "builtin:meaning"])
+FILES_ON_DISK = sorted(Path(cranfield.__file__).with_name("data").glob("*.run"))
+ROWS = [("what-is-precision", "a", 2.0), ("what-is-precision", "b", 1.0), ("graded-relevance", "c", 3.0)]
 EVIL = "<script>window.broken = 1</script>"
 ENDING = "</script><img src=x onerror='window.broken=1'>\"&amp;\u2028--><!--"
 
@@ -274,3 +277,84 @@ def test_the_command(tmp_path):
     page = Page(tmp_path / "page.html")
     assert page.data["depth"] == 5
     assert len(page.data["details"]) == 4
+
+
+def test_a_comparison_writes_its_page(tmp_path):
+    found = cranfield.compare(*FILES, "nDCG@10 AP", baseline="meaning", test="randomisation", alpha=0.1)
+    written = found.report(tmp_path / "report.html", charts=False, title="Old and new")
+    page = Page(tmp_path / "report.html")
+    assert written.size == len(page.source.encode())
+    assert page.data["runs"] == ["keywords", "meaning"]
+    assert page.data["runs"][page.data["baseline"]] == "meaning"
+    assert [pair["adjusted"] for pair in page.data["pairs"]] == [each.adjusted for each in found]
+    assert "Randomisation test" in page.text
+    assert "The difference is " in page.text or "No run is better than meaning" in page.text
+    assert all(page.data["rankings"][at]["0"]["top"] for at in (0, 1))
+
+
+def test_evaluations_alone_make_a_page(tmp_path):
+    results = cranfield.evaluate_runs(*FILES, "AP nDCG@10")
+    found = cranfield.compare_evaluations(list(results.values()))
+    found.report(tmp_path / "report.html")
+    page = Page(tmp_path / "report.html")
+    assert page.data["values"][0][0] == pytest.approx(list(results["keywords"].by_query("AP").values()), abs=5e-7)
+    assert page.data["details"] == {}
+    assert "The judgments are not known here" in page.text
+    with_judgments = made(tmp_path, FILES[0], results, rankings=dict(zip(results, FILES[1], strict=True)))
+    assert with_judgments.data["rankings"] == made(tmp_path, *FILES, "AP nDCG@10").data["rankings"]
+
+
+def test_streams_are_read_once_and_shown(tmp_path):
+    with open(FILES_ON_DISK[0], "rb") as one:
+        page = made(tmp_path, FILES[0], {"keywords": one, "meaning": iter(ROWS)}, "AP")
+    expected = made(tmp_path, FILES[0], {"keywords": FILES[1][0], "meaning": ROWS}, "AP")
+    assert page.data["rankings"] == expected.data["rankings"]
+    found = cranfield.compare(FILES[0], {"keywords": FILES[1][0], "meaning": iter(ROWS)}, "AP")
+    found.report(tmp_path / "report.html", charts=False)
+    data = Page(tmp_path / "report.html").data
+    [number] = data["rankings"][1][str(data["queries"].index("graded-relevance"))]["top"]
+    assert data["documents"][number] == ["c"]
+
+
+def test_what_was_saved_must_fit(tmp_path):
+    cranfield.evaluate(FILES[0], FILES[1][0], "AP").save(tmp_path / "old.json")
+    page = made(tmp_path, FILES[0], [tmp_path / "old.json", FILES[1][1]])
+    assert [each["name"] for each in page.data["measures"]] == ["AP"]
+    assert page.data["rankings"][0]["0"]["top"] is None
+    with pytest.raises(CranfieldError, match=r"saved without RR"):
+        made(tmp_path, FILES[0], [tmp_path / "old.json"], "RR")
+    with pytest.raises(CranfieldError, match="measured by other judgments"):
+        made(tmp_path, {"what-is-precision": {"a": 1}}, [tmp_path / "old.json"])
+
+
+def test_lengths_of_documents(tmp_path):
+    qrels, run = {"q": {"a": 1}}, {"q": ["x", "a"]}
+    lengths = {"x": 100, "a": 50}
+    result = cranfield.evaluate(qrels, run, "TBG", lengths=lengths)
+    assert made(tmp_path, qrels, {"run": run}, "TBG", lengths=lengths).data["values"] == [
+        [[pytest.approx(result["TBG"], abs=5e-7)]]
+    ]
+
+
+def test_the_page_of_a_test_of_systems(tmp_path):
+    for command in (["init"], ["test"], ["accept"], ["test", "--report", "page.html"]):
+        done = program(*command, cwd=tmp_path)
+        assert (done.returncode, done.stderr) == (0, "")
+    page = Page(tmp_path / "page.html")
+    assert page.data["runs"] == ["sqlite, accepted", "sqlite"]
+    assert len(page.data["texts"]) == 60
+    assert page.data["values"][0] == page.data["values"][1]
+    assert page.data["rankings"][0]["0"]["top"] is None
+    assert len(page.data["documents"][page.data["rankings"][1]["0"]["top"][0]]) == 3  # id, title, text
+
+
+def test_the_headline(tmp_path):
+    first = made(tmp_path, *FILES, "nDCG@10")
+    best = max(cranfield.evaluate_runs(*FILES, "nDCG@10").values(), key=lambda each: each["nDCG@10"])
+    assert f"{best.run} has the best nDCG@10: {best['nDCG@10']:.4f}, which is " in first.text
+    same = made(tmp_path, FILES[0], [FILES[1][0]] * 2, "AP")
+    assert "keywords and keywords (2) share the best AP" in same.text
+    qrels = {"1": {"a": 1}, "2": {"b": 1}}
+    alone = made(tmp_path, qrels, {"run": {"1": ["a"], "2": ["x"]}}, "RR")
+    assert "run: RR 0.5000 over 2 queries." in alone.text
+    assert "It retrieves nothing relevant for 1 of 2 queries." in alone.text

@@ -8,12 +8,12 @@ from functools import partial
 
 import numpy as np
 
+from cranfield.judge import scan
 from cranfield.judge.judgments import laid_out
 from cranfield.judge.native import CORES, native
 from cranfield.judge.order import ordered, rankings_of
 from cranfield.judge.parallel import in_parallel
 from cranfield.judge.policy import Policy
-from cranfield.judge.scan import native_layout
 from cranfield.read.source import Source, Text
 from cranfield.read.text import BadLine, Block, blocks
 
@@ -39,11 +39,11 @@ def first_documents(source: Source, grades: Grades, n: int, policy: Policy) -> R
 def _from_text(source: Text, grades: Grades, n: int, policy: Policy) -> Rankings | None:
     """None where the lines of a query stand in more than one block."""
     found: Rankings = {}
-    pieces = blocks(source.stream, source.layout)
+    pieces = blocks(source.stream, source.layout, scan.BLOCK)
     work = partial(first_of_block, grades=grades, n=n, policy=policy)
     if native is not None and policy.ties in _TIES:
         index = native.Index(*laid_out(list(grades)), np.empty(0, np.uint8), np.zeros(1, np.int64), _NO_ROWS)
-        known = (native_layout(source.layout), index, n, _TIES[policy.ties], policy.same_id == "drop")
+        known = (scan.native_layout(source.layout), index, n, _TIES[policy.ties], policy.same_id == "drop")
         first = native.first_of_text
 
         def natively(block: Block) -> list[tuple[str, list[str]]]:
