@@ -166,7 +166,7 @@ def test_names_stay_text():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_specifications_stay_as_they_are(kind):
-    # To write one again: cranfield plot KIND builtin:qrels builtin:keywords builtin:meaning -o tests/show/charts/KIND.json
+    # One is written again by: cranfield plot KIND builtin:qrels builtin:keywords builtin:meaning -o KIND.json
     kept = json.loads((Path(__file__).with_name("charts") / f"{kind}.json").read_text(encoding="utf-8"))
     measures = "nDCG@10 AP" if kind == "stability" else None
     assert _flat(draw_chart(kind, *FILES, measures)) == pytest.approx(_flat(kept))

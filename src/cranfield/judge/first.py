@@ -39,7 +39,7 @@ def first_documents(source: Source, grades: Grades, n: int, policy: Policy) -> R
 def _from_text(source: Text, grades: Grades, n: int, policy: Policy) -> Rankings | None:
     """None where the lines of a query stand in more than one block."""
     found: Rankings = {}
-    pieces = blocks(source.stream, source.layout, scan.BLOCK)
+    pieces = blocks(source.stream, source.layout, scan.BLOCK, hashed=False)
     work = partial(first_of_block, grades=grades, n=n, policy=policy)
     if native is not None and policy.ties in _TIES:
         index = native.Index(*laid_out(list(grades)), np.empty(0, np.uint8), np.zeros(1, np.int64), _NO_ROWS)

@@ -57,7 +57,7 @@ def precision_recall_chart(curves: Mapping[str, Sequence[float]]) -> Spec:
     ]
     chart = _lines(alt, rows, curves).encode(
         x=alt.X("recall:Q", title="recall", scale=alt.Scale(domain=[0, 1])),
-        y=alt.Y("precision:Q", title="interpolated precision", scale=alt.Scale(domain=[0, 1])),
+        y=alt.Y("precision:Q", title="interpolated precision", scale=_share(alt, rows, "precision")),
         tooltip=["run:N", "recall:Q", alt.Tooltip("precision:Q", format=".4f")],
     )
     ends = "; ".join(f"{run} from {values[0]:.2f} to {values[-1]:.2f}" for run, values in curves.items())
@@ -75,8 +75,8 @@ def rank_by_rank_chart(curves: Mapping[str, Sequence[tuple[int, float, float]]])
         for rank, recall, precision in points
     ]
     chart = _lines(alt, rows, curves).encode(
-        x=alt.X("recall:Q", title="mean recall", scale=alt.Scale(domain=[0, 1])),
-        y=alt.Y("precision:Q", title="mean precision", scale=alt.Scale(domain=[0, 1])),
+        x=alt.X("recall:Q", title="mean recall", scale=_share(alt, rows, "recall")),
+        y=alt.Y("precision:Q", title="mean precision", scale=_share(alt, rows, "precision")),
         order="rank:Q",
         tooltip=["run:N", "rank:Q", *(alt.Tooltip(f"{name}:Q", format=".4f") for name in ("recall", "precision"))],
     )
@@ -152,7 +152,7 @@ def difference_chart(measure: str, baseline: str, run: str, differences: Mapping
                 title="queries, largest gain to largest loss",
                 axis=alt.Axis(labels=False, ticks=False),
             ),
-            y=alt.Y("difference:Q", title=f"{measure}: {run} - {baseline}"),
+            y=alt.Y("difference:Q", title=f"difference of {measure}"),
             color=colour,
             tooltip=["query:N", alt.Tooltip("difference:Q", format="+.4f")],
         )
@@ -206,9 +206,10 @@ def discount_chart(depth: int = 10) -> Spec:
 def gain_chart(highest: int = 4) -> Spec:
     """What a grade is worth: the grade itself (linear), or 2^grade - 1 (exponential)."""
     alt = _altair()
+    grades = list(range(highest + 1))
     curves = {
-        "linear: grade": [float(grade) for grade in range(highest + 1)],
-        "exponential: 2^grade - 1": [2.0**grade - 1 for grade in range(highest + 1)],
+        "linear: grade": [float(grade) for grade in grades],
+        "exponential: 2^grade - 1": [2.0**grade - 1 for grade in grades],
     }
     rows = [
         {"run": name, "grade": grade, "gain": gain}
@@ -216,7 +217,7 @@ def gain_chart(highest: int = 4) -> Spec:
         for grade, gain in enumerate(values)
     ]
     chart = _lines(alt, rows, curves).encode(
-        x=alt.X("grade:Q", title="grade", axis=alt.Axis(tickMinStep=1), scale=alt.Scale(nice=False)),
+        x=alt.X("grade:Q", title="grade", axis=alt.Axis(values=grades, format="d"), scale=alt.Scale(nice=False)),
         y=alt.Y("gain:Q", title="gain"),
         tooltip=[alt.Tooltip("run:N", title="gain"), "grade:Q", "gain:Q"],
     )
@@ -264,6 +265,12 @@ def _lines(alt: Any, rows: Sequence[dict[str, Any]], names: Mapping[str, Any]) -
             ),
         )
     )
+
+
+def _share(alt: Any, rows: Sequence[dict[str, Any]], name: str) -> Any:
+    """The scale of values between 0 and 1: all of it, unless they fill less than half."""
+    half = max((row[name] for row in rows), default=1.0) < 0.5
+    return alt.Scale(zero=True) if half else alt.Scale(domain=[0, 1])
 
 
 def _legend(alt: Any, names: Sequence[str]) -> Any:

@@ -15,7 +15,7 @@ const fitted = (spec, painted) => {
   };
   const rows = typeof spec.height === "object";  // a row for each run, however high that makes it
   const fit = {
-    width: "container", height: rows ? spec.height.step * data.runs.length : spec.height,
+    width: "container", height: rows ? spec.height.step * data.runs.length : Math.round(1.15 * spec.height),
     autosize: { type: rows ? "fit-x" : "fit", contains: "padding" },
   };
   // Names become parts of Vega's expressions, where these two signs would end a line inside a string.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,8 @@ def page(request: Request) -> dict[str, Any]:
     names = [measure.name for measure in request.measures]
     first = request.evaluations[0]
     marks = _marks(request)
+    rows = [_row(request, view, result, marks) for result in request.evaluations]
+    _draw_intervals(rows)
     return {
         "title": request.title,
         "headline": headline(request),
@@ -38,7 +40,7 @@ def page(request: Request) -> dict[str, Any]:
         "judgments": None if request.flat is None else len(request.flat.grades),
         "measures": [_definition(measure) for measure in request.measures],
         "shown_judged": JUDGED not in names and any(JUDGED in each for each in request.evaluations),
-        "rows": [_row(request, view, result, marks) for result in request.evaluations],
+        "rows": rows,
         "segments": _segments(request, view),
         "notes": _notes(request),
         "signature": View(request.evaluations).signature(),
@@ -110,15 +112,15 @@ def _row(request: Request, view: View, result: Evaluation, marks: Mapping[str, M
             "best": result.run in view.best(name),
             "letters": marks.get(name, {}).get(result.run, ""),
             "interval": None,
-            "drawn": None,  # low end, mean and high end, in percent of the scale
+            "ends": None,
+            "drawn": None,
             "bounds": None,
         }
         column = result.column(measure)
         if measure.definition.aggregate == "mean" and not measure.definition.of_holes and len(column) > 1:
             low, high = (float(end[0]) for end in t_interval(column[:, None], request.alpha))
             cell["interval"] = [view.shown(low, name), view.shown(high, name)]
-            if measure.definition.range == (0.0, 1.0):
-                cell["drawn"] = [round(100 * min(max(end, 0.0), 1.0), 2) for end in (low, result[measure], high)]
+            cell["ends"] = (low, result[measure], high)
         if request.bounds and not measure.definition.of_holes and result.ranks is not None:
             ends = result.bounds(measure)
             cell["bounds"] = [view.shown(ends.low, name), view.shown(ends.high, name)]
@@ -130,6 +132,16 @@ def _row(request: Request, view: View, result: Evaluation, marks: Mapping[str, M
         "sha256": result.run_sha256,
         "signature": View(request.evaluations).own_signature(result),
     }
+
+
+def _draw_intervals(rows: Sequence[dict[str, Any]]) -> None:
+    """Where the intervals lie in percent of their column, whose lowest end is 0 and whose highest is 100."""
+    for column in zip(*(row["cells"] for row in rows), strict=True):
+        known = [cell["ends"] for cell in column if cell["ends"] is not None]
+        low, high = min((ends[0] for ends in known), default=0.0), max((ends[2] for ends in known), default=0.0)
+        for cell in column:
+            if cell["ends"] is not None and len(known) > 1 and high > low:
+                cell["drawn"] = [round(100 * (end - low) / (high - low), 2) for end in cell["ends"]]
 
 
 def _marks(request: Request) -> dict[str, dict[str, str]]:
@@ -164,6 +176,8 @@ def _segments(request: Request, view: View) -> list[dict[str, Any]]:
 def _notes(request: Request) -> list[str]:
     level = f"{1 - request.alpha:.0%}"
     notes = [f"In brackets: the {level} interval of the mean over the queries."]
+    if len(request.evaluations) > 1:
+        notes[0] += " The bars draw it, from the lowest end in a column to the highest."
     if not request.comparable:
         notes.append("Runs were measured by different judgments or policies, so they are not compared.")
     if request.comparison is not None:
