@@ -124,6 +124,9 @@ def test_pictures(tmp_path):
     assert width == pytest.approx(504 / 72 * 300, abs=10)
     pixels = zlib.decompressobj().decompress(_image_data(content))
     assert len(set(pixels[: 4 * width * 300])) > 20  # many shades: not a blank sheet
+    save_chart(spec, tmp_path / "bare.svg", title=False)
+    assert spec["title"] not in (tmp_path / "bare.svg").read_text(encoding="utf-8")
+    assert escape(spec["description"]) in (tmp_path / "bare.svg").read_text(encoding="utf-8")
     with pytest.raises(OutputError, match=r"end it in \.svg"):
         save_chart(spec, tmp_path / "figure.gif")
 

@@ -21,6 +21,7 @@ KINDS = (
 @click.option(
     "--columns", type=click.IntRange(1, 2), metavar="1|2", help="As wide as one column of a two-column paper, or both."
 )
+@click.option("--no-title", is_flag=True, help="Leave the title out, for a figure that has a caption.")
 @options.policy
 @options.formats
 def command(
@@ -30,6 +31,7 @@ def command(
     measures: tuple[str, ...],
     file: str,
     columns: int | None,
+    no_title: bool,
     rel: float | None,
     judged_only: bool,
     imports: tuple[str, ...],
@@ -60,4 +62,4 @@ def command(
     wanted = options.chosen_measures(measures, rel=rel, judged_only=judged_only, imports=imports, default=default)
     settings = {"policy": options.chosen_policy(**policy), "format": run_format, "qrels_format": qrels_format}
     spec = draw_chart(kind, qrels, options.expanded(runs), wanted, **settings)
-    save_chart(spec, file, columns=columns)
+    save_chart(spec, file, columns=columns, title=not no_title)

@@ -43,6 +43,7 @@ CONFIG: dict[str, Any] = {
         "symbolSize": 300,
         "symbolOpacity": 1,
         "labelLimit": 300,
+        "offset": 6,
     },
 }
 

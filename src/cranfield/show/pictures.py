@@ -47,10 +47,13 @@ def draw_chart(
     return KINDS[kind](qrels, paths, measures, options)
 
 
-def save_chart(spec: Mapping[str, Any], path: str | os.PathLike[str], *, columns: int | None = None) -> None:
+def save_chart(
+    spec: Mapping[str, Any], path: str | os.PathLike[str], *, columns: int | None = None, title: bool = True
+) -> None:
     """Write a chart as a picture: SVG, PNG (300 dots an inch), PDF, or JSON for the specification itself.
 
     columns: make it as wide as one column of a two-column paper, or as both (2).
+    title: without it, for a figure that has a caption.
     """
     from cranfield.write.target import open_target
 
@@ -60,7 +63,8 @@ def save_chart(spec: Mapping[str, Any], path: str | os.PathLike[str], *, columns
         raise OutputError(
             name, "what kind of picture this should be is not clear.", hint="end it in .svg, .png or .pdf"
         )
-    content = picture(spec if columns is None else sized(spec, columns), ending)
+    shown = spec if columns is None else sized(spec, columns)
+    content = picture(shown if title else {name: part for name, part in shown.items() if name != "title"}, ending)
     with open_target(name, force=True) as target, target.opened() as file:
         file.write(content)
 
@@ -72,7 +76,8 @@ def picture(spec: Mapping[str, Any], format: str) -> bytes:
     converter = need("vl_convert", extra="report", purpose="drawing pictures")
     if format == "svg":
         text: str = converter.vegalite_to_svg(spec)
-        told = escape(f"{spec.get('title', '')}. {spec.get('description', '')}")  # for those who do not see it
+        words = [f"{spec['title']}."] if "title" in spec else []
+        told = escape(" ".join([*words, spec.get("description", "")]))  # for those who do not see it
         return text.replace("<svg ", f'<svg role="img" aria-label="{told}" ', 1).encode()
     if format == "pdf":
         return bytes(converter.vegalite_to_pdf(spec))
