@@ -327,6 +327,32 @@ def test_what_was_saved_must_fit(tmp_path):
         made(tmp_path, {"what-is-precision": {"a": 1}}, [tmp_path / "old.json"])
 
 
+def test_rankings_follow_the_policy_of_the_evaluation(tmp_path):
+    run, qrels = {"q": {"a": 1.0, "b": 1.0}}, {"q": {"a": 1}}
+    tops = []
+    for ties in ("doc_id", "smaller_doc_id"):
+        result = cranfield.evaluate(qrels, run, "RR", policy=cranfield.Policy(ties=ties), name="run")
+        data = made(tmp_path, qrels, [result], rankings={"run": run}).data
+        tops.append([data["documents"][number][0] for number in data["rankings"][0]["0"]["top"]])
+        assert result["RR"] == 1 / (1 + tops[-1].index("a"))
+    assert tops == [["b", "a"], ["a", "b"]]
+
+
+def test_a_frame_that_stays_in_its_engine_has_no_rankings(tmp_path):
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"query_id": ["q", "q"], "doc_id": ["a", "b"], "score": [2.0, 1.0]}).lazy()
+    page = made(tmp_path, {"q": {"b": 1}}, {"lazy": frame}, "RR")
+    assert page.data["values"] == [[[0.5]]]
+    assert "Rankings of lazy are not known" in page.text
+
+
+def test_evaluations_without_a_measure_in_common(tmp_path):
+    one = cranfield.evaluate(*FILES[:1], FILES[1][0], "AP")
+    other = cranfield.evaluate(*FILES[:1], FILES[1][1], "RR")
+    with pytest.raises(CranfieldError, match="share no measure"):
+        made(tmp_path, FILES[0], [one, other])
+
+
 def test_lengths_of_documents(tmp_path):
     qrels, run = {"q": {"a": 1}}, {"q": ["x", "a"]}
     lengths = {"x": 100, "a": 50}

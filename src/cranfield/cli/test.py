@@ -37,6 +37,6 @@ def command(systems: tuple[str, ...], config: Path, worst: int, report: str | No
     if report is not None:
         from cranfield.show.report import write_test
 
-        written = write_test(report, project, results, collection)
+        written = write_test(report, results, collection)
         click.echo(f"\n{written.path}: {written.size / 1e6:.1f} MB" if written else "\nnothing was answered: no report")
     return 0 if all(tested.passed for tested in results) else 1

@@ -21,6 +21,7 @@ from cranfield.show.report.headline import headline
 from cranfield.show.report.request import JUDGED, Request
 from cranfield.show.view import View
 
+REPEATS = 5  # how often each share of the judgments is removed
 REMOVED = 2_000_000  # judged ranks measured again, in all, that take a second or two: up to here without being asked
 
 
@@ -228,7 +229,8 @@ def _charts(request: Request) -> list[list[charts.Spec]]:
     if _removes(request):
         assert request.flat is not None
         tables = {each.run: each.ranks for each in ranked}
-        rows = stability(request.flat, tables, _thinned(request), (0.0, *FRACTIONS), policy=request.policy).rows
+        shares, policy = (0.0, *FRACTIONS), ranked[0].policy
+        rows = stability(request.flat, tables, _thinned(request), shares, REPEATS, policy=policy).rows
         found.append([charts.stability_chart([(row.measure, row.removed, row.mean, row.spread) for row in rows])])
     if any("DCG" in each.definition.name for each in request.measures):
         highest = 4 if request.flat is None else int(max(request.flat.grades.max(initial=1), 2))
@@ -246,7 +248,7 @@ def _removes(request: Request) -> bool:
     if not possible or request.removal is False or not request.comparable:
         return False
     work = sum(len(each.ranks.rank) for each in request.ranked if each.ranks is not None)
-    return request.removal is True or work * 100 * len(_thinned(request)) < REMOVED
+    return request.removal is True or work * REPEATS * len(FRACTIONS) * len(_thinned(request)) < REMOVED
 
 
 def _not_drawn(request: Request) -> list[str]:

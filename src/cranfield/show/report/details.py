@@ -54,7 +54,7 @@ def details(request: Request) -> Details:
     unknown = [each.run for each in request.evaluations if each.run not in request.rankings]
     if unknown:
         listed = ", ".join(unknown)
-        left_out.insert(0, f"Rankings of {listed} are not known: only the evaluation was given, not the run.")
+        left_out.insert(0, f"Rankings of {listed} are not known: an evaluation was given, or a frame in its engine.")
     if len(chosen) < len(places):
         left_out.insert(
             0,
@@ -111,7 +111,8 @@ def _ranking(
     source = request.rankings.get(evaluation.run)
     rankings: dict[str, list[str]] = {}
     if source is not None:
-        rankings = first_documents(open_source(source, "run", request.format), grades, request.depth, request.policy)
+        opened = open_source(source, "run", request.format)
+        rankings = first_documents(opened, grades, request.depth, evaluation.policy)
     place = {query: at for at, query in enumerate(evaluation.query_ids)}
     known = [query for query in found if query in place]
     facts = {poor.query_id: poor for poor in evaluation.queries(request.measures[0], known)}

@@ -14,7 +14,6 @@ from cranfield.errors import CranfieldError, InputError
 from cranfield.evaluation import evaluate, run_name
 from cranfield.judge.grouped import GroupedJudgments
 from cranfield.judge.judgments import Judgments
-from cranfield.judge.policy import Policy
 from cranfield.measures import Measure, parse_measure
 from cranfield.read.streams import Stream
 from cranfield.result import Evaluation
@@ -49,7 +48,6 @@ class Request:
     test: str
     correction: str
     alpha: float
-    policy: Policy
     format: str | None
     given: Comparison | None = field(default=None)
 
@@ -151,7 +149,10 @@ def usual_measures(runs: Mapping[str, Any], otherwise: Sequence[str]) -> Sequenc
     known = [each for each in runs.values() if isinstance(each, Evaluation)]
     if not known:
         return otherwise
-    return [name for name in known[0] if all(name in each for each in known)]
+    shared = [name for name in known[0] if all(name in each for each in known)]
+    if not shared:
+        raise CranfieldError("the evaluations share no measure.", hint=f"{known[0].run} has {', '.join(known[0])}")
+    return shared
 
 
 def evaluated(

@@ -8,13 +8,10 @@ from collections.abc import Sequence
 from cranfield.result import Evaluation
 from cranfield.show.report.writing import ReportFile, write_report
 from cranfield.systems.collection import Collection
-from cranfield.systems.project import Project
 from cranfield.systems.testing import Tested
 
 
-def write_test(
-    path: str | os.PathLike[str], project: Project, results: Sequence[Tested], collection: Collection
-) -> ReportFile | None:
+def write_test(path: str | os.PathLike[str], results: Sequence[Tested], collection: Collection) -> ReportFile | None:
     """A page of the systems that answered, each beside what was accepted of it; None if none of them did."""
     runs: dict[str, Evaluation] = {}
     for tested in results:
@@ -40,5 +37,4 @@ def write_test(
         rankings={name: place for name, place in rankings.items() if name not in empty},
         title=f"Test of {', '.join(tested.system for tested in results)}",
         collection=collection,
-        policy=project.policy,
     )

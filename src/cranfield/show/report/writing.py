@@ -15,6 +15,7 @@ from cranfield.judge.judgments import Judgments
 from cranfield.judge.policy import Policy
 from cranfield.measures import parse_measures
 from cranfield.read.pairs import read_words
+from cranfield.read.source import Lazy, is_lazy
 from cranfield.result import Evaluation
 from cranfield.show.report.content import page, program_data
 from cranfield.show.report.encoding import safe_pieces
@@ -76,7 +77,6 @@ def write_report(
     """
     if depth < 1 or queries < 0:
         raise CranfieldError(f"{depth} documents of {queries} queries cannot be shown.", hint="depth is 1 or more")
-    policy = policy or Policy()
     named = named_runs(runs)
     wanted = parse_measures(usual_measures(named, DEFAULT_MEASURES) if measures is None else measures)
     ordinary = all(measure.definition.table == "ranks" for measure in wanted)
@@ -84,7 +84,7 @@ def write_report(
     request = Request(
         judgments=judgments,
         runs=evaluated(judgments, named, wanted, policy=policy, format=format, lengths=lengths),
-        rankings={name: run for name, run in named.items() if not isinstance(run, Evaluation)} | dict(rankings or {}),
+        rankings={name: run for name, run in named.items() if _readable(run)} | dict(rankings or {}),
         measures=wanted,
         title=title,
         collection=None if collection is None else open_collection(collection),
@@ -97,7 +97,6 @@ def write_report(
         test=test,
         correction=correction,
         alpha=alpha,
-        policy=policy,
         format=format,
         given=comparison,
     )
@@ -110,15 +109,18 @@ def write_report(
     return ReportFile(name, size, tuple(data["left_out"]))
 
 
+def _readable(run: Any) -> bool:
+    """Whether rankings can be taken from it."""
+    return not isinstance(run, Evaluation | Lazy) and not is_lazy(run)
+
+
 def write_comparison(path: str | os.PathLike[str], comparison: Comparison, **options: Any) -> ReportFile:
     """The page of a comparison, with its own tests; rankings are read again where they came from."""
     inputs = comparison.inputs
     evaluations = {each.run: each for each in comparison.evaluations}
-    if inputs is not None and inputs.runs:
-        known = {name: value for name, value in inputs.options.items() if name in ("policy", "format", "qrels_format")}
+    if inputs is not None:
+        known = {name: value for name, value in inputs.options.items() if name in ("format", "qrels_format")}
         options = {"rankings": inputs.runs, **known, **options}
-    else:
-        options = {"policy": comparison.evaluations[0].policy, **options}
     return write_report(
         path,
         inputs.qrels if inputs is not None else None,
