@@ -447,3 +447,12 @@ class Evaluation(Mapping[str, float]):
         from cranfield.show.notebook import evaluation_html
 
         return evaluation_html(self)
+
+
+class Evaluations(dict[str, Evaluation]):
+    """The result of `evaluate_runs`: evaluations by run, which notebooks show as one table."""
+
+    def _repr_html_(self) -> str:
+        from cranfield.show.notebook import evaluations_html
+
+        return evaluations_html(list(self.values()))

@@ -32,6 +32,16 @@ def test_an_evaluation_is_a_table_and_a_chart():
     assert "<img" not in alone  # one query has no spread
 
 
+def test_several_evaluations_are_one_table():
+    pytest.importorskip("altair")
+    pytest.importorskip("vl_convert")
+    html = cranfield.evaluate_runs(QRELS, RUNS, "RR P@1")._repr_html_()
+    assert html.count("<tr>") == 4
+    assert "<td>&lt;b&gt;old&lt;/b&gt;</td><td>0.6111</td><td>0.3333</td>" in html
+    assert "<path" in picture(html)
+    assert "no run" in cranfield.evaluate_runs(QRELS, {}, "RR")._repr_html_()
+
+
 @pytest.mark.parametrize("count", [2, 3])
 def test_a_comparison_is_tables_and_a_chart(count):
     pytest.importorskip("altair")

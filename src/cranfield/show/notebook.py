@@ -18,11 +18,22 @@ LISTED = 10  # differences in the table of a comparison
 def evaluation_html(evaluation: Evaluation) -> str:
     """The means, the counts and the signature; and how the first measure is spread over the queries."""
     cells = [evaluation.run, *(evaluation.shown(name) for name in evaluation)]
-    notes = f"<small>{escape(evaluation.describe_counts())}<br><code>{escape(evaluation.signature)}</code></small>"
+    signature = f'<code style="overflow-wrap: anywhere">{escape(evaluation.signature)}</code>'
+    notes = f"<small>{escape(evaluation.describe_counts())}<br>{signature}</small>"
     name = next(iter(evaluation))
     columns = {evaluation.run: evaluation.column(name).tolist()}
     drawn = _chart(lambda: charts.distribution_chart(name, columns)) if len(evaluation.query_ids) > 1 else ""
     return f"{_table(['run', *evaluation], [cells])}{notes}{drawn}"
+
+
+def evaluations_html(evaluations: Sequence[Evaluation]) -> str:
+    """The means of several runs, and how the first measure is spread over the queries of each."""
+    if not evaluations:
+        return "<p>no run</p>"
+    measures = list(evaluations[0])
+    rows = [[each.run, *(each.shown(name) for name in measures)] for each in evaluations]
+    columns = {each.run: each.column(measures[0]).tolist() for each in evaluations}
+    return _table(["run", *measures], rows) + _chart(lambda: charts.distribution_chart(measures[0], columns))
 
 
 def comparison_html(comparison: Comparison) -> str:
