@@ -10,7 +10,7 @@ const fitted = (spec, painted) => {
   const config = {
     ...spec.config,
     axis: { ...spec.config.axis, labelColor: ink, titleColor: ink, gridColor: line, domainColor: line, tickColor: line, labelFontSize: 11, titleFontSize: 12 },
-    legend: { ...spec.config.legend, labelColor: ink, titleColor: ink, labelFontSize: 12 },
+    legend: { ...spec.config.legend, labelColor: ink, titleColor: ink, labelFontSize: 12, labelLimit: 180 },
     title: { ...spec.config.title, color: ink, fontSize: 14 },
   };
   const rows = typeof spec.height === "object";  // a row for each run, however high that makes it

@@ -175,10 +175,11 @@ def _segments(request: Request, view: View) -> list[dict[str, Any]]:
 
 
 def _notes(request: Request) -> list[str]:
-    level = f"{1 - request.alpha:.0%}"
-    notes = [f"In brackets: the {level} interval of the mean over the queries."]
-    if len(request.evaluations) > 1:
-        notes[0] += " The bars draw it, from the lowest end in a column to the highest."
+    notes = []
+    if request.means and len(request.query_ids) > 1:
+        drawn = " The bars draw it, from the lowest end in a column to the highest."
+        several = len(request.evaluations) > 1
+        notes.append(f"In brackets: the {1 - request.alpha:.0%} interval of the mean.{drawn if several else ''}")
     if not request.comparable:
         notes.append("Runs were measured by different judgments or policies, so they are not compared.")
     if request.comparison is not None:
