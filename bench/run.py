@@ -232,6 +232,22 @@ def case_harness() -> None:
     show("1,000 queries to a local server, 8 at a time", rows, "a bare httpx loop", "cranfield at 1.25 or less")
 
 
+def case_report() -> None:
+    """No ratio: what the page of many queries and of few costs after the evaluation, and how soon it can be used."""
+    program = Path(__file__).with_name("reporting.py")
+    print("\nA report of 10 runs × 100 documents, after the evaluation")
+    print(f"{'':14}{'seconds':>9}{'MB more':>9}{'page MB':>9}{'usable, s':>11}{'drawn, s':>10}")
+    for queries in (50, 6980):
+        subprocess.run([PYTHON, program, "make", str(queries)], check=True)
+        done = [subprocess.run([PYTHON, program, str(queries)], capture_output=True, text=True, check=True)]
+        done += [subprocess.run(done[0].args, capture_output=True, text=True, check=True) for _ in range(2)]
+        columns = zip(*(map(float, each.stdout.split()) for each in done), strict=True)
+        _, seconds, memory, size, *shown = map(min, columns)
+        opened = "".join(f"{each:{width}.2f}" for each, width in zip(shown, (11, 10))) or "  (no Chromium)"
+        print(f"  {f'{queries:,} queries':12}{seconds:9.2f}{memory:9.0f}{size:9.2f}{opened}")
+    print("  target: 6,980 queries below 10 s, 150 MB and 15 MB, usable within 2 s; 50 queries below 2 MB", flush=True)
+
+
 CASES = {name.removeprefix("case_"): case for name, case in globals().items() if name.startswith("case_")}
 
 if __name__ == "__main__":

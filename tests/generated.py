@@ -6,7 +6,7 @@ import random
 
 from hypothesis import strategies as st
 
-from cranfield.judge import memory, scan
+from cranfield.judge import first, memory, scan
 
 # Ids with letters of one, two, three and four bytes, digits, and signs that formats might trip over.
 letters = st.characters(codec="utf-8", exclude_categories=("C", "Z"), exclude_characters='#"')
@@ -85,13 +85,13 @@ def plain(lines):
 @contextlib.contextmanager
 def scan_with(native, block=1 << 20):
     """Scan natively or in Python, in blocks of a given size."""
-    old = scan.native, memory.native, scan.BLOCK
-    scan.native = memory.native = native
+    old = scan.native, memory.native, first.native, scan.BLOCK
+    scan.native = memory.native = first.native = native
     scan.BLOCK = block
     try:
         yield
     finally:
-        scan.native, memory.native, scan.BLOCK = old
+        scan.native, memory.native, first.native, scan.BLOCK = old
 
 
 def file(data):

@@ -13,7 +13,7 @@ from cranfield.judge.policy import Policy
 from cranfield.judge.ranks import JudgedRanks
 from cranfield.measures import Measure, parse_measure, parse_measures
 from cranfield.read.source import Lazy, Source, is_lazy, open_source
-from cranfield.result import Evaluation
+from cranfield.result import Evaluation, Evaluations
 
 if TYPE_CHECKING:
     from cranfield.judge.grouped import GroupedJudgments
@@ -93,7 +93,7 @@ def evaluate_runs(
     if isinstance(runs, str | os.PathLike):
         runs = [runs]
     named = runs.items() if isinstance(runs, Mapping) else ((None, run) for run in runs)
-    results: dict[str, Evaluation] = {}
+    results = Evaluations()
     for name, run in named:
         result = evaluate(judgments, run, measures, name=name, **options)
         base, count = result.run, 1

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import asdict, dataclass
 from itertools import compress
 from typing import Any, NamedTuple
@@ -240,10 +241,26 @@ class Evaluation(Mapping[str, float]):
         if self._judged is None:
             raise InputError(
                 self.run,
-                "a saved evaluation does not know the ranks, and so no bounds.",
+                "a saved evaluation does not know the ranks, and so no bounds and no further measures.",
                 hint="evaluate the run again",
             )
         return self._judged
+
+    @property
+    def ranks(self) -> JudgedRanks | None:
+        """The table that the values were made of; None for a saved evaluation."""
+        return self._judged
+
+    def extended(self, measures: Iterable[Measure]) -> Evaluation:
+        """The same evaluation with further measures of ranks and grades; the run is not read again."""
+        judged = self._ranks()
+        more = [measure for measure in dict.fromkeys(measures) if measure not in self._values]
+        for measure in more:
+            measure.check_ranks()
+        whole = copy(self)
+        whole.measures = (*self.measures, *more)
+        whole._values = {**self._values, **{measure: measure(judged)[self._kept] for measure in more}}
+        return whole
 
     def by_segment(self, measure: str | Measure, segments: Mapping[str, str]) -> dict[str, float]:
         """The mean of a measure in each segment of the queries; {query: segment}, queries without one are left out.
@@ -427,12 +444,15 @@ class Evaluation(Mapping[str, float]):
         return f"<Evaluation of {self.run}: {means}; {self.describe_counts()}>"
 
     def _repr_html_(self) -> str:
-        from html import escape
+        from cranfield.show.notebook import evaluation_html
 
-        heads = "".join(f"<th>{escape(name)}</th>" for name in self)
-        cells = "".join(f"<td>{self.shown(name)}</td>" for name in self)
-        return (
-            f"<table><thead><tr><th>run</th>{heads}</tr></thead>"
-            f"<tbody><tr><td>{escape(self.run)}</td>{cells}</tr></tbody></table>"
-            f"<small>{escape(self.describe_counts())}<br><code>{escape(self.signature)}</code></small>"
-        )
+        return evaluation_html(self)
+
+
+class Evaluations(dict[str, Evaluation]):
+    """The result of `evaluate_runs`: evaluations by run, which notebooks show as one table."""
+
+    def _repr_html_(self) -> str:
+        from cranfield.show.notebook import evaluations_html
+
+        return evaluations_html(list(self.values()))

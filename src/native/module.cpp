@@ -1,12 +1,14 @@
 // The Python face of the native scan. Every function here has a twin in judge/pure.py with the same contract; where
 // the input is anything but plain, it returns None and the twin takes the block, so errors have one voice.
-// Two functions do not scan: largest_differences has its twin in comparison/tukey.py, add_up in judge/ranks.py.
+// The twin of first_of_text is in judge/first.py. Two functions read no run: largest_differences has its twin in
+// comparison/tukey.py, add_up in judge/ranks.py.
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
 #include "dicts.hpp"
+#include "first.hpp"
 #include "rank.hpp"
 #include "tukey.hpp"
 
@@ -202,6 +204,27 @@ nb::object partition(Text text, const Layout& layout, std::int64_t line, int cou
     return out;
 }
 
+// The first n documents of each query of a block that the index knows: [(query, [document, …]), …].
+nb::object first_of_text(Text text, const Layout& layout, const OwnedIndex& index, std::size_t n, int ties,
+                         bool drop_same) {
+    std::vector<FirstDocuments> found;
+    bool plain;
+    {
+        nb::gil_scoped_release others_may_run;
+        auto wanted = [&](std::string_view query) { return index.queries.contains(query); };
+        plain = first_documents(reinterpret_cast<const char*>(text.data()), text.size(), layout, wanted, n,
+                                static_cast<Ties>(ties), drop_same, found);
+    }
+    if (!plain) return nb::none();
+    nb::list out;
+    for (const FirstDocuments& each : found) {
+        nb::list ids;
+        for (std::string_view id : each.ids) ids.append(nb::str(id.data(), id.size()));
+        out.append(nb::make_tuple(nb::str(each.query.data(), each.query.size()), ids));
+    }
+    return out;
+}
+
 // A row for each query, a column for each system.
 nb::object largest(nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu> values, std::uint64_t seed,
                    std::uint64_t first, std::uint64_t last) {
@@ -235,6 +258,7 @@ NB_MODULE(_native, m) {
     m.def("scan_text", &scan_text);
     m.def("scan_columns", &scan_columns);
     m.def("scan_dicts", &scan_dicts);
+    m.def("first_of_text", &first_of_text);
     m.def("partition", &partition);
     m.def("largest_differences", &largest);
     m.def("add_up", &add_up);

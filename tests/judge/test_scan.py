@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import cranfield
 from cranfield import InputError, JudgedRanks, Judgments, Policy
 from cranfield.judge.native import native
-from cranfield.judge.scan import _native_layout
+from cranfield.judge.scan import native_layout
 from cranfield.read.source import open_source
 from cranfield.read.text import TREC_RUN
 from tests import generated, oracle
@@ -230,7 +230,7 @@ def test_the_share_of_tied_documents_is_counted():
 def test_queries_with_ids_in_sequence_are_shared_out_evenly(name):
     """A scattered file is as large in memory as its largest part."""
     lines = "".join(f"{name.format(number)} Q0 d 1 1.5 tag\n" for number in range(6400)).encode()
-    parts = native.partition(np.frombuffer(lines, np.uint8), _native_layout(TREC_RUN), 1, 64)
+    parts = native.partition(np.frombuffer(lines, np.uint8), native_layout(TREC_RUN), 1, 64)
     sizes = [part.count(b"\n") for part in parts]
     assert sum(sizes) == 6400
     assert max(sizes) < 200

@@ -6,7 +6,10 @@ import click
 
 from cranfield.cli import options
 
-KINDS = ("precision-recall", "cutoff", "distribution", "difference", "scatter", "stability", "discount", "gain")
+KINDS = (
+    *("precision-recall", "precision-recall-full", "cutoff", "distribution"),
+    *("difference", "scatter", "stability", "discount", "gain"),
+)
 
 
 @click.command("plot")
@@ -18,6 +21,7 @@ KINDS = ("precision-recall", "cutoff", "distribution", "difference", "scatter", 
 @click.option(
     "--columns", type=click.IntRange(1, 2), metavar="1|2", help="As wide as one column of a two-column paper, or both."
 )
+@click.option("--no-title", is_flag=True, help="Leave the title out, for a figure that has a caption.")
 @options.policy
 @options.formats
 def command(
@@ -27,6 +31,7 @@ def command(
     measures: tuple[str, ...],
     file: str,
     columns: int | None,
+    no_title: bool,
     rel: float | None,
     judged_only: bool,
     imports: tuple[str, ...],
@@ -37,13 +42,14 @@ def command(
     """Draw a chart of RUNs measured by the judgments in QRELS.
 
     \b
-    precision-recall  interpolated precision at eleven levels of recall
-    cutoff            a measure at each cutoff down to 20
-    distribution      how a measure is spread over the queries
-    difference        two runs, query by query, sorted
-    scatter           two runs, a point for each query
-    stability         measures as judgments are removed
-    discount, gain    what a rank and a grade are worth (without QRELS and RUN)
+    precision-recall       interpolated precision at eleven levels of recall
+    precision-recall-full  mean precision and recall down to each rank
+    cutoff                 a measure at each cutoff down to 20
+    distribution           how a measure is spread over the queries
+    difference             two runs, query by query, sorted
+    scatter                two runs, a point for each query
+    stability              measures as judgments are removed
+    discount, gain         what a rank and a grade are worth (without QRELS and RUN)
 
     \b
     Examples:
@@ -56,4 +62,4 @@ def command(
     wanted = options.chosen_measures(measures, rel=rel, judged_only=judged_only, imports=imports, default=default)
     settings = {"policy": options.chosen_policy(**policy), "format": run_format, "qrels_format": qrels_format}
     spec = draw_chart(kind, qrels, options.expanded(runs), wanted, **settings)
-    save_chart(spec, file, columns=columns)
+    save_chart(spec, file, columns=columns, title=not no_title)

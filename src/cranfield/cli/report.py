@@ -23,7 +23,12 @@ from cranfield.cli import options
 )
 @click.option("-k", "shown", type=click.IntRange(1), default=10, metavar="N", help="Documents of a ranking shown [10].")
 @click.option("--no-charts", is_flag=True, help="Leave charts out, and with them 0.9 MB.")
-@click.option("--removal", is_flag=True, help="Also a chart of the measures as judgments are removed.")
+@click.option(
+    "--removal/--no-removal",
+    default=None,
+    help="A chart of the measures as judgments are removed [where that takes no time].",
+)
+@click.option("--lengths", metavar="FILE", help="Lengths of documents, for TBG and U: a file of document and length.")
 @options.policy
 @options.formats
 def command(
@@ -38,7 +43,8 @@ def command(
     queries: int,
     shown: int,
     no_charts: bool,
-    removal: bool,
+    removal: bool | None,
+    lengths: str | None,
     rel: float | None,
     judged_only: bool,
     imports: tuple[str, ...],
@@ -48,7 +54,8 @@ def command(
 ) -> None:
     """Write one HTML page about RUNs measured by the judgments in QRELS; it works offline.
 
-    Leaderboard, charts, two systems side by side, every query with its rankings, and what the measures mean.
+    Leaderboard, charts, two systems side by side, every query with its rankings, and what the measures mean. A RUN may
+    also be an evaluation that was saved with 'cranfield evaluate --save'; its rankings are not on the page then.
 
     \b
     Example:
@@ -60,11 +67,12 @@ def command(
     chosen = options.chosen_measures(
         measures, rel=rel, judged_only=judged_only, imports=imports, default=DEFAULT_MEASURES
     )
+    usual = not measures and rel is None and not judged_only  # then a saved evaluation says which measures there are
     written = write_report(
         file,
         qrels,
         options.expanded(runs),
-        chosen,
+        None if usual else chosen,
         title=title,
         collection=collection,
         segments=by,
@@ -73,8 +81,11 @@ def command(
         depth=shown,
         charts=not no_charts,
         removal=removal,
+        lengths=lengths,
         policy=options.chosen_policy(**policy),
         format=run_format,
         qrels_format=qrels_format,
     )
     click.echo(f"{written.path}: {written.size / 1e6:.1f} MB")
+    for note in written.left_out:
+        click.echo(f"  {note}")

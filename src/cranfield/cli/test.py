@@ -11,7 +11,10 @@ import click
 @click.argument("systems", nargs=-1, metavar="[SYSTEM]...")
 @click.option("--config", type=click.Path(path_type=Path), default="cranfield.toml", show_default=True)
 @click.option("--worst", type=click.IntRange(0), default=3, show_default=True, metavar="N", help="Show N poor queries.")
-def command(systems: tuple[str, ...], config: Path, worst: int) -> int:
+@click.option(
+    "--report", metavar="FILE", help="Write a page about the systems, with the texts of queries and documents."
+)
+def command(systems: tuple[str, ...], config: Path, worst: int, report: str | None) -> int:
     """Ask the systems of cranfield.toml every query, measure, and compare with the accepted result.
 
     It fails if a query fails, if a measure falls below its minimum, or if it is worse than accepted: beyond the
@@ -28,6 +31,12 @@ def command(systems: tuple[str, ...], config: Path, worst: int) -> int:
 
     project = read_project(config)
     results = run_test(project, shown_progress, systems)
-    for line in tested_lines(results, project.open_collection(), worst):
+    collection = project.open_collection()
+    for line in tested_lines(results, collection, worst):
         click.echo(line)
+    if report is not None:
+        from cranfield.show.report import write_test
+
+        written = write_test(report, results, collection)
+        click.echo(f"\n{written.path}: {written.size / 1e6:.1f} MB" if written else "\nnothing was answered: no report")
     return 0 if all(tested.passed for tested in results) else 1

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from cranfield.comparison.conclusions import Change, Comparison, Difference, all_pairs
+from cranfield.comparison.conclusions import Change, Comparison, Difference, Inputs, all_pairs
 from cranfield.comparison.corrections import CORRECTIONS
 from cranfield.comparison.pairing import Paired, judged_cutoff, paired
 from cranfield.comparison.power import detectable_difference
@@ -17,8 +18,11 @@ from cranfield.comparison.tukey import tukey
 from cranfield.comparison.unjudged import Reach, all_bounds, reach
 from cranfield.errors import ComparisonError
 from cranfield.evaluation import Measures, evaluate_runs
-from cranfield.judge.judgments import Numbers
+from cranfield.judge.grouped import GroupedJudgments
+from cranfield.judge.judgments import Judgments, Numbers
 from cranfield.measures import Measure, parse_measures
+from cranfield.read.source import is_lazy
+from cranfield.read.streams import Stream
 from cranfield.result import Evaluation
 
 USUAL_MEASURES = ("nDCG@10", "AP")
@@ -71,8 +75,10 @@ def compare(
     if baseline is not None and place is None and not by_name:
         place, every = 0, [baseline, *every]
         names = ["baseline", *names] if names is not None else None
+    qrels = _spooled(qrels)
+    every = [_spooled(run) for run in every]
     evaluations = evaluated(qrels, every, names, wanted, **options)
-    return compare_evaluations(
+    found = compare_evaluations(
         evaluations,
         wanted,
         baseline=baseline if place is None else evaluations[place].run,
@@ -83,6 +89,20 @@ def compare(
         permutations=permutations,
         bounds=bounds,
     )
+    again = {
+        each.run: run
+        for each, run in zip(evaluations, every, strict=True)
+        if not isinstance(run, Evaluation) and not is_lazy(run)
+    }
+    return replace(found, inputs=Inputs(qrels, again, options))
+
+
+def _spooled(thing: Any) -> Any:
+    """What can be read again, for a report: a stream keeps what it has read, rows that come one by one are listed."""
+    if isinstance(thing, Iterator) and not hasattr(thing, "read"):
+        return list(thing)
+    opened = hasattr(thing, "read") and not isinstance(thing, Judgments | GroupedJudgments) and not is_lazy(thing)
+    return Stream(thing) if opened or (isinstance(thing, str) and thing == "-") else thing
 
 
 def _is(run: Any, baseline: Any) -> bool:
@@ -160,6 +180,7 @@ def compare_evaluations(
         differences=tuple(differences),
         signatures={each.run: each.signature for each in evaluations},
         values=values,
+        evaluations=tuple(evaluations),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from itertools import combinations
@@ -15,6 +16,7 @@ from cranfield.comparison.power import USUAL, SizeRow, query_set_sizes
 from cranfield.comparison.unjudged import Reach
 from cranfield.errors import ComparisonError
 from cranfield.measures import Measure, parse_measure
+from cranfield.result import Evaluation
 
 UNDECIDED = "not decided: unjudged documents could reverse this"
 
@@ -104,6 +106,14 @@ class Table(NamedTuple):
     notes: tuple[str, ...]
 
 
+class Inputs(NamedTuple):
+    """What `compare` was given: the judgments, and the runs by name, as far as they can be read again."""
+
+    qrels: Any
+    runs: dict[str, Any]
+    options: dict[str, Any]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
     """The result of `compare`: a `Difference` for each pair and measure, and the means of all runs."""
@@ -123,6 +133,8 @@ class Comparison:
     differences: tuple[Difference, ...]
     signatures: dict[str, str]
     values: Paired = field(repr=False)
+    evaluations: tuple[Evaluation, ...] = field(repr=False)
+    inputs: Inputs | None = field(default=None, repr=False)
 
     def __iter__(self) -> Iterator[Difference]:
         return iter(self.differences)
@@ -281,6 +293,20 @@ class Comparison:
     def to_json(self, *, indent: int | None = 2) -> str:
         """The comparison as JSON."""
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
+    def report(self, path: str | os.PathLike[str], **options: Any) -> Any:
+        """Write one HTML page about the comparison, with the options of `write_report`; it returns a `ReportFile`.
+
+        The page shows rankings where `compare` read the runs from files or from memory.
+        """
+        from cranfield.show.report import write_comparison
+
+        return write_comparison(path, self, **options)
+
+    def _repr_html_(self) -> str:
+        from cranfield.show.notebook import comparison_html
+
+        return comparison_html(self)
 
     def judged_of(self, measure: str, run: str) -> float | None:
         """The share of a run's first documents that is judged, down to the measure's cutoff or 10."""

@@ -85,7 +85,8 @@ def stability(
     repeats: how often each share is drawn.
 
     A document whose judgment is removed stays in the ranking as an unjudged one. A query that loses all its relevant
-    documents scores 0, as ever, so that means fall where queries have few. Each run is read once.
+    documents scores 0, as ever, so that means fall where queries have few. Each run is read once;
+    {name: JudgedRanks} of the same judgments spares the reading.
 
     >>> qrels = {str(q): {"a": 1, "b": 0} for q in range(20)}
     >>> run = {str(q): ["b", "a"] for q in range(20)}
@@ -148,6 +149,9 @@ def _tables(judgments: Judgments, runs: Any, policy: Policy, format: str | None)
     named = runs.items() if isinstance(runs, Mapping) else ((None, run) for run in runs)
     tables: dict[str, JudgedRanks] = {}
     for name, run in named:
+        if isinstance(run, JudgedRanks):
+            tables[str(name)] = run
+            continue
         source = open_source(run, "run", format)
         title = base = str(name or run_name(source.name))
         count = 1

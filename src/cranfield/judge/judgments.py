@@ -126,7 +126,7 @@ class Judgments:
     def index(self) -> Any:
         """What the native scan looks documents up in."""
         assert native is not None
-        return native.Index(*_laid_out(self.query_ids), *_laid_out(self.document_ids), self.first)
+        return native.Index(*laid_out(self.query_ids), *laid_out(self.document_ids), self.first)
 
     def _digest(self) -> str:
         try:
@@ -152,7 +152,7 @@ def refuse_fractions(judgments: Judgments, grades: Numbers, row: Integers) -> No
         )
 
 
-def _laid_out(ids: Sequence[str]) -> tuple[npt.NDArray[np.uint8], Integers]:
+def laid_out(ids: Sequence[str]) -> tuple[npt.NDArray[np.uint8], Integers]:
     """Ids end to end in UTF-8, and where each one ends."""
     pieces = [text.encode() for text in ids]
     return np.frombuffer(b"".join(pieces), np.uint8), ends(map(len, pieces))

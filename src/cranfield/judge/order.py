@@ -36,7 +36,7 @@ def scores_of(source: Source, policy: Policy, queries: Container[str] | None = N
 def rankings_of(source: Source, grades: Mapping[str, Mapping[str, float]], policy: Policy) -> dict[str, list[str]]:
     """The documents of the queries of `grades`, best first, by the same rules as the scan."""
     return {
-        query: _ordered(scores, query, grades[query], policy)[: policy.depth]
+        query: ordered(scores, query, grades[query], policy)[: policy.depth]
         for query, scores in scores_of(source, policy, grades).items()
     }
 
@@ -57,7 +57,8 @@ def with_lengths(
     return replace(judged, lengths=columns)
 
 
-def _ordered(scores: dict[str, float], query: str, grades: Mapping[str, float], policy: Policy) -> list[str]:
+def ordered(scores: Mapping[str, float], query: str, grades: Mapping[str, float], policy: Policy) -> list[str]:
+    """The documents of a ranking, best first."""
     kept = [document for document in scores if policy.same_id == "keep" or document != query]
     place = {document: at for at, document in enumerate(kept)}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from itertools import chain, islice
 from queue import SimpleQueue
 from typing import TypeVar
@@ -14,7 +14,7 @@ Result = TypeVar("Result")
 WAITING = 4  # results for each thread that may wait to be taken
 
 
-def in_parallel(work: Callable[[Piece], Result], pieces: Iterable[Piece], threads: int) -> Iterator[Result]:
+def in_parallel(work: Callable[[Piece], Result], pieces: Iterable[Piece], threads: int) -> Generator[Result]:
     """The results, in the order of the pieces. A single piece is not worth a thread.
 
     Each thread fetches its own next piece, under a lock, so that one reads while another works.
@@ -38,7 +38,7 @@ class _Team:
         self._done: SimpleQueue[tuple[int, object]] = SimpleQueue()
         self._stopped = False
 
-    def results(self, threads: int) -> Iterator[Result]:
+    def results(self, threads: int) -> Generator[Result]:
         self._room = threading.Semaphore(WAITING * threads)
         team = [threading.Thread(target=self._run, daemon=True) for _ in range(threads)]
         for thread in team:

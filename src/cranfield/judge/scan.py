@@ -77,7 +77,7 @@ def _natively(
     if native is None:
         yield from pieces
         return
-    scan, its_layout, index = native.scan_text, _native_layout(layout), judgments.index
+    scan, its_layout, index = native.scan_text, native_layout(layout), judgments.index
     in_order, drop = policy.ties == "file", policy.same_id == "drop"
 
     def work(block: Block) -> pure.Part | Block:
@@ -91,7 +91,8 @@ def _natively(
     yield from in_parallel(work, pieces, CORES)
 
 
-def _native_layout(layout: Layout) -> Any:
+def native_layout(layout: Layout) -> Any:
+    """A layout for the native scan."""
     assert native is not None
     return native.Layout(
         layout.query,
@@ -121,7 +122,7 @@ def regrouped(source: Text) -> Iterator[Block]:
                 shares = partition(block, line, PARTS)
             else:
                 data = np.frombuffer(block.data, np.uint8)
-                shares = native.partition(data, _native_layout(source.layout), line, PARTS)
+                shares = native.partition(data, native_layout(source.layout), line, PARTS)
             line += bytes(block.data).count(b"\n")
             for file, share in zip(parts, shares, strict=True):
                 file.write(share)

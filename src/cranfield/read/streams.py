@@ -91,23 +91,26 @@ class Stream:
             yield chunk
         self.sha256 = digest.hexdigest()
 
-    def pieces(self, size: int, cut: Callable[[bytes], int]) -> Iterator[tuple[int, memoryview]]:
-        """The content in pieces of about `size` bytes, each with its offset; then `sha256` is known.
+    def pieces(
+        self, size: int, cut: Callable[[bytes], int], *, hashed: bool = True
+    ) -> Iterator[tuple[int, memoryview]]:
+        """The content in pieces of about `size` bytes, each with its offset; then `sha256` is known, if it is wanted.
 
         `cut` says how much of what has been read belongs to the piece; 0: more must be read to tell.
         """
         ahead = _hashing.pop(self._path or "", None)
-        digest, hashed = ahead.stop() if ahead else (hashlib.sha256(), 0)
+        digest, done = ahead.stop() if ahead else (hashlib.sha256(), 0)
         with self._opened() as file:
             first = self._read(file, COMPRESSED_CHUNK)
             read = self._by_joining if self._spool or _compression(first) else self._by_reading_again
             for offset, piece in read(file, first, size, cut):
-                if offset + len(piece) > hashed:
-                    digest.update(piece[max(hashed - offset, 0) :])
+                if hashed and offset + len(piece) > done:
+                    digest.update(piece[max(done - offset, 0) :])
                 if self.on_read:
                     self.on_read(len(piece))
                 yield offset, piece
-        self.sha256 = digest.hexdigest()
+        if hashed:
+            self.sha256 = digest.hexdigest()
 
     @property
     def size(self) -> int | None:

@@ -262,12 +262,12 @@ def _is_utf8(data: bytes) -> bool:
     return True
 
 
-def blocks(stream: Stream, layout: Layout, least: int = BLOCK) -> Iterator[Block]:
+def blocks(stream: Stream, layout: Layout, least: int = BLOCK, *, hashed: bool = True) -> Iterator[Block]:
     """The lines of a stream in pieces that hold whole queries, where a query's lines stand together.
 
-    A piece has at least `least` bytes, but for the last one.
+    A piece has at least `least` bytes, but for the last one. `hashed`: whether the stream's hash is wanted.
     """
-    for offset, data in stream.pieces(least, partial(cut, layout=layout)):
+    for offset, data in stream.pieces(least, partial(cut, layout=layout), hashed=hashed):
         if offset == 0:
             offset = _before_data(bytes(data[:BLOCK]), layout)
             data = data[offset:]

@@ -14,15 +14,24 @@ import numpy as np
 
 from cranfield.errors import need
 
-Spec = dict[str, Any]
+
+class Spec(dict[str, Any]):
+    """A Vega-Lite specification: a plain dict that notebooks show as a picture."""
+
+    def _repr_svg_(self) -> str | None:
+        from cranfield.show.pictures import shown_in_notebook
+
+        return shown_in_notebook(self)
+
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F", "#B8A800")
 BETTER, WORSE = COLOURS[0], COLOURS[1]
 DASHES = ((1, 0), (6, 2), (2, 2), (8, 2, 2, 2))
 RECALLS = tuple(level / 10 for level in range(11))
 HEIGHT, LINE = 260, 16  # of a chart, and of each line of its legend after the first
-FEW = 500  # queries whose values are also drawn one by one
-CONFIG: Spec = {
+FEW = 500  # queries whose values are also drawn one by one ...
+ALL = 2000  # ... as long as all runs together have no more values
+CONFIG: dict[str, Any] = {
     "background": None,
     "font": "Helvetica, Arial, Liberation Sans, sans-serif",
     "view": {"stroke": None},
@@ -34,6 +43,7 @@ CONFIG: Spec = {
         "symbolSize": 300,
         "symbolOpacity": 1,
         "labelLimit": 300,
+        "offset": 6,
     },
 }
 
@@ -48,13 +58,36 @@ def precision_recall_chart(curves: Mapping[str, Sequence[float]]) -> Spec:
     ]
     chart = _lines(alt, rows, curves).encode(
         x=alt.X("recall:Q", title="recall", scale=alt.Scale(domain=[0, 1])),
-        y=alt.Y("precision:Q", title="interpolated precision", scale=alt.Scale(domain=[0, 1])),
+        y=alt.Y("precision:Q", title="interpolated precision", scale=_share(alt, rows, "precision")),
         tooltip=["run:N", "recall:Q", alt.Tooltip("precision:Q", format=".4f")],
     )
     ends = "; ".join(f"{run} from {values[0]:.2f} to {values[-1]:.2f}" for run, values in curves.items())
     return _spec(
         chart, "Precision at levels of recall", f"Interpolated precision from recall 0 to recall 1: {ends}.", curves
     )
+
+
+def rank_by_rank_chart(curves: Mapping[str, Sequence[tuple[int, float, float]]]) -> Spec:
+    """Mean precision against mean recall down to one rank after the other: {run: [(rank, recall, precision)]}."""
+    alt = _altair()
+    rows = [
+        {"run": run, "rank": rank, "recall": recall, "precision": precision}
+        for run, points in curves.items()
+        for rank, recall, precision in points
+    ]
+    chart = _lines(alt, rows, curves).encode(
+        x=alt.X("recall:Q", title="mean recall", scale=_share(alt, rows, "recall")),
+        y=alt.Y("precision:Q", title="mean precision", scale=_share(alt, rows, "precision")),
+        order="rank:Q",
+        tooltip=["run:N", "rank:Q", *(alt.Tooltip(f"{name}:Q", format=".4f") for name in ("recall", "precision"))],
+    )
+    ends = {run: (points[0], points[-1]) for run, points in curves.items() if points}
+    told = "; ".join(
+        f"{run} from precision {first[2]:.2f} and recall {first[1]:.2f} at rank {first[0]} "
+        f"to {last[2]:.2f} and {last[1]:.2f} at rank {last[0]}"
+        for run, (first, last) in ends.items()
+    )
+    return _spec(chart, "Precision and recall, rank by rank", f"Not interpolated: {told}.", curves)
 
 
 def cutoff_chart(measure: str, curves: Mapping[str, Mapping[int, float]]) -> Spec:
@@ -76,12 +109,13 @@ def distribution_chart(measure: str, values: Mapping[str, Sequence[float]]) -> S
     to the highest, the median as a tick and the mean as a diamond; each query as a faint tick while they are few.
     """
     alt = _altair()
-    rows: list[Spec] = []
+    rows: list[dict[str, Any]] = []
     for run, column in values.items():
         low, q1, median, q3, high = np.percentile(column, [0, 25, 50, 75, 100]).tolist() if len(column) else [0.0] * 5
         mean = float(np.mean(column)) if len(column) else 0.0
         rows.append({"run": run, "low": low, "q1": q1, "median": median, "q3": q3, "high": high, "mean": mean})
-    few = max(map(len, values.values()), default=0) <= FEW
+    sizes = list(map(len, values.values()))
+    few = max(sizes, default=0) <= FEW and sum(sizes) <= ALL
     each = [{"run": run, "value": float(value)} for run, column in values.items() for value in column] if few else []
     y = alt.Y("run:N", title=None, sort=list(values))
     shown = [alt.Tooltip(f"{name}:Q", format=".4f") for name in ("low", "q1", "median", "q3", "high", "mean")]
@@ -101,7 +135,7 @@ def distribution_chart(measure: str, values: Mapping[str, Sequence[float]]) -> S
     told = "; ".join(f"{row['run']}: median {row['median']:.4f}, mean {row['mean']:.4f}" for row in rows)
     title = f"{measure} of the queries"
     spec = _spec(alt.layer(*layers), title, f"How {measure} is spread over the queries. {told}.")
-    return {**spec, "height": {"step": 46}}
+    return Spec(spec, height={"step": 46})
 
 
 def difference_chart(measure: str, baseline: str, run: str, differences: Mapping[str, float]) -> Spec:
@@ -116,10 +150,10 @@ def difference_chart(measure: str, baseline: str, run: str, differences: Mapping
         .encode(
             x=alt.X(
                 "place:O",
-                title="queries, from the largest gain to the largest loss",
+                title="queries, largest gain to largest loss",
                 axis=alt.Axis(labels=False, ticks=False),
             ),
-            y=alt.Y("difference:Q", title=f"{measure}: {run} - {baseline}"),
+            y=alt.Y("difference:Q", title=f"difference of {measure}"),
             color=colour,
             tooltip=["query:N", alt.Tooltip("difference:Q", format="+.4f")],
         )
@@ -173,9 +207,10 @@ def discount_chart(depth: int = 10) -> Spec:
 def gain_chart(highest: int = 4) -> Spec:
     """What a grade is worth: the grade itself (linear), or 2^grade - 1 (exponential)."""
     alt = _altair()
+    grades = list(range(highest + 1))
     curves = {
-        "linear: grade": [float(grade) for grade in range(highest + 1)],
-        "exponential: 2^grade - 1": [2.0**grade - 1 for grade in range(highest + 1)],
+        "linear: grade": [float(grade) for grade in grades],
+        "exponential: 2^grade - 1": [2.0**grade - 1 for grade in grades],
     }
     rows = [
         {"run": name, "grade": grade, "gain": gain}
@@ -183,7 +218,7 @@ def gain_chart(highest: int = 4) -> Spec:
         for grade, gain in enumerate(values)
     ]
     chart = _lines(alt, rows, curves).encode(
-        x=alt.X("grade:Q", title="grade", axis=alt.Axis(tickMinStep=1), scale=alt.Scale(nice=False)),
+        x=alt.X("grade:Q", title="grade", axis=alt.Axis(values=grades, format="d"), scale=alt.Scale(nice=False)),
         y=alt.Y("gain:Q", title="gain"),
         tooltip=[alt.Tooltip("run:N", title="gain"), "grade:Q", "gain:Q"],
     )
@@ -218,7 +253,7 @@ def _altair() -> Any:
     return need("altair", extra="report", purpose="drawing charts")
 
 
-def _lines(alt: Any, rows: Sequence[Spec], names: Mapping[str, Any]) -> Any:
+def _lines(alt: Any, rows: Sequence[dict[str, Any]], names: Mapping[str, Any]) -> Any:
     """Lines with points, one for each name, told apart by colour and by dashes."""
     order = list(names)
     return (
@@ -231,6 +266,12 @@ def _lines(alt: Any, rows: Sequence[Spec], names: Mapping[str, Any]) -> Any:
             ),
         )
     )
+
+
+def _share(alt: Any, rows: Sequence[dict[str, Any]], name: str) -> Any:
+    """The scale of values between 0 and 1: all of it, unless they fill less than half."""
+    half = max((row[name] for row in rows), default=1.0) < 0.5
+    return alt.Scale(zero=True) if half else alt.Scale(domain=[0, 1])
 
 
 def _legend(alt: Any, names: Sequence[str]) -> Any:
@@ -264,11 +305,11 @@ def _spec(chart: Any, title: str, description: str, names: Iterable[str] = ()) -
     """A chart as a dict that holds its own data, with its title, what it says in words, and room for a legend."""
     listed = list(names)
     lines = -(-len(listed) // _legend_columns(listed)) if listed else 0
-    spec: Spec = chart.properties(
+    spec: dict[str, Any] = chart.properties(
         title=title, description=description, width=420, height=HEIGHT + LINE * max(lines - 1, 0)
-    ).to_dict()
+    ).to_dict(validate=False)
     spec["config"] = CONFIG
-    datasets: Spec = spec.pop("datasets", {})
+    datasets: dict[str, Any] = spec.pop("datasets", {})
     for part in (spec, *spec.get("layer", ())):
         name = part.get("data", {}).get("name")
         if name in datasets:
@@ -277,5 +318,4 @@ def _spec(chart: Any, title: str, description: str, names: Iterable[str] = ()) -
         part.pop("name", None)
     # Names become parts of Vega's expressions, where these two signs would end a line inside a string.
     text = json.dumps(spec, ensure_ascii=False)
-    plain: Spec = json.loads(text.replace("\u2028", "\ufffd").replace("\u2029", "\ufffd"))
-    return plain
+    return Spec(json.loads(text.replace("\u2028", "\ufffd").replace("\u2029", "\ufffd")))

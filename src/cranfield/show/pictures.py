@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
 from cranfield.comparison.comparing import USUAL_MEASURES
-from cranfield.errors import ComparisonError, CranfieldError, MeasureError, OutputError, need
+from cranfield.errors import ComparisonError, CranfieldError, MeasureError, MissingLibrary, OutputError, need
 from cranfield.evaluation import Measures, evaluate_runs
 from cranfield.measures import Measure, parse_measures
 from cranfield.result import Evaluation
@@ -20,6 +20,7 @@ COLUMN_WIDTHS = {1: 240, 2: 504}  # points: a column of a two-column paper, and 
 FORMATS = ("svg", "png", "pdf", "json")
 DOTS = 300  # per inch, of a PNG
 CUTOFFS = 20  # how deep a chart by cutoff goes
+RANKS = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 70, 100, 150, 200, 300, 500, 700, 1000)  # points of a full curve
 
 
 def draw_chart(
@@ -31,8 +32,8 @@ def draw_chart(
 ) -> Spec:
     """A chart as a Vega-Lite specification, which `save_chart` makes a picture.
 
-    kind: "precision-recall", "cutoff", "distribution", "difference", "scatter", "stability"; "discount" and "gain" need
-        neither judgments nor runs.
+    kind: "precision-recall" (at eleven levels of recall), "precision-recall-full" (rank by rank), "cutoff",
+        "distribution", "difference", "scatter", "stability"; "discount" and "gain" need neither judgments nor runs.
     qrels, runs, options: those of `evaluate_runs`; "difference" and "scatter" take two runs, the baseline first.
     measures: one for most charts, by default nDCG@10; "stability" takes several.
     """
@@ -46,10 +47,13 @@ def draw_chart(
     return KINDS[kind](qrels, paths, measures, options)
 
 
-def save_chart(spec: Mapping[str, Any], path: str | os.PathLike[str], *, columns: int | None = None) -> None:
+def save_chart(
+    spec: Mapping[str, Any], path: str | os.PathLike[str], *, columns: int | None = None, title: bool = True
+) -> None:
     """Write a chart as a picture: SVG, PNG (300 dots an inch), PDF, or JSON for the specification itself.
 
     columns: make it as wide as one column of a two-column paper, or as both (2).
+    title: without it, for a figure that has a caption.
     """
     from cranfield.write.target import open_target
 
@@ -59,7 +63,8 @@ def save_chart(spec: Mapping[str, Any], path: str | os.PathLike[str], *, columns
         raise OutputError(
             name, "what kind of picture this should be is not clear.", hint="end it in .svg, .png or .pdf"
         )
-    content = picture(spec if columns is None else sized(spec, columns), ending)
+    shown = spec if columns is None else sized(spec, columns)
+    content = picture(shown if title else {name: part for name, part in shown.items() if name != "title"}, ending)
     with open_target(name, force=True) as target, target.opened() as file:
         file.write(content)
 
@@ -71,12 +76,21 @@ def picture(spec: Mapping[str, Any], format: str) -> bytes:
     converter = need("vl_convert", extra="report", purpose="drawing pictures")
     if format == "svg":
         text: str = converter.vegalite_to_svg(spec)
-        told = escape(f"{spec.get('title', '')}. {spec.get('description', '')}")  # for those who do not see it
+        words = [f"{spec['title']}."] if "title" in spec else []
+        told = escape(" ".join([*words, spec.get("description", "")]))  # for those who do not see it
         return text.replace("<svg ", f'<svg role="img" aria-label="{told}" ', 1).encode()
     if format == "pdf":
         return bytes(converter.vegalite_to_pdf(spec))
     white = {**spec, "background": "white"}
     return bytes(converter.vegalite_to_png(white, ppi=DOTS))
+
+
+def shown_in_notebook(spec: Mapping[str, Any]) -> str | None:
+    """A chart as SVG on white, readable on a dark page too; None where the library that draws it is not installed."""
+    try:
+        return picture({**spec, "background": "white", "padding": 8}, "svg").decode()
+    except MissingLibrary:
+        return None
 
 
 def sized(spec: Mapping[str, Any], columns: int) -> Spec:
@@ -94,14 +108,8 @@ def sized(spec: Mapping[str, Any], columns: int) -> Spec:
     height = spec["height"]
     if not isinstance(height, dict):
         height += round(width * (0.75 if columns == 1 else 0.45)) - charts.HEIGHT
-    return {
-        **spec,
-        "width": width,
-        "height": height,
-        "padding": 2,
-        "autosize": {"type": "fit-x" if isinstance(height, dict) else "fit", "contains": "padding"},
-        "config": config,
-    }
+    fit = {"type": "fit-x" if isinstance(height, dict) else "fit", "contains": "padding"}
+    return Spec(spec, width=width, height=height, padding=2, autosize=fit, config=config)
 
 
 def cutoffs_of(measure: Measure, deepest: int = CUTOFFS) -> list[Measure]:
@@ -122,25 +130,46 @@ def recall_levels() -> tuple[Measure, ...]:
 
 
 def precision_recall(results: Iterable[Evaluation]) -> Spec:
-    """The chart, of evaluations that have `recall_levels()`."""
+    """The chart, of evaluations whose ranks are known."""
     levels = recall_levels()
-    return charts.precision_recall_chart({each.run: [each[level] for level in levels] for each in results})
+    return charts.precision_recall_chart({each.run: _means(each, levels) for each in results})
+
+
+def _means(evaluation: Evaluation, measures: Sequence[Measure]) -> list[float]:
+    """The means of more measures, whose values are not kept."""
+    whole = evaluation.extended(measures)
+    return [whole[measure] for measure in measures]
+
+
+def rank_by_rank(results: Iterable[Evaluation]) -> Spec:
+    """The chart, of evaluations whose ranks are known; each line ends with the longest ranking."""
+    curves = {}
+    for each in results:
+        deepest = 0 if each.ranks is None else int(each.ranks.retrieved.max(initial=1))
+        ranks = [rank for rank in RANKS if rank <= deepest]
+        precision, recall = (_means(each, parse_measures([f"{name}@{rank}" for rank in ranks])) for name in ("P", "R"))
+        curves[each.run] = list(zip(ranks, recall, precision, strict=True))
+    return charts.rank_by_rank_chart(curves)
 
 
 def by_cutoff(results: Iterable[Evaluation], measure: Measure, deepest: int = CUTOFFS) -> Spec:
-    """The chart, of evaluations that have `cutoffs_of(measure)`."""
+    """The chart, of evaluations whose ranks are known."""
     at = cutoffs_of(measure, deepest)
-    curves = {each.run: {k: each[cut] for k, cut in enumerate(at, start=1)} for each in results}
+    curves = {each.run: dict(enumerate(_means(each, at), start=1)) for each in results}
     return charts.cutoff_chart(family(measure), curves)
 
 
 def _precision_recall(qrels: Any, runs: Any, measures: Measures | None, options: Any) -> Spec:
-    return precision_recall(evaluate_runs(qrels, runs, recall_levels(), **options).values())
+    return precision_recall(evaluate_runs(qrels, runs, "IPrec@0", **options).values())
+
+
+def _rank_by_rank(qrels: Any, runs: Any, measures: Measures | None, options: Any) -> Spec:
+    return rank_by_rank(evaluate_runs(qrels, runs, "P@1", **options).values())
 
 
 def _cutoff(qrels: Any, runs: Any, measures: Measures | None, options: Any) -> Spec:
     measure = _one(measures)
-    return by_cutoff(evaluate_runs(qrels, runs, cutoffs_of(measure), **options).values(), measure)
+    return by_cutoff(evaluate_runs(qrels, runs, cutoffs_of(measure)[:1], **options).values(), measure)
 
 
 def _distribution(qrels: Any, runs: Any, measures: Measures | None, options: Any) -> Spec:
@@ -189,6 +218,7 @@ def _two(
 
 KINDS: dict[str, Callable[[Any, Any, Measures | None, Any], Spec]] = {
     "precision-recall": _precision_recall,
+    "precision-recall-full": _rank_by_rank,
     "cutoff": _cutoff,
     "distribution": _distribution,
     "difference": _difference,

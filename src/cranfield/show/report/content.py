@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from cranfield.comparison import stability
 from cranfield.comparison.significance import t_interval
+from cranfield.comparison.thinning import FRACTIONS
 from cranfield.measures import Measure
+from cranfield.measures.arithmetic import gains
 from cranfield.result import Evaluation
 from cranfield.show import charts, pictures
 from cranfield.show.report.details import details, worst_first
-from cranfield.show.report.request import Request
+from cranfield.show.report.encoding import safe_json
+from cranfield.show.report.headline import headline
+from cranfield.show.report.request import JUDGED, Request
 from cranfield.show.view import View
 
-JUDGED = "Judged@10"
+REPEATS = 5  # how often each share of the judgments is removed
+REMOVED = 2_000_000  # judged ranks measured again, in all, that take a second or two: up to here without being asked
 
 
 def page(request: Request) -> dict[str, Any]:
@@ -24,19 +30,26 @@ def page(request: Request) -> dict[str, Any]:
     view = View(request.evaluations, segments=request.segments, bounds=request.bounds)
     names = [measure.name for measure in request.measures]
     first = request.evaluations[0]
+    marks = _marks(request)
+    rows = [_row(request, view, result, marks) for result in request.evaluations]
+    _draw_intervals(rows)
     return {
         "title": request.title,
+        "headline": headline(request),
         "runs": [each.run for each in request.evaluations],
         "queries": len(request.query_ids),
-        "judgments": len(request.flat.grades),
+        "judgments": None if request.flat is None else len(request.flat.grades),
         "measures": [_definition(measure) for measure in request.measures],
-        "shown_judged": request.ordinary and JUDGED not in names,
-        "rows": [_row(request, view, result) for result in request.evaluations],
+        "shown_judged": JUDGED not in names and any(JUDGED in each for each in request.evaluations),
+        "rows": rows,
         "segments": _segments(request, view),
         "notes": _notes(request),
         "signature": View(request.evaluations).signature(),
         "version": first.version,
-        "qrels": {"name": os.path.basename(request.flat.name), "sha256": first.qrels_sha256},
+        "qrels": {
+            "name": "" if request.flat is None else os.path.basename(request.flat.name),
+            "sha256": first.qrels_sha256,
+        },
         "collection": request.collection.name if request.collection else None,
     }
 
@@ -56,14 +69,18 @@ def program_data(request: Request) -> dict[str, Any]:
         "texts": [texts.get(query, "") for query in request.query_ids] if texts else None,
         "segments": [request.segments.get(query, "") for query in request.query_ids] if request.segments else None,
         "values": [
-            [_column(request, result, measure) for measure in request.measures] for result in request.evaluations
+            safe_json([_column(request, result, measure) for measure in request.measures])
+            for result in request.evaluations
         ],
         "pairs": _pairs(request),
+        "baseline": _baseline(request),
         "families": list(request.families),
+        "gains": _gains(request),
         "depth": request.depth,
         "details": found.queries,
+        "rankings": found.rankings,
         "documents": found.documents,
-        "left_out": found.left_out,
+        "left_out": [*found.left_out, *_not_drawn(request)],
         "charts": _charts(request) if request.charts else [],
         "templates": _templates() if request.charts else {},
     }
@@ -86,8 +103,7 @@ def _definition(measure: Measure) -> dict[str, Any]:
     }
 
 
-def _row(request: Request, view: View, result: Evaluation) -> dict[str, Any]:
-    marks = _marks(request)
+def _row(request: Request, view: View, result: Evaluation, marks: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
     cells = []
     for measure in request.measures:
         name = measure.name
@@ -97,13 +113,16 @@ def _row(request: Request, view: View, result: Evaluation) -> dict[str, Any]:
             "best": result.run in view.best(name),
             "letters": marks.get(name, {}).get(result.run, ""),
             "interval": None,
+            "ends": None,
+            "drawn": None,
             "bounds": None,
         }
         column = result.column(measure)
         if measure.definition.aggregate == "mean" and not measure.definition.of_holes and len(column) > 1:
-            low, high = t_interval(column[:, None], request.alpha)
-            cell["interval"] = [view.shown(float(low[0]), name), view.shown(float(high[0]), name)]
-        if request.bounds and not measure.definition.of_holes:
+            low, high = (float(end[0]) for end in t_interval(column[:, None], request.alpha))
+            cell["interval"] = [view.shown(low, name), view.shown(high, name)]
+            cell["ends"] = (low, result[measure], high)
+        if request.bounds and not measure.definition.of_holes and result.ranks is not None:
             ends = result.bounds(measure)
             cell["bounds"] = [view.shown(ends.low, name), view.shown(ends.high, name)]
         cells.append(cell)
@@ -114,6 +133,16 @@ def _row(request: Request, view: View, result: Evaluation) -> dict[str, Any]:
         "sha256": result.run_sha256,
         "signature": View(request.evaluations).own_signature(result),
     }
+
+
+def _draw_intervals(rows: Sequence[dict[str, Any]]) -> None:
+    """Where the intervals lie in percent of their column, whose lowest end is 0 and whose highest is 100."""
+    for column in zip(*(row["cells"] for row in rows), strict=True):
+        known = [cell["ends"] for cell in column if cell["ends"] is not None]
+        low, high = min((ends[0] for ends in known), default=0.0), max((ends[2] for ends in known), default=0.0)
+        for cell in column:
+            if cell["ends"] is not None and len(known) > 1 and high > low:
+                cell["drawn"] = [round(100 * (end - low) / (high - low), 2) for end in cell["ends"]]
 
 
 def _marks(request: Request) -> dict[str, dict[str, str]]:
@@ -146,8 +175,13 @@ def _segments(request: Request, view: View) -> list[dict[str, Any]]:
 
 
 def _notes(request: Request) -> list[str]:
-    level = f"{1 - request.alpha:.0%}"
-    notes = [f"In brackets: the {level} interval of the mean over the queries."]
+    notes = []
+    if request.means and len(request.query_ids) > 1:
+        drawn = " The bars draw it, from the lowest end in a column to the highest."
+        several = len(request.evaluations) > 1
+        notes.append(f"In brackets: the {1 - request.alpha:.0%} interval of the mean.{drawn if several else ''}")
+    if not request.comparable:
+        notes.append("Runs were measured by different judgments or policies, so they are not compared.")
     if request.comparison is not None:
         notes += [f"{note[0].upper()}{note[1:]}." for note in request.comparison.table().notes]
     if request.bounds:
@@ -181,23 +215,64 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
-def _charts(request: Request) -> list[dict[str, Any]]:
-    """The charts of all runs."""
-    results, measure = request.evaluations, request.measures[0]
-    found = []
-    if request.ordinary:
-        found.append(pictures.precision_recall(results))
-        found += [pictures.by_cutoff(results, each, request.depth) for each in list(request.families.values())[:1]]
-    if request.removal:
-        found.append(pictures.draw_chart("stability", request.flat, request.runs, _thinned(request.measures)))
+def _charts(request: Request) -> list[list[charts.Spec]]:
+    """The charts of all runs; those that stand together are one chart on the page, of one measure or another."""
+    found: list[list[charts.Spec]] = []
+    ranked = request.ranked
+    if request.ordinary and ranked:
+        found += [[pictures.precision_recall(ranked)], [pictures.rank_by_rank(ranked)]]
+        found.append([pictures.by_cutoff(ranked, each, request.depth) for each in request.families.values()])
+    spread = []
+    for measure in request.means or request.measures[:1]:
+        columns = {each.run: np.round(each.column(measure), 4).tolist() for each in request.evaluations}
+        spread.append(charts.distribution_chart(measure.name, columns))
+    found.append(spread)
+    if _removes(request):
+        assert request.flat is not None
+        tables = {each.run: each.ranks for each in ranked}
+        shares, policy = (0.0, *FRACTIONS), ranked[0].policy
+        rows = stability(request.flat, tables, _thinned(request), shares, REPEATS, policy=policy).rows
+        found.append([charts.stability_chart([(row.measure, row.removed, row.mean, row.spread) for row in rows])])
     if any("DCG" in each.definition.name for each in request.measures):
-        found.append(charts.discount_chart(request.depth))
-    columns = {each.run: np.round(each.column(measure), 4).tolist() for each in results}
-    return [*found, charts.distribution_chart(measure.name, columns)]
+        highest = 4 if request.flat is None else int(max(request.flat.grades.max(initial=1), 2))
+        found += [[charts.discount_chart(request.depth)], [charts.gain_chart(min(highest, 6))]]
+    return [each for each in found if each]
 
 
-def _thinned(measures: Sequence[Measure]) -> list[Measure]:
-    return [each for each in measures if each.definition.aggregate == "mean" and not each.definition.of_holes][:4]
+def _thinned(request: Request) -> list[Measure]:
+    return request.means[:4]
+
+
+def _removes(request: Request) -> bool:
+    """Whether to show the measures as judgments are removed: if asked, or if nobody asked and it takes no time."""
+    possible = request.flat is not None and request.ordinary and request.ranked and request.means
+    if not possible or request.removal is False or not request.comparable:
+        return False
+    work = sum(len(each.ranks.rank) for each in request.ranked if each.ranks is not None)
+    return request.removal is True or work * REPEATS * len(FRACTIONS) * len(_thinned(request)) < REMOVED
+
+
+def _not_drawn(request: Request) -> list[str]:
+    if not request.charts or _removes(request) or not request.ordinary or request.flat is None:
+        return []
+    return ["There is no chart of the measures as judgments are removed, which takes a while; --removal draws it."]
+
+
+def _baseline(request: Request) -> int:
+    runs = [each.run for each in request.evaluations]
+    chosen = request.comparison.baseline if request.comparison is not None else None
+    return runs.index(chosen) if chosen in runs else 0
+
+
+def _gains(request: Request) -> dict[str, float]:
+    """What each grade is worth, by the first measure that says so."""
+    if request.flat is None:
+        return {}
+    named = (value for each in request.measures for name, value in each.parameters if name == "gain")
+    grades = np.unique(request.flat.grades)
+    worth = gains(grades, next(named, "linear"))
+    pairs = zip(grades.tolist(), worth.tolist(), strict=True)
+    return {str(int(grade) if grade == int(grade) else grade): gain for grade, gain in pairs}  # as JavaScript writes it
 
 
 def _templates() -> dict[str, Any]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from cranfield.comparison import Comparison
 from cranfield.errors import CranfieldError, need
 from cranfield.evaluation import DEFAULT_MEASURES, Measures
 from cranfield.judge.grouped import GroupedJudgments
@@ -15,13 +15,18 @@ from cranfield.judge.judgments import Judgments
 from cranfield.judge.policy import Policy
 from cranfield.measures import parse_measures
 from cranfield.read.pairs import read_words
+from cranfield.read.source import Lazy, is_lazy
+from cranfield.result import Evaluation
 from cranfield.show.report.content import page, program_data
-from cranfield.show.report.request import Request, named_runs
+from cranfield.show.report.encoding import safe_pieces
+from cranfield.show.report.library import library
+from cranfield.show.report.request import Request, evaluated, named_runs, usual_measures
 from cranfield.systems.collection import open_collection
 from cranfield.write.target import open_target
 
 QUERIES = 1000  # whose rankings are shown
 DEPTH = 10
+PROGRAM = ("state", "charts", "two", "queries", "start")  # the parts of the page's program, in this order
 
 
 class ReportFile(NamedTuple):
@@ -36,8 +41,10 @@ def write_report(
     path: str | os.PathLike[str],
     qrels: Any,
     runs: Mapping[str, Any] | Iterable[Any],
-    measures: Measures = DEFAULT_MEASURES,
+    measures: Measures | None = None,
     *,
+    rankings: Mapping[str, Any] | None = None,
+    lengths: Any = None,
     title: str = "How good are the results?",
     collection: Any = None,
     segments: Any = None,
@@ -45,33 +52,39 @@ def write_report(
     queries: int = QUERIES,
     depth: int = DEPTH,
     charts: bool = True,
-    removal: bool = False,
+    removal: bool | None = None,
     test: str = "t",
     correction: str = "holm",
     alpha: float = 0.05,
     policy: Policy | None = None,
     format: str | None = None,
     qrels_format: str | None = None,
+    comparison: Comparison | None = None,
 ) -> ReportFile:
     """Write one HTML file that shows everything about some runs, and that loads nothing from anywhere.
 
-    qrels, runs, measures, policy, format, qrels_format: those of `evaluate_runs`. A run is read twice.
+    qrels, runs, measures, lengths, policy, format, qrels_format: those of `evaluate_runs`. A run may also be an
+        `Evaluation`, or the file of a saved one; the page then lacks what needs its ranks or its rankings.
+    rankings: for runs that are evaluations, {name: run} to read their rankings from.
     collection: what `open_collection` takes, for the texts of queries and documents.
     segments: {query: segment}, or a file of both, for means of segments and to filter by.
     bounds: how low and high each mean could be, given what is unjudged, and whether that reverses a difference.
     queries: of how many queries, the worst first, rankings are shown.
     depth: how many documents of a ranking.
     charts: without them, the page lacks the 0.9 MB of the library that draws them.
-    removal: also measure the runs with fewer judgments; takes a while for many.
-    test, correction, alpha: those of `compare`.
+    removal: also measure the runs with fewer judgments; by default where that takes hardly any time.
+    test, correction, alpha: those of `compare`; or `comparison`, one that was made of the same evaluations.
     """
     if depth < 1 or queries < 0:
         raise CranfieldError(f"{depth} documents of {queries} queries cannot be shown.", hint="depth is 1 or more")
-    wanted = parse_measures(measures)
+    named = named_runs(runs)
+    wanted = parse_measures(usual_measures(named, DEFAULT_MEASURES) if measures is None else measures)
     ordinary = all(measure.definition.table == "ranks" for measure in wanted)
+    judgments = None if qrels is None else (Judgments if ordinary else GroupedJudgments).read(qrels, qrels_format)
     request = Request(
-        judgments=(Judgments if ordinary else GroupedJudgments).read(qrels, qrels_format),
-        runs=named_runs(runs),
+        judgments=judgments,
+        runs=evaluated(judgments, named, wanted, policy=policy, format=format, lengths=lengths),
+        rankings={name: run for name, run in named.items() if _readable(run)} | dict(rankings or {}),
         measures=wanted,
         title=title,
         collection=None if collection is None else open_collection(collection),
@@ -84,45 +97,52 @@ def write_report(
         test=test,
         correction=correction,
         alpha=alpha,
-        policy=policy or Policy(),
         format=format,
+        given=comparison,
     )
+    content = page(request)
     data = program_data(request)
-    content = rendered(page(request), data, charts).encode()
-    name = os.fspath(path)
+    size, name = 0, os.fspath(path)
     with open_target(name, force=True) as target, target.opened() as file:
-        file.write(content)
-    return ReportFile(name, len(content), tuple(data["left_out"]))
+        for piece in rendered(content, data, charts):
+            size += file.write(piece.encode())
+    return ReportFile(name, size, tuple(data["left_out"]))
 
 
-def rendered(content: Mapping[str, Any], data: Mapping[str, Any], charts: bool) -> str:
-    """The page: its text escaped by the template, its data as JSON that no HTML can end."""
+def _readable(run: Any) -> bool:
+    """Whether rankings can be taken from it."""
+    return not isinstance(run, Evaluation | Lazy) and not is_lazy(run)
+
+
+def write_comparison(path: str | os.PathLike[str], comparison: Comparison, **options: Any) -> ReportFile:
+    """The page of a comparison, with its own tests; rankings are read again where they came from."""
+    inputs = comparison.inputs
+    evaluations = {each.run: each for each in comparison.evaluations}
+    if inputs is not None:
+        known = {name: value for name, value in inputs.options.items() if name in ("format", "qrels_format")}
+        options = {"rankings": inputs.runs, **known, **options}
+    return write_report(
+        path,
+        inputs.qrels if inputs is not None else None,
+        evaluations,
+        options.pop("measures", comparison.measures),
+        comparison=comparison,
+        **{"alpha": comparison.alpha, **options},
+    )
+
+
+def rendered(content: Mapping[str, Any], data: Mapping[str, Any], charts: bool) -> Iterator[str]:
+    """The page in pieces: its text escaped by the template, its data as JSON that no HTML can end."""
     jinja = need("jinja2", extra="report", purpose="a report")
     folder = Path(__file__).parent
     environment = jinja.Environment(
         autoescape=True, loader=jinja.FileSystemLoader(folder), trim_blocks=True, lstrip_blocks=True
     )
-    found: str = environment.get_template("page.html").render(
+    yield from environment.get_template("page.html").generate(
         **content,
-        data=safe_json(data),
+        data=safe_pieces(data),
         left_out=data["left_out"],
         style=(folder / "page.css").read_text(encoding="utf-8"),
-        program=(folder / "page.js").read_text(encoding="utf-8"),
-        library=_library() if charts else "",
+        program="".join((folder / f"{name}.js").read_text(encoding="utf-8") for name in PROGRAM),
+        library=library() if charts else "",
     )
-    return found
-
-
-def safe_json(data: Any) -> str:
-    """JSON for a script element: no text in it can end the element or start another."""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    for sign in "<>&\u2028\u2029":
-        text = text.replace(sign, f"\\u{ord(sign):04x}")
-    return text
-
-
-def _library() -> str:
-    """Vega, Vega-Lite and Vega-Embed, as they come with vl-convert."""
-    converter = need("vl_convert", extra="report", purpose="charts in a report")
-    bundle: str = converter.javascript_bundle()
-    return bundle.replace("</script", "<\\/script")

@@ -1,0 +1,90 @@
+"""Results as notebooks show them: a table, and below it a chart where the libraries that draw one are installed."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Sequence
+from html import escape
+
+from cranfield.comparison.conclusions import Comparison
+from cranfield.errors import MissingLibrary
+from cranfield.result import Evaluation
+from cranfield.show import charts
+from cranfield.show.pictures import shown_in_notebook
+
+LISTED = 10  # differences in the table of a comparison
+
+
+def evaluation_html(evaluation: Evaluation) -> str:
+    """The means, the counts and the signature; and how the first measure is spread over the queries."""
+    cells = [evaluation.run, *(evaluation.shown(name) for name in evaluation)]
+    signature = f'<code style="overflow-wrap: anywhere">{escape(evaluation.signature)}</code>'
+    notes = f"<small>{escape(evaluation.describe_counts())}<br>{signature}</small>"
+    name = next(iter(evaluation))
+    columns = {evaluation.run: evaluation.column(name).tolist()}
+    drawn = _chart(lambda: charts.distribution_chart(name, columns)) if len(evaluation.query_ids) > 1 else ""
+    return f"{_table(['run', *evaluation], [cells])}{notes}{drawn}"
+
+
+def evaluations_html(evaluations: Sequence[Evaluation]) -> str:
+    """The means of several runs, and how the first measure is spread over the queries of each."""
+    if not evaluations:
+        return "<p>no run</p>"
+    measures = list(evaluations[0])
+    rows = [[each.run, *(each.shown(name) for name in measures)] for each in evaluations]
+    columns = {each.run: each.column(measures[0]).tolist() for each in evaluations}
+    return _table(["run", *measures], rows) + _chart(lambda: charts.distribution_chart(measures[0], columns))
+
+
+def comparison_html(comparison: Comparison) -> str:
+    """The means with their marks, the differences, and a chart: query by query of two runs, the spread of several."""
+    table = comparison.table()
+    means = [[row.run, *(f"{cell.value:.4f} {cell.mark}".rstrip() for cell in row.cells)] for row in table.rows]
+    head = ["measure", "run", "against", "difference", "interval", "adjusted p", "verdict"]
+    found = [
+        [
+            each.measure,
+            each.run,
+            each.baseline,
+            f"{each.difference:+.4f}",
+            f"[{each.low:+.4f}, {each.high:+.4f}]",
+            f"{each.adjusted:.4f}",
+            each.verdict,
+        ]
+        for each in comparison.differences[:LISTED]
+    ]
+    notes = list(table.notes)
+    if len(comparison.differences) > LISTED:
+        notes.append(f"{len(comparison.differences) - LISTED} more differences are in .differences")
+    measure = comparison.measures[0]
+    values = comparison.values.values[measure]
+    one, other, *more = comparison.runs
+
+    def chart() -> charts.Spec:
+        if more:
+            columns = dict(zip(comparison.runs, values.T.tolist(), strict=True))
+            return charts.distribution_chart(measure.name, columns)
+        gaps = dict(zip(comparison.values.query_ids, (values[:, 1] - values[:, 0]).tolist(), strict=True))
+        return charts.difference_chart(measure.name, one, other, gaps)
+
+    told = "<br>".join(map(escape, notes))
+    return f"{_table(['run', *table.measures], means)}{_table(head, found)}<small>{told}</small>{_chart(chart)}"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    heads = "".join(f"<th>{escape(name)}</th>" for name in head)
+    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _chart(drawn: Callable[[], charts.Spec]) -> str:
+    """A picture in its own element, so that nothing in it meets the rest of the notebook; nothing without libraries."""
+    try:
+        spec = drawn()
+    except MissingLibrary:
+        return ""
+    svg = shown_in_notebook(spec)
+    if svg is None:
+        return ""
+    told = escape(f"{spec['title']}. {spec['description']}")
+    return f'<p><img alt="{told}" src="data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}"></p>'
