@@ -16,7 +16,7 @@ from cranfield.judge.judgments import Integers, Judgments
 from cranfield.judge.policy import Policy
 from cranfield.read.names import find_columns, wanted
 
-PART = 8_000_000  # rows that are grouped at once where the engine keeps groups in memory
+PART = 10_000_000  # rows that an engine on this machine groups at once
 _TIES = "ties may be 'doc_id', 'smaller_doc_id', 'best' or 'worst'"
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,18}")
 
@@ -109,22 +109,21 @@ class EngineFrames:
 
     @cached_property
     def _parts(self) -> list[Any]:
-        """The run in pieces that hold whole queries: one, unless the engine would have to keep too much in memory."""
+        """The run in pieces that hold whole queries: one, unless the engine would have to keep too much in memory.
+
+        A piece is a range of query ids, so that where rows stand in the order of queries, as in most files, the engine
+        skips the rest of the file.
+        """
         nw, frame, query = self._nw, self._frame, self._columns[0]
+        its = nw.col(query)
         ordered = self._schema[query].is_integer() or self._schema[query] == nw.String
-        if self._engine.spills or not ordered or int(self._engine.rows(frame.select(nw.len()))[0][0]) <= PART:
+        if not (self._engine.is_local and ordered) or self._engine.rows(frame.select(nw.len()))[0][0] <= PART:
             return [self._standard(frame)]
-        sizes = frame.filter(~nw.col(query).is_null()).group_by(query).agg(nw.len().alias("rows")).sort(query)
-        parts = [frame.filter(nw.col(query).is_null())]
-        first = last = None
-        total = 0
-        for its_query, rows in [*self._engine.rows(sizes), (None, PART)]:
-            if first is not None and total + rows > PART:
-                parts.append(frame.filter((nw.col(query) >= first) & (nw.col(query) <= last)))
-                first, total = None, 0
-            first = its_query if first is None else first
-            last, total = its_query, total + rows
-        return [self._standard(part) for part in parts]
+        sizes = frame.filter(~its.is_null()).group_by(query).agg(nw.len().alias("rows"))
+        so_far = nw.col("rows").cum_sum().over(order_by=query)
+        ranges = sizes.with_columns(((so_far - 1) // PART).alias("part")).group_by("part")
+        ends = self._engine.rows(ranges.agg(its.min().alias("first"), its.max().alias("last")).sort("part"))
+        return [self._standard(frame.filter((its >= first) & (its <= last))) for _, first, last in ends]
 
     def _prepared(self, rows: Any) -> Any:
         """Rows as the policy wants them."""

@@ -138,7 +138,14 @@ class LazyRun(EngineFrames):
 
     def _refuse_duplicates(self, rows: Any) -> None:
         nw, col = self._nw, self._nw.col
-        counts = self._prepared(rows).group_by("query", "document").agg(nw.len().alias("rows"))
+        rows = self._prepared(rows).select("query", "document")
+        keyed = self._engine.with_key(rows)
+        if keyed is not None:
+            shared = keyed.group_by("key").agg(nw.len().alias("rows")).filter(col("rows") > 1).select("key")
+            if not self._engine.rows(shared.head(1)):
+                return
+            rows = keyed.join(shared, on="key", how="semi")  # two documents may share a key, hence a closer look
+        counts = rows.group_by("query", "document").agg(nw.len().alias("rows"))
         examples = self._engine.rows(counts.filter(col("rows") > 1).sort("query", "document").head(EXAMPLES))
         if examples:
             (query, document, count), *others = examples
