@@ -52,22 +52,21 @@ class Engine:
         return {name: np.asarray(result[name].to_numpy()) for name in result.columns}
 
     def rows(self, frame: Any) -> list[tuple[Any, ...]]:
-        """The few rows that an expression gives, ids as text."""
-        rows = self._collect(frame).rows()
-        return [tuple(v.decode() if isinstance(v, bytes) else v for v in row) for row in rows]
+        """The few rows that an expression gives."""
+        rows: list[tuple[Any, ...]] = self._collect(frame).rows()
+        return rows
 
     def text(self, ids: Sequence[str]) -> Any:
-        """Ids in the form that compares by bytes here: for DuckDB bytes, since its text may have a collation."""
+        """Ids as a column."""
         arrow = need("pyarrow", extra="frames", purpose="evaluating a lazy frame")
-        texts = arrow.array(ids, arrow.string())
-        return texts.cast(arrow.binary()) if self.kind == "duckdb" else texts
+        return arrow.array(ids, arrow.string())
 
     def with_text(self, frame: Any, columns: dict[str, str]) -> Any:
         """The frame with more columns, NAME_as_text: ids that compare by bytes, null where they are empty."""
         narwhals = need("narwhals", extra="frames", purpose="evaluating a lazy frame")
         if self.kind == "duckdb":
             made = ", ".join(
-                f"nullif(encode(CAST({_quoted(name)} AS VARCHAR)), ''::BLOB) AS {_quoted(new + '_as_text')}"
+                f"(nullif(CAST({_quoted(name)} AS VARCHAR), '') COLLATE C) AS {_quoted(new + '_as_text')}"
                 for new, name in columns.items()
             )
             return narwhals.from_native(frame.to_native().project(f"*, {made}"))
