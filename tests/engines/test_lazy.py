@@ -141,7 +141,7 @@ def test_queries_with_very_many_documents(lazily):
         run[query] = {f"d{i}": score for i, score in enumerate(scores.tolist())}
         qrels[query] = {f"d{i}": i % 3 for i in chance.choice(size, judged, replace=False).tolist()}
     judgments, policy = Judgments.read(qrels), Policy()
-    found = lazy.LazyRun(lazily(rows_of(run)), judgments, policy, "the run")
+    found = lazy.LazyRun(frames.EngineRows(lazily(rows_of(run)), "the run", policy), judgments)
     assert found.plan.endswith(
         f"counting (join): 2 queries with at most {lazy.MANY} judged documents retrieved, "
         f"{20_000 * lazy.MANY + 1:,} comparisons\nwindow rank: 1 queries with more, 100,000 documents ordered"
@@ -263,7 +263,7 @@ def test_polars_groups_in_parts_when_there_is_too_much(monkeypatch):
     frame = polars.from_arrow(arrow(rows_of(run))).lazy()
     monkeypatch.setattr(frames, "PART", 50)
     monkeypatch.setattr(lazy, "MANY", 5)
-    assert len(lazy.LazyRun(frame, Judgments.read(qrels), Policy(), "")._parts) > 5
+    assert len(frames.EngineRows(frame, "", Policy()).parts) > 5
     assert_same(cranfield.evaluate(qrels, frame, "AP"), scanned(qrels, run, "AP"))
     for twice in [("é", "d1", 1.0), ("é", "d1", 1.0)], [("", "d", 1.0)], [(None, "d", 1.0)]:
         with pytest.raises(InputError, match=r"stands twice|missing or empty"):

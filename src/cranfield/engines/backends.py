@@ -56,6 +56,34 @@ class Engine:
         rows: list[tuple[Any, ...]] = self._collect(frame).rows()
         return rows
 
+    def keep(self, frame: Any, path: str) -> Any:
+        """The frame, computed once: Spark keeps it in its own store, other engines in a Parquet file."""
+        narwhals = need("narwhals", extra="frames", purpose="evaluating a lazy frame")
+        if self.kind == "pyspark":
+            return narwhals.from_native(frame.to_native().persist())
+        self.write(frame, path)
+        return self.read(path)
+
+    def write(self, frame: Any, path: str) -> None:
+        """Write a frame to a Parquet file, without holding all of it."""
+        native = frame.to_native()
+        if self.kind == "polars":
+            self.guarded(lambda: native.sink_parquet(path, engine="streaming"))
+        elif self.kind == "duckdb":
+            self.guarded(lambda: native.write_parquet(path))
+        else:
+            self.guarded(lambda: native.to_parquet(path))
+
+    def read(self, path: str) -> Any:
+        """A Parquet file as a lazy frame of this engine."""
+        narwhals = need("narwhals", extra="frames", purpose="evaluating a lazy frame")
+        if self.kind == "polars":
+            return narwhals.from_native(need("polars", purpose="evaluating a lazy frame").scan_parquet(path))
+        if self.kind == "duckdb":
+            quoted = path.replace("'", "''")
+            return narwhals.from_native(self.native.query("cranfield_run", f"SELECT * FROM read_parquet('{quoted}')"))
+        return narwhals.from_native(self.native.get_backend().read_parquet(path))
+
     def text(self, ids: Sequence[str]) -> Any:
         """Ids as a column."""
         arrow = need("pyarrow", extra="frames", purpose="evaluating a lazy frame")
