@@ -123,7 +123,7 @@ def evaluate_runs(
     {'good': 1.0, 'bad': 0.5}
     """
     measures = parse_measures(measures)
-    judgments = _read_judgments(qrels, options.pop("qrels_format", None), measures)
+    judgments = _read_judgments(qrels, options.pop("qrels_format", None), measures, options.get("engine"))
     if isinstance(runs, str | os.PathLike):
         runs = [runs]
     named = runs.items() if isinstance(runs, Mapping) else ((None, run) for run in runs)

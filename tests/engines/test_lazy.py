@@ -2,7 +2,10 @@
 
 import random
 import re
+import subprocess
+import sys
 
+import narwhals
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -233,6 +236,48 @@ def test_a_collation_of_spark_does_not_change_the_order(spark):
     frame = spark.createDataFrame(arrow([("q", "a", 1.0), ("q", "B", 1.0), ("q", "A", 1.0)]))
     frame = frame.selectExpr("query_id", "doc_id COLLATE UTF8_LCASE AS doc_id", "score")
     assert cranfield.evaluate({"q": {"B": 1, "A": 1}}, frame, "AP")._judged.rank.tolist() == [2, 3]
+
+
+def test_spark_connect(tmp_path):
+    pytest.importorskip("grpc", reason="Spark Connect needs grpcio, which is not installed")
+    pytest.importorskip("grpc_status", reason="Spark Connect needs grpcio-status, which is not installed")
+    script = tmp_path / "connect.py"
+    script.write_text(
+        "import cranfield\n"
+        "from pyspark.sql import SparkSession\n"
+        "session = SparkSession.builder.remote('local[2]').getOrCreate()\n"
+        "rows = [('q', 'a', 1.0), ('q', 'b', 2.0), ('p', 'a', 1.0)]\n"
+        "frame = session.createDataFrame(rows, 'query_id string, doc_id string, score double')\n"
+        "qrels = {'q': {'a': 1}, 'p': {'a': 1}}\n"
+        "print(cranfield.evaluate(qrels, frame, 'RR')['RR'])\n"
+        "print(cranfield.evaluate(qrels, frame, 'RR', per_query='lazy')['RR'])\n"
+        "session.stop()\n"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True)
+    assert done.stdout.split() == ["0.75", "0.75"], done.stderr[-2000:]
+
+
+def test_measures_of_groups(lazily):
+    qrels = {"q1": {"s1": {"a": 1, "b": 1}, "s2": {"b": 1, "c": 2}}, "q2": {"s1": {"x": 1}}}
+    run = {"q1": {"a": 3.0, "x": 2.5, "b": 2.0, "c": 2.0}, "q2": {"y": 1.0, "x": 1.0}}
+    measures = "alpha_nDCG@3 ERR_IA@3 StRecall@2"
+    got = cranfield.evaluate(qrels, lazily(rows_of(run)), measures)
+    assert dict(got) == dict(cranfield.evaluate(qrels, run, measures))
+
+
+def test_a_shared_key_is_no_duplicate(lazily, monkeypatch):
+    """A hash that cannot tell documents apart costs a second look, and changes nothing else."""
+    with_key = frames.Engine.with_key
+
+    def one_key(self, frame):
+        keyed = with_key(self, frame)
+        return None if keyed is None else keyed.with_columns(key=narwhals.lit(0))
+
+    monkeypatch.setattr(frames.Engine, "with_key", one_key)
+    qrels, run = collection()
+    assert_same(cranfield.evaluate(qrels, lazily(rows_of(run)), "AP"), scanned(qrels, run, "AP"))
+    with pytest.raises(InputError, match="document 'a' stands twice in the ranking of query 'q'"):
+        cranfield.evaluate({"q": {"a": 1}}, lazily([("q", "a", 1.0), ("q", "b", 1.0), ("q", "a", 2.0)]))
 
 
 def test_a_task_that_fails_once(spark):

@@ -92,7 +92,7 @@ def test_nothing_but_totals_leaves_the_engine(lazily, monkeypatch):
     assert max(sizes) == 1
 
 
-def test_a_query_with_a_million_documents(lazily, compiled):
+def test_a_query_with_a_million_documents(lazily, compiled, request):
     size, chance = 1_000_000, np.random.default_rng(1)
     scores = chance.integers(0, 50_000, size) / 8
     ids = [f"d{i}" for i in range(size)]
@@ -103,8 +103,9 @@ def test_a_query_with_a_million_documents(lazily, compiled):
     frame = lazily(rows_of(run))
     wanted = cranfield.evaluate(qrels, run, "AP nDCG@1000 R@1000")
     assert_same(evaluate(qrels, frame, "AP nDCG@1000 R@1000"), wanted)
-    eager = cranfield.evaluate(qrels, frame, "AP nDCG@1000 R@1000")
-    assert [row.value for row in eager.per_query] == [row.value for row in wanted.per_query]
+    if "spark" not in request.node.name:  # which takes long enough once
+        eager = cranfield.evaluate(qrels, frame, "AP nDCG@1000 R@1000")
+        assert [row.value for row in eager.per_query] == [row.value for row in wanted.per_query]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ The run is never sorted as a whole and never leaves its engine. These expression
 1. by query: how many documents, and whether a row is unusable; by query and document: whether one stands twice;
 2. the run joined with the judgments: the scores of the judged documents that were retrieved;
 3. for each of those, how many documents of its query stand above it.
-Only judged documents and counts come back. An expensive frame is best cached, since it is read four times.
+Only judged documents and counts come back. An expensive frame is best cached, since it is read four or five times.
 
 The third expression has two forms. *Counting* joins the run with the judged documents of the query and counts, which
 takes (documents retrieved × judged ones) comparisons. A query with more than `MANY` judged documents retrieved is
@@ -92,7 +92,8 @@ class LazyRun:
         comparisons, ranked = int(retrieved[light].sum()), int(retrieved[heavy].sum())
         return "\n".join(
             (
-                f"engine: {self._engine.kind}, which reads the run four times",
+                f"engine: {self._engine.kind}, which looks for duplicates in {len(self.run.parts)} "
+                f"part{'s' * (len(self.run.parts) > 1)} of whole queries",
                 f"run: {int(np.maximum(retrieved, 0).sum()):,} documents of {int((retrieved >= 0).sum()):,} judged "
                 f"queries ({extra:,} queries are not judged), {len(row):,} of them judged",
                 f"counting (join): {len(np.unique(light)):,} queries with at most {MANY} judged documents retrieved, "

@@ -93,12 +93,19 @@ def open_parquet(path: str | os.PathLike[str], engine: str, *, master: str = "lo
             listed = ", ".join("'" + file.replace("'", "''") + "'" for file in files)
             options = f"hive_partitioning={bool(partitions)}, hive_types_autocast=false"
             query = f"SELECT * FROM read_parquet([{listed}], {options})"
-            return library.connect().sql(query) if beside is None else beside.query("cranfield_run", query)
+            return _connected(library).sql(query) if beside is None else beside.query("cranfield_run", query)
         return _open_with_spark(files, re.split(r"[^/\\]+=", files[0])[0] if partitions else None, master)
     except CranfieldError:
         raise
     except Exception as error:  # each engine raises its own
         raise InputError(where, f"the engine {engine} cannot read it ({briefly(error)}).") from error
+
+
+def _connected(duckdb: Any) -> Any:
+    """A new connection; what memory cannot hold goes to the folder for temporary files, not to the current one."""
+    import tempfile
+
+    return duckdb.connect(config={"temp_directory": os.path.join(tempfile.gettempdir(), f"cranfield-{os.getpid()}")})
 
 
 def _files(where: str, pattern: str) -> list[str]:
