@@ -165,6 +165,7 @@ def case_engines(rows: Sequence[int] = (7_000_000, 70_000_000), tools: Sequence[
             if len(answer) == 2:
                 seconds[tool, size] = float(answer[0])
                 table.append((ENGINE_TOOLS[tool], float(answer[0]), float(answer[1])))
+                print(f"{size:,} rows, {ENGINE_TOOLS[tool]}: {seconds[tool, size]:.1f} s", flush=True)
             else:
                 print(f"{ENGINE_TOOLS[tool]} failed: {' '.join(answer)}", flush=True)
         if size > 70_000_000:

@@ -1,5 +1,6 @@
 """Runs in an engine: the same table, hence the same values to the last bit, as the scan of a file."""
 
+import os
 import random
 import re
 import subprocess
@@ -253,7 +254,8 @@ def test_spark_connect(tmp_path):
         "print(cranfield.evaluate(qrels, frame, 'RR', per_query='lazy')['RR'])\n"
         "session.stop()\n"
     )
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True)
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, env=environment)
     assert done.stdout.split() == ["0.75", "0.75"], done.stderr[-2000:]
 
 

@@ -186,6 +186,17 @@ def test_the_values_outlive_the_result(lazily):
     ]
 
 
+def test_only_the_values_are_left_behind(tmp_path, monkeypatch):
+    polars = pytest.importorskip("polars")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    values = evaluate({"q": {"a": 1}}, polars.from_arrow(arrow([("q", "a", 1.0)])).lazy(), "RR").per_query
+    assert [path.name for path in tmp_path.rglob("*.parquet")] == ["per_query.parquet"]
+    assert len(values.collect()) == 1
+    with pytest.raises(InputError, match="stands twice"):
+        evaluate({"q": {"a": 1}}, polars.from_arrow(arrow([("q", "a", 1.0), ("q", "a", 1.0)])).lazy(), "RR")
+    assert len(list(tmp_path.iterdir())) == 1
+
+
 def test_polars_in_parts(monkeypatch):
     polars = pytest.importorskip("polars")
     qrels, run = collection()

@@ -139,7 +139,7 @@ class Engine:
 def briefly(error: Exception) -> str:
     """The first line of an engine's error, and the last where the first only announces it."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [""]
-    fact = f"{lines[0]} {lines[-1]}" if lines[0].endswith(":") else lines[0]
+    fact = f"{lines[0]} {lines[-1]}" if lines[0].endswith((":", "below.")) else lines[0]
     return f"{type(error).__name__}: {fact}"[:300]
 
 

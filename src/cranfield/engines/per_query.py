@@ -7,10 +7,12 @@ in a temporary folder. The folder lasts as long as the process; the environment 
 
 from __future__ import annotations
 
+import atexit
 import os
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from typing import Any
 
@@ -29,7 +31,7 @@ from cranfield.read.source import Lazy
 from cranfield.summary import Counts, Summary
 from cranfield.version import __version__
 
-_folders: list[tempfile.TemporaryDirectory[str]] = []  # deleted when the process ends
+VALUES = "per_query.parquet"
 
 
 class LazyEvaluation(Summary):
@@ -63,6 +65,7 @@ class JudgedRows:
     run: EngineRows
     judgments: EngineRows
     folder: str
+    kept: list[Any] = field(default_factory=list)
 
     @property
     def _engine(self) -> Engine:
@@ -116,7 +119,19 @@ class JudgedRows:
         return judged.join(nw.concat(found), on=["query", "document"], how="left").join(sizes, on="query", how="left")
 
     def _keep(self, frame: Any, name: str) -> Any:
-        return self._engine.keep(frame, os.path.join(self.folder, f"{name}.parquet"))
+        kept = self._engine.keep(frame, os.path.join(self.folder, f"{name}.parquet"))
+        self.kept.append(kept)
+        return kept
+
+    def forget(self) -> None:
+        """Give back what was kept on the way to the values."""
+        if self._engine.kind == "pyspark":
+            for frame in self.kept:
+                frame.to_native().unpersist()
+        for name in os.listdir(self.folder):
+            if name != VALUES:
+                with suppress(OSError):  # an engine may still have it open
+                    os.remove(os.path.join(self.folder, name))
 
 
 def evaluate_lazily(
@@ -134,11 +149,15 @@ def evaluate_lazily(
         measure.check_ranks()
         measure(JudgedRanks.of_grades([1.0]))  # what a measure lacks is said before the work, not by its tasks
     rows = EngineRows(run.frame, run.name, policy, as_text=True)
-    _folders.append(folder := tempfile.TemporaryDirectory(prefix="cranfield-"))
-    judged = JudgedRows(rows, _judgments(qrels, rows, engine, qrels_format), folder.name)
     measuring = Measuring(name, measures, policy)
-    extra = rows.engine.guarded(judged.check)
-    totals, per_query = rows.engine.guarded(lambda: _measured(rows.engine, judged.table, measuring, folder.name))
+    with ExitStack() as stack:  # what was written is deleted at once if anything fails
+        folder = tempfile.TemporaryDirectory(prefix="cranfield-", ignore_cleanup_errors=True)
+        stack.enter_context(folder)
+        judged = JudgedRows(rows, _judgments(qrels, rows, engine, qrels_format), folder.name)
+        extra = rows.engine.guarded(judged.check)
+        totals, per_query = rows.engine.guarded(lambda: _measured(rows.engine, judged.table, measuring, folder.name))
+        judged.forget()
+        atexit.register(stack.pop_all().close)
     if policy.missing == "error" and totals.missing:
         listed = ", ".join(totals.lacking[:5]) + (", …" if totals.missing > 5 else "")
         raise InputError(run.name, f"{totals.missing} judged queries are not in the run: {listed}.")
@@ -177,7 +196,7 @@ def _measured(engine: Engine, table: Any, measuring: Measuring, folder: str) -> 
         per_query = nw.from_native(values.mapInArrow(measuring.per_query, _sql(PER_QUERY)))
         return reduce(Totals.__add__, (Totals.from_json(row[0]) for row in parts), totals), per_query
     parquet = need("pyarrow.parquet", extra="frames", purpose="evaluating a lazy frame")
-    judged, measured = (os.path.join(folder, name) for name in ("judged.parquet", "per_query.parquet"))
+    judged, measured = (os.path.join(folder, name) for name in ("judged.parquet", VALUES))
     engine.write(table.sort("query", "document"), judged)
     writer = None
     with parquet.ParquetFile(judged) as file:
