@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import compress
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,83 +17,8 @@ from cranfield.judge.ranks import JudgedRanks
 from cranfield.measures import Measure, parse_measure
 from cranfield.measures.completion import BUDGET, bounds
 from cranfield.measures.registry import Aggregate, Definition
+from cranfield.values import Bounds, Counts, PoorQuery, QueryValue, aggregate, described, query_facts
 from cranfield.version import __version__
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """What an evaluation is made of, in queries, and the share of retrieved judged documents whose score is tied."""
-
-    queries: int  # averaged over
-    judged: int
-    missing: int  # judged, but not in the run
-    extra: int  # in the run, but not judged
-    no_relevant: int  # without a judgment of grade 1 or higher
-    tied: float
-
-
-class QueryValue(NamedTuple):
-    """One value: a row of the table `per_query`."""
-
-    run: str
-    query_id: str
-    measure: str
-    value: float
-
-
-class PoorQuery(NamedTuple):
-    """A query that performs poorly, and what is known of why."""
-
-    query_id: str
-    value: float
-    relevant: int
-    found: int
-    first: int | None  # the rank of the first relevant document
-    retrieved: int
-    unjudged: int  # of the first ten documents
-
-    @property
-    def reason(self) -> str:
-        """What went wrong, in words."""
-        if not self.relevant:
-            what = "no relevant document is judged"
-        elif not self.retrieved:
-            return f"nothing retrieved, {self.relevant} relevant"
-        elif not self.found:
-            what = f"none of {self.relevant} relevant among {self.retrieved} retrieved"
-        else:
-            what = f"{self.found} of {self.relevant} relevant retrieved, the first at rank {self.first}"
-        return f"{what}; {self.unjudged} unjudged in the top 10" if self.unjudged else what
-
-
-def _described(query_id: str, value: float, facts: Sequence[int]) -> PoorQuery:
-    relevant, found, first, retrieved, unjudged = facts
-    return PoorQuery(query_id, value, relevant, found, first or None, retrieved, unjudged)
-
-
-class Bounds(NamedTuple):
-    """The lowest and the highest mean of a measure, and of each query, over all grades of the unjudged documents.
-
-    `exact` says that there are such grades for both; otherwise the true bounds may be narrower.
-    """
-
-    low: float
-    high: float
-    exact: bool
-    by_query: dict[str, tuple[float, float]]
-
-
-def aggregate(values: Numbers, how: Aggregate, weights: Numbers | None = None) -> float:
-    """Values of queries as one number; 0 where there is no query."""
-    if how == "sum":
-        return float(values.sum())
-    if not len(values) or (weights is not None and not weights.sum()):
-        return 0.0
-    if how == "geometric":
-        return float(np.exp(np.average(np.log(np.maximum(values, 0.00001)), weights=weights)))
-    if how == "median":
-        return float(np.median(values))
-    return float(values.mean() if weights is None else np.average(values, weights=weights))
 
 
 class Evaluation(Mapping[str, float]):
@@ -135,11 +60,7 @@ class Evaluation(Mapping[str, float]):
         )
         every = {"ranks": judged, **(tables or {})}
         self._values = {measure: measure(every[measure.definition.table])[kept] for measure in self.measures}
-        hit = judged.relevant(1)
-        first = judged.sum(np.where(hit & (judged.running(hit) == 1), judged.rank, 0))
-        unjudged = np.minimum(judged.retrieved, 10) - judged.sum(judged.judged & judged.within(10))
-        facts = [judged.n_relevant(1), judged.sum(hit), first, judged.retrieved, unjudged]
-        self._found = np.stack(facts)[:, kept].astype(int)
+        self._found = query_facts(judged)[:, kept]
 
     def __getitem__(self, measure: str | Measure) -> float:
         wanted = self._find(measure)
@@ -153,11 +74,11 @@ class Evaluation(Mapping[str, float]):
 
     def _find(self, measure: str | Measure) -> Measure:
         try:
-            wanted = measure if isinstance(measure, Measure) else parse_measure(measure)
-        except (MeasureError, AttributeError, TypeError):
+            wanted = parse_measure(measure)
+        except MeasureError:
             raise KeyError(measure) from None
         if wanted not in self._values:
-            raise KeyError(wanted.name)
+            raise KeyError(f"{wanted.name} was not measured; what was: {', '.join(self)}")
         return wanted
 
     def column(self, measure: str | Measure) -> Numbers:
@@ -312,7 +233,10 @@ class Evaluation(Mapping[str, float]):
         """What is known of some queries, in the order given."""
         values, facts = self.column(measure), self._found.T.tolist()
         place = {query: at for at, query in enumerate(self.query_ids)}
-        return [_described(query, float(values[place[query]]), facts[place[query]]) for query in query_ids]
+        unknown = [query for query in query_ids if query not in place]
+        if unknown:
+            raise InputError(self.run, f"query '{unknown[0]}' was not evaluated.")
+        return [described(query, float(values[place[query]]), facts[place[query]]) for query in query_ids]
 
     def worst(self, measure: str | Measure | None = None, n: int = 10) -> list[PoorQuery]:
         """The n queries that perform worst, the worst first.
@@ -327,7 +251,7 @@ class Evaluation(Mapping[str, float]):
         lower_is_better = self.definition(self.measures[0] if measure is None else measure).lower_is_better
         order = np.argsort(-values if lower_is_better else values, kind="stable")[: max(n, 0)].tolist()
         facts = self._found.T.tolist()
-        return [_described(self.query_ids[q], float(values[q]), facts[q]) for q in order]
+        return [described(self.query_ids[q], float(values[q]), facts[q]) for q in order]
 
     @property
     def signature(self) -> str:

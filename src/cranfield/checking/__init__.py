@@ -56,14 +56,15 @@ def check_files(
     qrels: str | os.PathLike[str] | Any,
     runs: Iterable[str | os.PathLike[str] | Any],
     *,
+    format: str | None = None,
     qrels_format: str | None = None,
-    run_format: str | None = None,
     most: int = MOST,
 ) -> CheckReport:
     """Find all problems of a file of judgments and of runs; of each kind and file the first `most` are listed.
 
     Files are paths, "-" for standard input, or open binary files. Judgments that cannot be read at all raise an
     InputError; such a run is a problem of the kind "unreadable", and the other runs are still checked.
+    format, qrels_format: the format of the runs and of the judgments, where it cannot be told from the file.
 
     >>> import io
     >>> report = check_files(io.BytesIO(b"1 0 a 1\\n"), [io.BytesIO(b"1 Q0 a 1 0.5 x\\n1 Q0 a 2 0.4 x\\n")])
@@ -81,7 +82,7 @@ def check_files(
     for run in runs:
         stream = run if isinstance(run, Stream) else Stream(run)
         try:
-            check = _check_run(stream, run_format, judged, never, most)
+            check = _check_run(stream, format, judged, never, most)
         except InputError as error:
             problems = Problems(stream.name, most)
             problems.add_error(error, "unreadable")
@@ -93,7 +94,7 @@ def check_files(
     listed = tuple(problem for problems in found for problem in problems.listed())
     advice = None
     if not any(problem.severity == "error" for problem in listed) and not judged.grouped:
-        advice = advise(Judgments(judged.by_query, name=file.name), streams, format=run_format)
+        advice = advise(Judgments(judged.by_query, name=file.name), streams, format=format)
     return CheckReport(
         problems=listed,
         more=tuple(more for problems in found for more in problems.more()),

@@ -61,7 +61,6 @@ def command(
     if init:
         _write_files()
         return 0
-    import json
 
     from cranfield.comparison import gate
     from cranfield.judge.policy import Policy
@@ -80,7 +79,7 @@ def command(
     policy = Policy(**{name: settings.pop(name) for name in POLICY if name in settings})
     result = gate(*inputs, policy=policy, format=run_format, qrels_format=qrels_format, **settings)
     if shown == "json":
-        click.echo(json.dumps(result.to_dict(), indent=2, ensure_ascii=False, allow_nan=False))
+        click.echo(result.to_json())
     else:
         click.echo({"text": gate_text, "markdown": gate_markdown, "junit": gate_junit}[shown](result))
     return 0 if result.passed else 1

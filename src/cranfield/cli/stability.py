@@ -36,7 +36,6 @@ def command(
     Example:
       cranfield stability builtin:qrels builtin:keywords builtin:meaning -m nDCG@10 -m Bpref --remove 0.5
     """
-    import json
 
     from cranfield.comparison import stability
     from cranfield.comparison.comparing import USUAL_MEASURES
@@ -48,10 +47,10 @@ def command(
         runs,
         measures or USUAL_MEASURES,
         fractions or FRACTIONS,
-        repeats,
-        seed,
+        repeats=repeats,
+        seed=seed,
         policy=options.chosen_policy(missing=missing),
         format=run_format,
         qrels_format=qrels_format,
     )
-    click.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False) if shown == "json" else stability_text(found))
+    click.echo(found.to_json() if shown == "json" else stability_text(found))

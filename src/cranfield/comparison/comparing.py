@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from cranfield.comparison.significance import TESTS, Settings, Tested, deviation
 from cranfield.comparison.tukey import tukey
 from cranfield.comparison.unjudged import Reach, all_bounds, reach
 from cranfield.errors import ComparisonError
-from cranfield.evaluation import Measures, evaluate_runs
+from cranfield.evaluation import Measures, Options, evaluate_runs
 from cranfield.judge.judgments import Numbers
 from cranfield.measures import Measure, parse_measures
 from cranfield.result import Evaluation
@@ -39,7 +39,7 @@ def compare(
     seed: int = SEED,
     permutations: int = PERMUTATIONS,
     bounds: bool = True,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> Comparison:
     """Compare runs, query by query: is the difference more than chance, how large is it, and can it be trusted?
 
@@ -92,7 +92,11 @@ def _is(run: Any, baseline: Any) -> bool:
 
 
 def evaluated(
-    qrels: Any, runs: Sequence[Any], names: Sequence[str] | None, measures: Sequence[Measure], **options: Any
+    qrels: Any,
+    runs: Sequence[Any],
+    names: Sequence[str] | None,
+    measures: Sequence[Measure],
+    **options: Unpack[Options],
 ) -> list[Evaluation]:
     """An evaluation of each run that is not one. Judgments are read once, and Judged stands beside every measure."""
     new = [place for place, run in enumerate(runs) if not isinstance(run, Evaluation)]
@@ -117,7 +121,16 @@ def compare_evaluations(
     permutations: int = PERMUTATIONS,
     bounds: bool = True,
 ) -> Comparison:
-    """`compare` for runs that were evaluated before, by all of their measures or some."""
+    """`compare` for runs that were evaluated before, by all of their measures or some.
+
+    >>> from cranfield import evaluate
+    >>> qrels = {"1": {"a": 1}, "2": {"a": 1}, "3": {"a": 1}}
+    >>> old = evaluate(qrels, {"1": ["b", "a"], "2": ["c", "b", "a"], "3": ["a"]}, "RR", name="old")
+    >>> new = evaluate(qrels, {"1": ["a"], "2": ["a"], "3": ["b", "a"]}, "RR", name="new")
+    >>> [difference] = compare_evaluations([old, new], baseline="old")
+    >>> round(difference.difference, 4), difference.verdict
+    (0.2222, 'no significant difference')
+    """
     evaluations = list(evaluations)
     _check(test, correction, alpha, permutations)
     wanted = parse_measures(measures) if measures is not None else list(evaluations[0].measures if evaluations else ())

@@ -44,6 +44,13 @@ class Difference:
     detectable: the true difference that would be found with a power of 0.8, at the alpha that the correction leaves.
     changed: the queries that differ most, the most first.
     reach: how low and high unjudged documents could make it; None where that is not known.
+
+    >>> from cranfield import compare
+    >>> qrels = {str(q): {"a": 1} for q in range(8)}
+    >>> old, new = {str(q): ["b", "a"] for q in range(8)}, {str(q): ["a", "b"][: q + 1] for q in range(8)}
+    >>> [difference] = compare(qrels, {"old": old, "new": new}, "RR")
+    >>> difference.difference, difference.verdict, difference.could_reverse, difference.changed[0].query_id
+    (0.5, 'significantly better', False, '0')
     """
 
     measure: str
@@ -104,9 +111,31 @@ class Table(NamedTuple):
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Comparison:
-    """The result of `compare`: a `Difference` for each pair and measure, and the means of all runs."""
+    """The result of `compare`: a `Difference` for each pair and measure, and the means of all runs.
+
+    Measures are found by any of their names.
+
+    >>> from cranfield import compare
+    >>> qrels = {str(q): {"a": 1} for q in range(8)}
+    >>> old, new = {str(q): ["b", "a"] for q in range(7)}, {str(q): ["a", "b"] for q in range(8)}
+    >>> comparison = compare(qrels, {"old": old, "new": new}, "RR P@1")
+    >>> comparison
+    <Comparison of old, new by RR, P@1: 8 queries>
+    >>> print(comparison)
+    RR: new - old = +0.5625 (95% interval +0.4147 to +0.7103), corrected p < 0.0001: significantly better
+    P@1: new - old = +1.0000 (95% interval +1.0000 to +1.0000), corrected p = 0.0078: significantly better
+    8 queries; paired t-test, two-sided; Holm over a family of 2 (1 pair × 2 measures)
+    >>> comparison.find("recip_rank", "new", "old").better, len(comparison.of("RR")), comparison.pairs
+    (8, 1, 1)
+    >>> comparison.means["RR"], comparison.groups("RR"), comparison.discriminative_power()
+    ({'old': 0.4375, 'new': 1.0}, [('new',), ('old',)], {'RR': 1.0, 'P@1': 1.0})
+    >>> comparison.judged_of("P@1", "new"), [row.run for row in comparison.table().rows]
+    (1.0, ['old', 'new'])
+    >>> comparison.query_set_sizes("RR")[-1].difference, comparison.to_dict()["correction"]
+    (0.1, 'holm')
+    """
 
     runs: tuple[str, ...]
     measures: tuple[Measure, ...]
@@ -127,7 +156,19 @@ class Comparison:
     def __iter__(self) -> Iterator[Difference]:
         return iter(self.differences)
 
-    def find(self, measure: str, run: str, baseline: str | None = None) -> Difference:
+    def __repr__(self) -> str:
+        measures = ", ".join(measure.name for measure in self.measures)
+        return f"<Comparison of {', '.join(self.runs)} by {measures}: {_count(self.queries, 'query', 'queries')}>"
+
+    def __str__(self) -> str:
+        lines = [
+            f"{each.measure}: {each.run} - {each.baseline} = {each.difference:+.4f} ({1 - self.alpha:.0%} interval "
+            f"{each.low:+.4f} to {each.high:+.4f}), corrected p {_p(each.adjusted)}: {each.verdict}"
+            for each in self.differences
+        ]
+        return "\n".join((*lines, f"{_count(self.queries, 'query', 'queries')}; {self.described()}"))
+
+    def find(self, measure: str | Measure, run: str, baseline: str | None = None) -> Difference:
         """The difference of a measure between two runs, as it was computed: run - baseline."""
         name, base = parse_measure(measure).name, baseline or self.baseline
         for each in self.differences:
@@ -159,8 +200,7 @@ class Comparison:
     def discriminative_power(self) -> dict[str, float]:
         """For each measure the share of the pairs that it separates (Sakai 2006)."""
         return {
-            measure.name: sum(each.significant for each in self.of(measure.name)) / self.pairs
-            for measure in self.measures
+            measure.name: sum(each.significant for each in self.of(measure)) / self.pairs for measure in self.measures
         }
 
     def agreement(self) -> list[MeasureAgreement]:
@@ -171,11 +211,15 @@ class Comparison:
         """How much each pair of runs agrees on which queries are hard."""
         return run_agreement(self.values)
 
-    def of(self, measure: str) -> list[Difference]:
+    def of(self, measure: str | Measure) -> list[Difference]:
         """The differences of a measure."""
-        return [each for each in self.differences if each.measure == measure]
+        wanted = parse_measure(measure)
+        if wanted not in self.measures:
+            known = ", ".join(each.name for each in self.measures)
+            raise ComparisonError(f"the runs were not compared by {wanted}.", hint=f"the measures are {known}")
+        return [each for each in self.differences if each.measure == wanted.name]
 
-    def groups(self, measure: str) -> list[tuple[str, ...]]:
+    def groups(self, measure: str | Measure) -> list[tuple[str, ...]]:
         """The largest groups of runs that are not separable by a measure, the best first; groups may overlap.
 
         Only where all pairs were compared.
@@ -235,12 +279,12 @@ class Comparison:
         groups = self.groups(measure)
         return {run: "".join(_letter(place) for place, group in enumerate(groups) if run in group) for run in self.runs}
 
-    def query_set_sizes(self, measure: str) -> list[SizeRow]:
+    def query_set_sizes(self, measure: str | Measure) -> list[SizeRow]:
         """How many queries would show a given difference, if differences vary as those of the widest pair here do.
 
         The differences are 0.01, 0.02, 0.05 and 0.1, or as many times ten of that as the measure's scale needs.
         """
-        spread = max(each.spread for each in self.of(parse_measure(measure).name))
+        spread = max(each.spread for each in self.of(measure))
         scale = 10 ** max(0, ceil(log10(spread))) if spread else 1
         return query_set_sizes(spread, [scale * each for each in (0.01, 0.02, 0.05, 0.1)], alpha=self.alpha)
 
@@ -282,7 +326,7 @@ class Comparison:
         """The comparison as JSON."""
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
-    def judged_of(self, measure: str, run: str) -> float | None:
+    def judged_of(self, measure: str | Measure, run: str) -> float | None:
         """The share of a run's first documents that is judged, down to the measure's cutoff or 10."""
         return self.judged[f"Judged@{judged_cutoff(parse_measure(measure))}"][run]
 
@@ -292,8 +336,12 @@ def all_pairs(count: int) -> list[tuple[int, int]]:
     return list(combinations(range(count), 2))
 
 
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def _p(value: float) -> str:
+    return "< 0.0001" if value < 0.0001 else f"= {value:.4f}"
 
 
 def _letter(place: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -15,6 +15,8 @@ from cranfield.judge.judgments import Integers, Judgments, Numbers, ends
 from cranfield.judge.memory import scan_rankings, scan_table
 from cranfield.judge.policy import Policy
 from cranfield.judge.scan import Scanned, scan_text
+from cranfield.judge.ties import ranks_by_grade
+from cranfield.read.mappings import finite
 from cranfield.read.source import Rankings, Source, Table, Text
 
 Flags = npt.NDArray[np.bool_]
@@ -254,10 +256,11 @@ class JudgedRanks:
 
         `missed` are the grades of judged documents that were not retrieved.
         """
-        judged = [(rank, grade) for rank, grade in enumerate(grades, 1) if grade is not None]
+        judged = [(rank, finite(grade, "the grades", f"rank {rank}")) for rank, grade in _ranked(grades)]
         rank = np.array([rank for rank, _ in judged], dtype=np.int64)
         grade = np.array([grade for _, grade in judged], dtype=np.float64)
-        every = np.concatenate((grade, np.asarray(missed, dtype=np.float64)))
+        more = [finite(grade, "the grades", "a missed document") for grade in missed]
+        every = np.concatenate((grade, np.array(more, dtype=np.float64)))
         best_first = np.argsort(-every, kind="stable")
         return cls(
             query_ids=("",),
@@ -274,6 +277,12 @@ class JudgedRanks:
         )
 
 
+def _ranked(grades: Sequence[float | None]) -> Iterator[tuple[int, float]]:
+    if isinstance(grades, str | bytes):
+        raise InputError("the grades", f"{grades!r:.60} is not a list of numbers.", hint="for instance [3, 0, None, 1]")
+    return ((rank, grade) for rank, grade in enumerate(grades, 1) if grade is not None)
+
+
 def _table(judgments: Graded, scanned: Scanned, policy: Policy) -> JudgedRanks:
     found = scanned.found
     query, grade = judgments.query[found.row], judgments.grades[found.row]
@@ -282,7 +291,7 @@ def _table(judgments: Graded, scanned: Scanned, policy: Policy) -> JudgedRanks:
     if policy.ties == "smaller_doc_id":
         rank = found.above + found.tied - found.before  # before are the larger ids
     elif policy.ties in ("best", "worst") and tied.any():
-        rank = _rank_ties_by_grade(query, grade, found.above, found.before, found.tied, policy.ties == "best")
+        rank = ranks_by_grade(query, grade, found.above, found.before, found.tied, policy.ties == "best")
     order = np.lexsort((rank, query))
     by_grade = np.lexsort((-judgments.grades, judgments.query))
     return JudgedRanks(
@@ -299,28 +308,3 @@ def _table(judgments: Graded, scanned: Scanned, policy: Policy) -> JudgedRanks:
         judged_row=by_grade,
         extra=scanned.extra,
     )
-
-
-def _rank_ties_by_grade(
-    query: Integers, grade: Numbers, above: Integers, before: Integers, size: Integers, best: bool
-) -> Integers:
-    """Ranks where the documents of a tie stand in the order of their grades.
-
-    Unjudged documents have grade 0 here. Equal grades stay in the order of the document ids.
-    """
-    worth = np.maximum(grade, 0)
-    order = np.lexsort((before, -worth if best else worth, above, query))
-    position = np.arange(len(order))
-    new_tie = np.ones(len(order), dtype=np.bool_)
-    new_tie[1:] = (np.diff(query[order]) != 0) | (np.diff(above[order]) != 0)
-    start = np.maximum.accumulate(np.where(new_tie, position, 0))
-    place = position - start  # among the judged documents of the tie
-    # The unjudged documents of the tie, which the table does not hold, stand beside grade 0: below what is relevant
-    # when that comes first, above it when that comes last.
-    judged = np.diff(np.append(np.flatnonzero(new_tie), len(order)))[np.cumsum(new_tie) - 1]
-    unjudged = size[order] - judged
-    relevant = worth[order] > 0
-    place = place + np.where(relevant != best, unjudged, 0)
-    rank = np.empty_like(above)
-    rank[order] = above[order] + 1 + place
-    return rank
