@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from cranfield.errors import (
         ComparisonError,
         CranfieldError,
+        DuplicateError,
         InputError,
         MeasureError,
         MissingLibrary,
@@ -74,8 +75,8 @@ _HOMES = {
         *("gate", "power_of", "queries_needed", "query_set_sizes", "stability"),
     ),
     "errors": (
-        *("ComparisonError", "CranfieldError", "InputError", "MeasureError", "MissingLibrary", "OutputError"),
-        *("PolicyError", "SystemFailure"),
+        *("ComparisonError", "CranfieldError", "DuplicateError", "InputError", "MeasureError", "MissingLibrary"),
+        *("OutputError", "PolicyError", "SystemFailure"),
     ),
     "evaluation": ("evaluate", "evaluate_runs", "value"),
     "explanation": ("Explanation", "explain"),
@@ -103,6 +104,7 @@ __all__ = [
     "Conversion",
     "CranfieldError",
     "Difference",
+    "DuplicateError",
     "Evaluation",
     "Explanation",
     "GateResult",
@@ -165,7 +167,10 @@ def __getattr__(name: str) -> Any:
             found = getattr(import_module(f"cranfield.{home}"), name)
             globals()[name] = found
             return found
-    raise AttributeError(f"module 'cranfield' has no attribute '{name}'")
+    from cranfield.others import hint_for
+
+    hint = hint_for(name)
+    raise AttributeError(f"module 'cranfield' has no attribute '{name}'" + (f"\nHint: {hint}" if hint else ""))
 
 
 def __dir__() -> list[str]:

@@ -29,7 +29,14 @@ class Position(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """A ranking, and the ideal one that the judgments allow: documents and grades, the best first."""
+    """A ranking, and the ideal one that the judgments allow: documents and grades, the best first.
+
+    >>> explained = explain({"q": {"a": 2, "b": 1}}, {"q": ["x", "a"]}, "q", "P nDCG")
+    >>> explained.positions[1].doc_id, explained.positions[1].grade, explained.positions[1].values["P"]
+    ('a', 2.0, 0.5)
+    >>> explained.ideal, explained.measures
+    ((('a', 2.0), ('b', 1.0)), ('P', 'nDCG'))
+    """
 
     query_id: str
     measures: tuple[str, ...]

@@ -30,6 +30,19 @@ class Evaluation(Mapping[str, float]):
     >>> result = evaluate({"q1": {"a": 1, "b": 0}}, {"q1": {"a": 0.2, "b": 0.9}}, "RR P@1")
     >>> result["RR"], result["recip_rank"], result["P_1"]
     (0.5, 0.5, 0.0)
+    >>> result.by_query("RR"), result.column("RR"), result.query_ids
+    ({'q1': 0.5}, array([0.5]), ('q1',))
+    >>> result.per_query[0]
+    QueryValue(run='the run', query_id='q1', measure='RR', value=0.5)
+    >>> print(result)
+    the run
+    RR   0.5000
+    P@1  0.0000
+    1 query
+    >>> result.shown("RR"), result.describe_counts(), result.counts.queries
+    ('0.5000', '1 query', 1)
+    >>> result.definition("RR").name, result.queries("RR", ["q1"])[0].first, result.unjudged()
+    ('RR', 2, {'q1': 0})
     """
 
     def __init__(
@@ -193,7 +206,15 @@ class Evaluation(Mapping[str, float]):
         ]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the evaluation, for a later comparison with another: a JSON file with the value of every query."""
+        """Save the evaluation, for a later comparison with another: a JSON file with the value of every query.
+
+        >>> import tempfile
+        >>> from cranfield import evaluate
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR", name="mine").save(f"{folder}/mine.json")
+        ...     Evaluation.load(f"{folder}/mine.json")
+        <Evaluation of mine: RR=1.0000; 1 query>
+        """
         from cranfield import saved
 
         facts = dict(zip(saved.COLUMNS[1:], self._found.tolist(), strict=True))
@@ -208,7 +229,15 @@ class Evaluation(Mapping[str, float]):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Evaluation:
-        """Load a saved evaluation. It knows all that it knew, except the ranks: `bounds` is an error."""
+        """Load a saved evaluation. It knows all that it knew, except the ranks: `bounds` is an error.
+
+        >>> import tempfile
+        >>> from cranfield import evaluate
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR", name="mine").save(f"{folder}/mine.json")
+        ...     Evaluation.load(f"{folder}/mine.json")["RR"]
+        1.0
+        """
         from cranfield import saved
 
         content = saved.read(path)
@@ -255,7 +284,12 @@ class Evaluation(Mapping[str, float]):
 
     @property
     def signature(self) -> str:
-        """Everything that two values must share to be comparable, in one line."""
+        """Everything that two values must share to be comparable, in one line.
+
+        >>> from cranfield import evaluate
+        >>> evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR").signature.split("|")[:3]
+        ['ties:doc_id', 'missing:zero', 'duplicates:error']
+        """
         counts = self.counts
         return "|".join(
             (
@@ -274,7 +308,13 @@ class Evaluation(Mapping[str, float]):
         )
 
     def to_dict(self, *, per_query: bool = True) -> dict[str, Any]:
-        """The evaluation as plain dicts, ready for JSON."""
+        """The evaluation as plain dicts, ready for JSON.
+
+        >>> from cranfield import evaluate
+        >>> plain = evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR").to_dict()
+        >>> plain["mean"], plain["per_query"]
+        ({'RR': 1.0}, {'1': {'RR': 1.0}})
+        """
         result: dict[str, Any] = {
             "run": self.run,
             "measures": list(self),
@@ -294,22 +334,43 @@ class Evaluation(Mapping[str, float]):
         return result
 
     def to_json(self, *, per_query: bool = True, indent: int | None = 2) -> str:
-        """The evaluation as JSON."""
+        """The evaluation as JSON.
+
+        >>> from cranfield import evaluate
+        >>> evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR").to_json(per_query=False)[:21]
+        '{\\n  "run": "the run",'
+        """
         import json
 
         return json.dumps(self.to_dict(per_query=per_query), indent=indent, ensure_ascii=False)
 
     def to_arrow(self) -> Any:
-        """The table `per_query` for pyarrow."""
+        """The table `per_query` for pyarrow.
+
+        >>> from cranfield import evaluate
+        >>> evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR").to_arrow().column_names
+        ['run', 'query_id', 'measure', 'value']
+        """
         arrow = need("pyarrow", extra="frames", purpose="Evaluation.to_arrow")
         return arrow.table(self._columns())
 
     def to_pandas(self) -> Any:
-        """The table `per_query` for pandas."""
+        """The table `per_query` for pandas.
+
+        >>> from cranfield import evaluate
+        >>> print(evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR", name="mine").to_pandas())
+            run query_id measure  value
+        0  mine        1      RR    1.0
+        """
         return need("pandas", purpose="Evaluation.to_pandas").DataFrame(self._columns())
 
     def to_polars(self) -> Any:
-        """The table `per_query` for polars."""
+        """The table `per_query` for polars.
+
+        >>> from cranfield import evaluate
+        >>> evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR", name="mine").to_polars().row(0)
+        ('mine', '1', 'RR', 1.0)
+        """
         return need("polars", purpose="Evaluation.to_polars").DataFrame(self._columns())
 
     def _columns(self) -> dict[str, Any]:

@@ -23,7 +23,14 @@ __all__ = ["Advice", "Facts", "Recommendation", "RunFacts", "advise"]
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What the data look like, which measures suit them, and what to beware of. It prints well at 80 columns."""
+    """What the data look like, which measures suit them, and what to beware of. It prints well at 80 columns.
+
+    >>> advice = advise({"q1": {"a": 1, "b": 0}, "q2": {"b": 1}})
+    >>> advice.facts.queries, advice.facts.graded, advice.recommended[0].measure
+    (2, False, 'RR@10')
+    >>> str(advice).splitlines()[0]
+    'The data'
+    """
 
     facts: Facts
     recommended: tuple[Recommendation, ...]

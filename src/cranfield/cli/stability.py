@@ -16,8 +16,7 @@ from cranfield.cli import options
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the draws.")
 @click.option("--format", "shown", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--missing", help="A judged query that a run lacks: zero, skip, error.")
-@click.option("--run-format", help="trec, msmarco, csv, tsv, json, jsonl or parquet, if it cannot be told.")
-@click.option("--qrels-format", help="The same for the judgments.")
+@options.formats
 def command(
     qrels: str,
     runs: tuple[str, ...],

@@ -133,8 +133,12 @@ class Comparison:
     ({'old': 0.4375, 'new': 1.0}, [('new',), ('old',)], {'RR': 1.0, 'P@1': 1.0})
     >>> comparison.judged_of("P@1", "new"), [row.run for row in comparison.table().rows]
     (1.0, ['old', 'new'])
-    >>> comparison.query_set_sizes("RR")[-1].difference, comparison.to_dict()["correction"]
-    (0.1, 'holm')
+    >>> comparison.query_set_sizes("RR")[-1].difference, comparison.to_dict()["correction"], comparison.to_json()[:8]
+    (0.1, 'holm', '{\\n  "run')
+    >>> comparison.described() == f"paired t-test, two-sided; {comparison.family}"
+    True
+    >>> [(each.one, each.other) for each in (*comparison.agreement(), *comparison.run_agreement())]
+    [('RR', 'P@1'), ('old', 'new'), ('old', 'new')]
     """
 
     runs: tuple[str, ...]

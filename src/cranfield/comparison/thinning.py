@@ -141,12 +141,7 @@ def without(table: JudgedRanks, gone: Flags) -> JudgedRanks:
     """The table as if some rows of the judgments had never been made."""
     kept, known = ~gone[table.row], ~gone[table.judged_row]
     return replace(
-        table,
-        query=table.query[kept],
-        rank=table.rank[kept],
-        grade=table.grade[kept],
-        tied=table.tied[kept],
-        row=table.row[kept],
+        table.rows(kept),
         judged_grades=table.judged_grades[known],
         judged_first=ends(np.bincount(table.judged_query[known], minlength=len(table)).tolist()),
         judged_row=table.judged_row[known],

@@ -49,6 +49,27 @@ class JudgedRanks:
     of the judgments.
 
     A negative grade means "pooled, not judged". Rows that carry one stay, since inferred measures need them.
+
+    What measures are written with, for one ranking of grades 2, 0, not judged, 1, with another 1 not retrieved:
+
+    >>> judged = JudgedRanks.of_grades([2, 0, None, 1], missed=[1])
+    >>> judged.rank.tolist(), judged.grade.tolist(), judged.retrieved.tolist(), len(judged)
+    ([1, 2, 4], [2.0, 0.0, 1.0], [4], 1)
+    >>> hit = judged.relevant(1) & judged.within(10)
+    >>> hit.tolist(), judged.running(hit).tolist(), judged.judged.tolist()
+    ([True, False, True], [1, 1, 2], [True, True, True])
+    >>> judged.sum(hit * judged.running(hit) / judged.rank) / judged.n_relevant(1)  # average precision
+    array([0.5])
+    >>> judged.n_judged(), judged.judged_sum(judged.judged_grades), judged.highest_grade, judged.distinct_grades
+    (array([4.]), array([4.]), array([2.]), [0.0, 1.0, 2.0])
+    >>> judged.running_sum(judged.grade).tolist(), judged.running_product_before(judged.grade).tolist()
+    ([2.0, 2.0, 3.0], [1.0, 2.0, 0.0])
+    >>> judged.ideal.grade.tolist(), judged.ideal_rank.tolist(), judged.in_ideal(judged.ideal.grade).tolist()
+    ([2.0, 1.0, 1.0, 0.0], [1, 2, 3, 4], [2.0, 1.0, 0.0])
+    >>> judged.condensed.rank.tolist(), judged.cut(2).rank.tolist(), judged.only(0).rank.tolist()
+    ([1, 2, 3], [1, 2], [1, 2, 4])
+    >>> judged.rows(hit).rank.tolist(), judged.first.tolist(), judged.judged_query.tolist()
+    ([1, 4], [0, 3], [0, 0, 0, 0])
     """
 
     query_ids: tuple[str, ...]
@@ -178,7 +199,7 @@ class JudgedRanks:
     def condensed(self) -> JudgedRanks:
         """The table of the rankings without their unjudged documents."""
         kept = self.judged
-        table = self._rows(kept)
+        table = self.rows(kept)
         return replace(
             table,
             rank=table.running(np.ones(len(table.rank), dtype=np.bool_)),
@@ -195,7 +216,7 @@ class JudgedRanks:
         if depth is None or not (self.retrieved > depth).any():
             return self
         lengths = self.lengths and tuple(lengths[:depth] for lengths in self.lengths)
-        return replace(self._rows(self.within(depth)), retrieved=np.minimum(self.retrieved, depth), lengths=lengths)
+        return replace(self.rows(self.within(depth)), retrieved=np.minimum(self.retrieved, depth), lengths=lengths)
 
     def only(self, query: int) -> JudgedRanks:
         """The table of one query."""
@@ -216,7 +237,8 @@ class JudgedRanks:
             lengths=self.lengths and self.lengths[query : query + 1],
         )
 
-    def _rows(self, kept: Flags) -> JudgedRanks:
+    def rows(self, kept: Flags) -> JudgedRanks:
+        """The table with some of its rows."""
         return replace(
             self,
             query=self.query[kept],

@@ -81,8 +81,9 @@ class Measure:
     """A measure with its parameters; `name` is its one canonical spelling.
 
     >>> from cranfield.measures import parse_measure
-    >>> parse_measure("ndcg_cut_10").name
-    'nDCG@10'
+    >>> ndcg = parse_measure("ndcg_cut_10")
+    >>> ndcg.name, ndcg.definition.name, ndcg.parameters, ndcg.replace(cutoff=5).name
+    ('nDCG@10', 'nDCG', (('cutoff', 10),), 'nDCG@5')
     """
 
     definition: Definition
