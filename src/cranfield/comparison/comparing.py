@@ -105,7 +105,7 @@ def evaluated(
     ordinary = all(measure.definition.table == "ranks" for measure in measures)
     every = dict.fromkeys((*measures, *(parse_measures([f"Judged@{k}" for k in cutoffs]) if ordinary else ())))
     given = {names[place]: runs[place] for place in new} if names else [runs[place] for place in new]
-    found = iter(evaluate_runs(qrels, given, every, **options).values()) if new else iter(())
+    found = iter(evaluate_runs(qrels, given, tuple(every), **options).values()) if new else iter(())
     return [run if isinstance(run, Evaluation) else next(found) for run in runs]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from cranfield.errors import MeasureError
@@ -32,6 +32,8 @@ def parse_measures(measures: str | Measure | Iterable[str | Measure]) -> tuple[M
     """
     if isinstance(measures, str | Measure):
         measures = [measures]
+    if isinstance(measures, Mapping) or not isinstance(measures, Iterable):
+        raise MeasureError(f"{measures!r:.60} names no measures.", hint="the order is: qrels, run, measures")
     found: dict[Measure, None] = {}
     for item in measures:
         if isinstance(item, Measure):
