@@ -32,7 +32,8 @@ def parse_measures(measures: str | Measure | Iterable[str | Measure]) -> tuple[M
     """
     if isinstance(measures, str | Measure):
         measures = [measures]
-    if isinstance(measures, Mapping) or not isinstance(measures, Iterable):
+    judgments = isinstance(measures, Mapping) and not all(isinstance(each, Measure) for each in measures)
+    if judgments or not isinstance(measures, Iterable):
         raise MeasureError(f"{measures!r:.60} names no measures.", hint="the order is: qrels, run, measures")
     found: dict[Measure, None] = {}
     for item in measures:

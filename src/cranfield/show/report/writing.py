@@ -139,4 +139,5 @@ def _library() -> str:
     """Vega, Vega-Lite and Vega-Embed, as they come with vl-convert."""
     converter = need("vl_convert", extra="report", purpose="charts in a report")
     bundle: str = converter.javascript_bundle()
-    return bundle.replace("</script", "<\\/script")
+    licences = (Path(__file__).parent / "libraries.txt").read_text(encoding="utf-8")  # which must go with every copy
+    return f"/*\n{licences}*/\n" + bundle.replace("</script", "<\\/script")
