@@ -8,8 +8,9 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from cranfield.comparison.conclusions import Change, Comparison, Difference, all_pairs
+from cranfield.comparison.conclusions import Comparison, all_pairs
 from cranfield.comparison.corrections import CORRECTIONS
+from cranfield.comparison.differences import Change, Difference
 from cranfield.comparison.pairing import Paired, judged_cutoff, paired
 from cranfield.comparison.power import detectable_difference
 from cranfield.comparison.significance import TESTS, Settings, Tested, deviation, effect_size

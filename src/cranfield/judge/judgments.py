@@ -14,9 +14,10 @@ import numpy.typing as npt
 
 from cranfield.errors import DuplicateError, InputError
 from cranfield.judge.native import native
+from cranfield.read.layouts import PREFERENCES, TREC_QRELS
 from cranfield.read.mappings import Pairs, finite, id_text
 from cranfield.read.source import Rankings, Table, Text, open_source
-from cranfield.read.text import PREFERENCES, TREC_QRELS, BadLine, blocks, decoded
+from cranfield.read.text import BadLine, blocks, decoded
 
 Integers = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.float64]
