@@ -338,7 +338,7 @@ def test_no_error_where_an_evaluation_finds_none(tmp_path, data, write):
     paths = tmp_path / "qrels", tmp_path / "run"
     paths[0].write_bytes(trec_qrels(qrels, write))
     paths[1].write_bytes(trec_run(run, write))
-    report = check_files(paths[0], [paths[1]], qrels_format="trec", run_format="trec")
+    report = check_files(paths[0], [paths[1]], qrels_format="trec", format="trec")
     result = cranfield.evaluate(*paths, "Judged@10 NumRet", qrels_format="trec", format="trec")
     kinds = {problem.kind for problem in report.problems if problem.severity == "error"}
     assert kinds <= {"no-common-query", "no-common-document"}

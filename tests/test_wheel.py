@@ -1,13 +1,19 @@
-"""The package installs and works where nothing can be compiled."""
+"""What is released: a wheel that works where nothing can be compiled, the source, and what is said about both."""
 
 import os
+import re
 import subprocess
 import sys
 import sysconfig
+import tarfile
+import tomllib
 import zipfile
+from importlib.metadata import metadata
 from pathlib import Path
 
 import pytest
+
+import cranfield
 
 ROOT = Path(__file__).parents[1]
 
@@ -17,6 +23,16 @@ from cranfield.judge.native import native
 result = cranfield.evaluate({"q": {"a": 1}}, {"q": {"b": 2.0, "a": 1.0}}, "RR")
 print(native, result["RR"], cranfield.__file__)
 """
+
+
+LICENCES = ("LICENSE", "licenses/nanobind.txt", "licenses/robin-map.txt")  # ours, and of what is compiled in
+
+
+def held():
+    """Every file of the package, Python or not."""
+    folder = ROOT / "src" / "cranfield"
+    files = [path.relative_to(folder) for path in folder.rglob("*") if path.is_file()]
+    return [path.as_posix() for path in files if "__pycache__" not in path.parts and path.suffix != ".so"]
 
 
 @pytest.fixture(scope="module")
@@ -39,9 +55,13 @@ def test_it_evaluates_without_a_compiler(wheel, tmp_path):
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         archive.extractall(tmp_path / "site")
-    assert not [name for name in names if name.startswith("tests") or name.endswith(".so")]
-    assert {"cranfield/py.typed", "cranfield/data/collection/qrels/test.tsv"} <= set(names)
-    assert {f"cranfield/show/report/page.{ending}" for ending in ("html", "css", "js")} <= set(names)
+    info = f"cranfield-{cranfield.__version__}.dist-info"
+    # Nothing but the package: no tests, examples or compiled files.
+    assert {name.partition("/")[0] for name in names} == {"cranfield", info}
+    assert not [name for name in names if name.endswith(".so")]
+    assert set(names) >= {f"cranfield/{path}" for path in held()}
+    assert {f"{info}/licenses/{path}" for path in LICENCES} <= set(names)
+    assert wheel.stat().st_size < 2_000_000
     # Not the working tree: only what the wheel holds, and the libraries it needs.
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True)
     path = os.pathsep.join([str(tmp_path / "site"), sysconfig.get_path("purelib")])
@@ -52,3 +72,46 @@ def test_it_evaluates_without_a_compiler(wheel, tmp_path):
         text=True,
     )
     assert done.stdout.split() == ["None", "0.5", str(tmp_path / "site" / "cranfield" / "__init__.py")], done.stderr
+
+
+def test_the_source_holds_what_building_needs_and_no_more(tmp_path):
+    pytest.importorskip("scikit_build_core")
+    code = "import sys; from scikit_build_core.build import build_sdist; build_sdist(sys.argv[1])"
+    subprocess.run([sys.executable, "-c", code, tmp_path], cwd=ROOT, check=True, capture_output=True)
+    (archive,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(archive) as file:
+        names = {name.partition("/")[2] for name in file.getnames()}
+    native = {path.relative_to(ROOT).as_posix() for path in (ROOT / "src" / "native").iterdir()}
+    needed = {"pyproject.toml", "CMakeLists.txt", "README.md", "CITATION.cff", *LICENCES, *native}
+    assert names >= needed | {f"src/cranfield/{path}" for path in held()}
+    assert {name.partition("/")[0] for name in names} == {
+        *("src", "licenses", "LICENSE", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "CITATION.cff"),
+        *("pyproject.toml", "CMakeLists.txt", "PKG-INFO"),
+    }
+    assert archive.stat().st_size < 2_000_000
+
+
+def test_the_version_stands_in_one_place():
+    version = cranfield.__version__
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert project["project"]["dynamic"] == ["version"]
+    assert project["tool"]["scikit-build"]["metadata"]["version"]["input"] == "src/cranfield/version.py"
+    # A citation is a file of its own, which nothing can compute.
+    assert re.search(r"^version: (.*)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)[1] == version
+    assert metadata("cranfield")["Version"] == version
+
+
+def test_the_changelog_keeps_its_form():
+    text = (ROOT / "CHANGELOG.md").read_text()
+    versions = re.findall(r"^## (.*)$", text, re.MULTILINE)
+    assert versions[0] == "[Unreleased]"
+    assert all(re.fullmatch(r"\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d", each) for each in versions[1:])
+    kinds = re.findall(r"^### (.*)$", text, re.MULTILINE)
+    assert set(kinds) <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+
+
+def test_a_page_with_charts_holds_the_licences_of_its_libraries(tmp_path):
+    page = cranfield.write_report(tmp_path / "page.html", "builtin:qrels", ["builtin:keywords"], "AP")
+    text = Path(page.path).read_text(encoding="utf-8")
+    assert "University of Washington Interactive Data Lab" in text
+    assert "Mike Bostock" in text

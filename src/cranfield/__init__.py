@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from cranfield.errors import (
         ComparisonError,
         CranfieldError,
+        DuplicateError,
         InputError,
         MeasureError,
         MissingLibrary,
@@ -75,8 +76,8 @@ _HOMES = {
         *("gate", "power_of", "queries_needed", "query_set_sizes", "stability"),
     ),
     "errors": (
-        *("ComparisonError", "CranfieldError", "InputError", "MeasureError", "MissingLibrary", "OutputError"),
-        *("PolicyError", "SystemFailure"),
+        *("ComparisonError", "CranfieldError", "DuplicateError", "InputError", "MeasureError", "MissingLibrary"),
+        *("OutputError", "PolicyError", "SystemFailure"),
     ),
     "engines.per_query": ("LazyEvaluation",),
     "evaluation": ("evaluate", "evaluate_runs", "value"),
@@ -105,6 +106,7 @@ __all__ = [
     "Conversion",
     "CranfieldError",
     "Difference",
+    "DuplicateError",
     "Evaluation",
     "Explanation",
     "GateResult",
@@ -168,7 +170,10 @@ def __getattr__(name: str) -> Any:
             found = getattr(import_module(f"cranfield.{home}"), name)
             globals()[name] = found
             return found
-    raise AttributeError(f"module 'cranfield' has no attribute '{name}'")
+    from cranfield.others import hint_for
+
+    hint = hint_for(name)
+    raise AttributeError(f"module 'cranfield' has no attribute '{name}'" + (f"\nHint: {hint}" if hint else ""))
 
 
 def __dir__() -> list[str]:

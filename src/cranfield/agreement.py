@@ -17,7 +17,12 @@ from cranfield.read.source import open_source
 
 
 class Overlap(NamedTuple):
-    """Rank-biased overlap: `extrapolated` is the estimate, and the true value lies in [least, least + residual]."""
+    """Rank-biased overlap: `extrapolated` is the estimate, and the true value lies in [least, least + residual].
+
+    >>> overlap = rbo(["a", "b"], ["a", "c"])
+    >>> [round(each, 3) for each in overlap], round(float(overlap), 3)
+    ([0.55, 0.256, 0.699], 0.55)
+    """
 
     extrapolated: float
     least: float
@@ -53,7 +58,12 @@ def rbo(
 
 @dataclass(frozen=True, slots=True)
 class RunOverlap:
-    """How alike two runs are, query by query; a query that one of them lacks is in `missing` and counts 0."""
+    """How alike two runs are, query by query; a query that one of them lacks is in `missing` and counts 0.
+
+    >>> overlap = run_overlap({"1": ["a", "b"], "2": ["c"]}, {"1": ["a", "b"]})
+    >>> overlap.mean, overlap.missing, round(overlap.by_query["1"].extrapolated, 4)
+    (0.5, ('2',), 1.0)
+    """
 
     by_query: Mapping[str, Overlap]
     missing: tuple[str, ...]

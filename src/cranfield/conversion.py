@@ -23,7 +23,14 @@ NO_GROUP = {"0", "Q0"}  # what the second column says where it says nothing
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """What was written, and in `notes` what the new format does not hold."""
+    """What was written, and in `notes` what the new format does not hold.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     done = convert_file("builtin:keywords", f"{folder}/keywords.csv")
+    >>> done.role, done.format, done.rows
+    ('run', 'csv', 200)
+    """
 
     source: str
     target: str
@@ -52,6 +59,11 @@ def convert_file(
     force: replace a target that exists.
     The target is complete or not there. Text is converted in pieces, whatever its size; where all rows of a query are
     needed together and are not, they are brought together in temporary files. Parquet and JSON are read as a whole.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     convert_file("builtin:qrels", f"{folder}/qrels.jsonl.gz").format
+    'jsonl'
     """
     out = os.fspath(target)
     if target_format not in (None, *FORMATS):

@@ -20,7 +20,15 @@ from typing import Any
 
 
 class CranfieldError(Exception):
-    """The root of every error raised on purpose."""
+    """The root of every error raised on purpose.
+
+    >>> import cranfield
+    >>> try:
+    ...     cranfield.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, "nDGC@10")
+    ... except cranfield.CranfieldError as error:
+    ...     print(error.fact, "/", error.hint)
+    there is no measure 'nDGC'. / did you mean nDCG@10?
+    """
 
     def __init__(self, fact: str, *, hint: str = "") -> None:
         self.fact = fact
@@ -36,6 +44,13 @@ class InputError(CranfieldError, ValueError):
     """A source that cannot be read as what it should be.
 
     `source` is the file's name or what stands for it, `line` its line (from 1), where there is one.
+
+    >>> import io, cranfield
+    >>> cranfield.evaluate({"q": {"a": 1}}, io.BytesIO(b"q Q0 a 1 0.5 mine\\nq Q0 b 2 high mine\\n"))
+    Traceback (most recent call last):
+    ...
+    cranfield.errors.InputError: an open file:2: score 'high' is not a number.
+    Hint: a line is: query Q0 document rank score name
     """
 
     def __init__(self, source: str, fact: str, *, line: int | None = None, hint: str = "") -> None:
@@ -46,11 +61,27 @@ class InputError(CranfieldError, ValueError):
 
 
 class DuplicateError(InputError):
-    """A document that stands twice in a ranking or in the judgments of a query."""
+    """A document that stands twice in a ranking or in the judgments of a query.
+
+    >>> import cranfield
+    >>> cranfield.evaluate({"q": {"a": 1}}, {"q": ["a", "b", "a"]}, "AP")
+    Traceback (most recent call last):
+    ...
+    cranfield.errors.DuplicateError: the run: document 'a' stands twice in the ranking of query 'q'.
+    Hint: keep one, or choose which with duplicates='first', 'last' or 'best'
+    """
 
 
 class OutputError(CranfieldError):
-    """A file that cannot be written, or not as it is asked for."""
+    """A file that cannot be written, or not as it is asked for.
+
+    >>> import cranfield
+    >>> cranfield.save_chart({}, "chart.doc")
+    Traceback (most recent call last):
+    ...
+    cranfield.errors.OutputError: chart.doc: what kind of picture this should be is not clear.
+    Hint: end it in .svg, .png or .pdf
+    """
 
     def __init__(self, target: str, fact: str, *, hint: str = "") -> None:
         self.target = target
@@ -58,25 +89,65 @@ class OutputError(CranfieldError):
 
 
 class MeasureError(CranfieldError, ValueError):
-    """A measure, or a parameter of one, that does not exist."""
+    """A measure, or a parameter of one, that does not exist.
+
+    >>> import cranfield
+    >>> cranfield.parse_measure("nDCG@0")
+    Traceback (most recent call last):
+    ...
+    cranfield.errors.MeasureError: nDCG cannot have cutoff=0.
+    Hint: cutoff is a whole number from 1
+    """
 
 
 class PolicyError(CranfieldError, ValueError):
-    """A policy setting that does not exist."""
+    """A policy setting that does not exist.
+
+    >>> import cranfield
+    >>> cranfield.Policy(missing="ignore")
+    Traceback (most recent call last):
+    ...
+    cranfield.errors.PolicyError: missing='ignore' is not a policy.
+    Hint: missing may be 'zero', 'skip', 'error'
+    """
 
 
 class ComparisonError(CranfieldError, ValueError):
-    """Evaluations that cannot be compared, or not in the way that was asked for."""
+    """Evaluations that cannot be compared, or not in the way that was asked for.
+
+    >>> import cranfield
+    >>> cranfield.compare({"q": {"a": 1}}, {"one": {"q": ["a"]}}, "AP")
+    Traceback (most recent call last):
+    ...
+    cranfield.errors.ComparisonError: one run cannot be compared.
+    Hint: give at least two runs
+    """
 
 
 class MissingLibrary(CranfieldError, ImportError):
-    """An optional library that is not installed."""
+    """An optional library that is not installed.
+
+    >>> need("no_such_library", purpose="reading dreams", extra="dreams")
+    Traceback (most recent call last):
+    ...
+    cranfield.errors.MissingLibrary: reading dreams needs the library no_such_library, which is not installed.
+    Hint: pip install 'cranfield[dreams]'
+    """
 
 
 class SystemFailure(CranfieldError):
     """A live search system that did not answer, or not as it should.
 
     `retry` says that the same request may succeed later, `after` how many seconds the system asked to wait.
+
+    >>> import cranfield
+    >>> def search(query, k):
+    ...     raise TimeoutError("it took too long")
+    >>> try:
+    ...     cranfield.open_system(search).search("cats", 10)
+    ... except cranfield.SystemFailure as failure:
+    ...     print(failure, failure.retry)
+    TimeoutError: it took too long True
     """
 
     def __init__(self, fact: str, *, hint: str = "", retry: bool = False, after: float | None = None) -> None:

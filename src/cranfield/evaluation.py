@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 from cranfield.errors import InputError
 from cranfield.judge.judgments import Judgments
@@ -22,6 +22,16 @@ if TYPE_CHECKING:
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10")
 
 Measures = str | Measure | Iterable[str | Measure]
+
+
+class Options(TypedDict, total=False):
+    """How runs and judgments are read: what `evaluate` takes, for all functions that evaluate several runs."""
+
+    policy: Policy | None
+    format: str | None
+    qrels_format: str | None
+    lengths: Any
+    engine: str | None
 
 
 @overload
@@ -114,9 +124,14 @@ def evaluate(
 
 
 def evaluate_runs(
-    qrels: Any, runs: Mapping[str, Any] | Iterable[Any], measures: Measures = DEFAULT_MEASURES, **options: Any
+    qrels: Any,
+    runs: Mapping[str, Any] | Iterable[Any],
+    measures: Measures = DEFAULT_MEASURES,
+    **options: Unpack[Options],
 ) -> dict[str, Evaluation]:
     """Evaluate several runs against judgments that are read once: {name: run}, or paths.
+
+    options: policy, format, qrels_format, lengths and engine, as in `evaluate`; they hold for all runs.
 
     >>> results = evaluate_runs({"q": {"a": 1}}, {"good": {"q": ["a"]}, "bad": {"q": ["b", "a"]}}, "RR")
     >>> {name: result["RR"] for name, result in results.items()}
@@ -222,7 +237,7 @@ def value(measure: str | Measure, grades: Sequence[float | None], missed: Sequen
     >>> round(value("R@5", [1, 1, 1, 0, 0], missed=[1, 1, 1, 1]), 4)
     0.4286
     """
-    wanted = measure if isinstance(measure, Measure) else parse_measure(measure)
+    wanted = parse_measure(measure)
     wanted.check_ranks()
     return float(wanted(JudgedRanks.of_grades(grades, missed))[0])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,7 +29,14 @@ class Position(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """A ranking, and the ideal one that the judgments allow: documents and grades, the best first."""
+    """A ranking, and the ideal one that the judgments allow: documents and grades, the best first.
+
+    >>> explained = explain({"q": {"a": 2, "b": 1}}, {"q": ["x", "a"]}, "q", "P nDCG")
+    >>> explained.positions[1].doc_id, explained.positions[1].grade, explained.positions[1].values["P"]
+    ('a', 2.0, 0.5)
+    >>> explained.ideal, explained.measures
+    ((('a', 2.0), ('b', 1.0)), ('P', 'nDCG'))
+    """
 
     query_id: str
     measures: tuple[str, ...]
@@ -70,15 +77,18 @@ def explain(
     qrels: Any,
     run: Any = None,
     query: str | int | None = None,
-    measures: str | Measure | Sequence[str | Measure] = "P R nDCG",
+    measures: str | Measure | Iterable[str | Measure] = "P R nDCG",
     k: int = 10,
     *,
     policy: Policy | None = None,
+    format: str | None = None,
+    qrels_format: str | None = None,
 ) -> Explanation:
     """Show how the values of one query come about.
 
     `qrels` and `run` are those of `evaluate`; or `qrels` is a list of grades in rank order, and there is no run. A
     measure is shown at every cutoff down to k, whatever cutoff it was named with.
+    policy, format, qrels_format: those of `evaluate`.
 
     >>> print(explain([3, 2, 3, 0, 1], measures="DCG nDCG"))
     ranking
@@ -97,16 +107,18 @@ def explain(
         documents = [str(rank) for rank in range(1, len(qrels) + 1)]
         known = {document: grade for document, grade in zip(documents, qrels, strict=True) if grade is not None}
         return _explanation("", documents, known, wanted, k)
-    judgments = Judgments.read(qrels)
+    judgments = Judgments.read(qrels, qrels_format)
+    if query is None:
+        raise InputError(judgments.name, "which query to explain is not said.", hint=f"it has {_some(judgments)}")
     query_id = str(query)
     if query_id not in judgments.number:
         raise InputError(judgments.name, f"there is no query '{query_id}' in it.", hint=f"it has {_some(judgments)}")
     known = judgments.by_query[query_id]
-    documents = rankings_of(open_source(run, "run"), {query_id: known}, policy or Policy()).get(query_id, [])
+    documents = rankings_of(open_source(run, "run", format), {query_id: known}, policy or Policy()).get(query_id, [])
     return _explanation(query_id, documents, known, wanted, k)
 
 
-def without_cutoff(measures: str | Measure | Sequence[str | Measure]) -> list[Measure]:
+def without_cutoff(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
     """The measures of names that may lack a cutoff: "nDCG" and "P" name a family of cutoffs here."""
     words = measures.split() if isinstance(measures, str) else measures
     found: list[Measure] = []

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from itertools import compress
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,59 +17,9 @@ from cranfield.judge.ranks import JudgedRanks
 from cranfield.measures import Measure, parse_measure
 from cranfield.measures.completion import BUDGET, bounds
 from cranfield.measures.registry import Aggregate
-from cranfield.summary import Counts, Summary, aggregate
+from cranfield.summary import Summary
+from cranfield.values import Bounds, Counts, PoorQuery, QueryValue, aggregate, described, query_facts
 from cranfield.version import __version__
-
-
-class QueryValue(NamedTuple):
-    """One value: a row of the table `per_query`."""
-
-    run: str
-    query_id: str
-    measure: str
-    value: float
-
-
-class PoorQuery(NamedTuple):
-    """A query that performs poorly, and what is known of why."""
-
-    query_id: str
-    value: float
-    relevant: int
-    found: int
-    first: int | None  # the rank of the first relevant document
-    retrieved: int
-    unjudged: int  # of the first ten documents
-
-    @property
-    def reason(self) -> str:
-        """What went wrong, in words."""
-        if not self.relevant:
-            what = "no relevant document is judged"
-        elif not self.retrieved:
-            return f"nothing retrieved, {self.relevant} relevant"
-        elif not self.found:
-            what = f"none of {self.relevant} relevant among {self.retrieved} retrieved"
-        else:
-            what = f"{self.found} of {self.relevant} relevant retrieved, the first at rank {self.first}"
-        return f"{what}; {self.unjudged} unjudged in the top 10" if self.unjudged else what
-
-
-def _described(query_id: str, value: float, facts: Sequence[int]) -> PoorQuery:
-    relevant, found, first, retrieved, unjudged = facts
-    return PoorQuery(query_id, value, relevant, found, first or None, retrieved, unjudged)
-
-
-class Bounds(NamedTuple):
-    """The lowest and the highest mean of a measure, and of each query, over all grades of the unjudged documents.
-
-    `exact` says that there are such grades for both; otherwise the true bounds may be narrower.
-    """
-
-    low: float
-    high: float
-    exact: bool
-    by_query: dict[str, tuple[float, float]]
 
 
 class Evaluation(Summary):
@@ -81,6 +31,19 @@ class Evaluation(Summary):
     >>> result = evaluate({"q1": {"a": 1, "b": 0}}, {"q1": {"a": 0.2, "b": 0.9}}, "RR P@1")
     >>> result["RR"], result["recip_rank"], result["P_1"]
     (0.5, 0.5, 0.0)
+    >>> result.by_query("RR"), result.column("RR"), result.query_ids
+    ({'q1': 0.5}, array([0.5]), ('q1',))
+    >>> result.per_query[0]
+    QueryValue(run='the run', query_id='q1', measure='RR', value=0.5)
+    >>> print(result)
+    the run
+    RR   0.5000
+    P@1  0.0000
+    1 query
+    >>> result.shown("RR"), result.describe_counts(), result.counts.queries
+    ('0.5000', '1 query', 1)
+    >>> result.definition("RR").name, result.queries("RR", ["q1"])[0].first, result.unjudged()
+    ('RR', 2, {'q1': 0})
     """
 
     def __init__(
@@ -111,11 +74,7 @@ class Evaluation(Summary):
         )
         every = {"ranks": judged, **(tables or {})}
         self._values = {measure: measure(every[measure.definition.table])[kept] for measure in self.measures}
-        hit = judged.relevant(1)
-        first = judged.sum(np.where(hit & (judged.running(hit) == 1), judged.rank, 0))
-        unjudged = np.minimum(judged.retrieved, 10) - judged.sum(judged.judged & judged.within(10))
-        facts = [judged.n_relevant(1), judged.sum(hit), first, judged.retrieved, unjudged]
-        self._found = np.stack(facts)[:, kept].astype(int)
+        self._found = query_facts(judged)[:, kept]
 
     def __getitem__(self, measure: str | Measure) -> float:
         wanted = self._find(measure)
@@ -245,7 +204,15 @@ class Evaluation(Summary):
         ]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the evaluation, for a later comparison with another: a JSON file with the value of every query."""
+        """Save the evaluation, for a later comparison with another: a JSON file with the value of every query.
+
+        >>> import tempfile
+        >>> from cranfield import evaluate
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR", name="mine").save(f"{folder}/mine.json")
+        ...     Evaluation.load(f"{folder}/mine.json")
+        <Evaluation of mine: RR=1.0000; 1 query>
+        """
         from cranfield import saved
 
         facts = dict(zip(saved.COLUMNS[1:], self._found.tolist(), strict=True))
@@ -260,7 +227,15 @@ class Evaluation(Summary):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Evaluation:
-        """Load a saved evaluation. It knows all that it knew, except the ranks: `bounds` is an error."""
+        """Load a saved evaluation. It knows all that it knew, except the ranks: `bounds` is an error.
+
+        >>> import tempfile
+        >>> from cranfield import evaluate
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR", name="mine").save(f"{folder}/mine.json")
+        ...     Evaluation.load(f"{folder}/mine.json")["RR"]
+        1.0
+        """
         from cranfield import saved
 
         content = saved.read(path)
@@ -285,7 +260,10 @@ class Evaluation(Summary):
         """What is known of some queries, in the order given."""
         values, facts = self.column(measure), self._found.T.tolist()
         place = {query: at for at, query in enumerate(self.query_ids)}
-        return [_described(query, float(values[place[query]]), facts[place[query]]) for query in query_ids]
+        unknown = [query for query in query_ids if query not in place]
+        if unknown:
+            raise InputError(self.run, f"query '{unknown[0]}' was not evaluated.")
+        return [described(query, float(values[place[query]]), facts[place[query]]) for query in query_ids]
 
     def worst(self, measure: str | Measure | None = None, n: int = 10) -> list[PoorQuery]:
         """The n queries that perform worst, the worst first.
@@ -300,10 +278,16 @@ class Evaluation(Summary):
         lower_is_better = self.definition(self.measures[0] if measure is None else measure).lower_is_better
         order = np.argsort(-values if lower_is_better else values, kind="stable")[: max(n, 0)].tolist()
         facts = self._found.T.tolist()
-        return [_described(self.query_ids[q], float(values[q]), facts[q]) for q in order]
+        return [described(self.query_ids[q], float(values[q]), facts[q]) for q in order]
 
     def to_dict(self, *, per_query: bool = True) -> dict[str, Any]:
-        """The evaluation as plain dicts, ready for JSON."""
+        """The evaluation as plain dicts, ready for JSON.
+
+        >>> from cranfield import evaluate
+        >>> plain = evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR").to_dict()
+        >>> plain["mean"], plain["per_query"]
+        ({'RR': 1.0}, {'1': {'RR': 1.0}})
+        """
         result = super().to_dict()
         if per_query:
             columns = [self._values[measure].tolist() for measure in self.measures]
@@ -314,22 +298,43 @@ class Evaluation(Summary):
         return result
 
     def to_json(self, *, per_query: bool = True, indent: int | None = 2) -> str:
-        """The evaluation as JSON."""
+        """The evaluation as JSON.
+
+        >>> from cranfield import evaluate
+        >>> evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR").to_json(per_query=False)[:21]
+        '{\\n  "run": "the run",'
+        """
         import json
 
         return json.dumps(self.to_dict(per_query=per_query), indent=indent, ensure_ascii=False)
 
     def to_arrow(self) -> Any:
-        """The table `per_query` for pyarrow."""
+        """The table `per_query` for pyarrow.
+
+        >>> from cranfield import evaluate
+        >>> evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR").to_arrow().column_names
+        ['run', 'query_id', 'measure', 'value']
+        """
         arrow = need("pyarrow", extra="frames", purpose="Evaluation.to_arrow")
         return arrow.table(self._columns())
 
     def to_pandas(self) -> Any:
-        """The table `per_query` for pandas."""
+        """The table `per_query` for pandas.
+
+        >>> from cranfield import evaluate
+        >>> print(evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR", name="mine").to_pandas())
+            run query_id measure  value
+        0  mine        1      RR    1.0
+        """
         return need("pandas", purpose="Evaluation.to_pandas").DataFrame(self._columns())
 
     def to_polars(self) -> Any:
-        """The table `per_query` for polars."""
+        """The table `per_query` for polars.
+
+        >>> from cranfield import evaluate
+        >>> evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR", name="mine").to_polars().row(0)
+        ('mine', '1', 'RR', 1.0)
+        """
         return need("polars", purpose="Evaluation.to_polars").DataFrame(self._columns())
 
     def _columns(self) -> dict[str, Any]:

@@ -2,50 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
-import numpy as np
-
 from cranfield.errors import MeasureError
-from cranfield.judge.judgments import Numbers
 from cranfield.judge.policy import Policy
 from cranfield.measures import Measure, parse_measure
-from cranfield.measures.registry import Aggregate, Definition
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """What an evaluation is made of, in queries, and the share of retrieved judged documents whose score is tied."""
-
-    queries: int  # averaged over
-    judged: int
-    missing: int  # judged, but not in the run
-    extra: int  # in the run, but not judged
-    no_relevant: int  # without a judgment of grade 1 or higher
-    tied: float
-
-
-def aggregate(values: Numbers, how: Aggregate, weights: Numbers | None = None) -> float:
-    """Values of queries as one number; 0 where there is no query.
-
-    A sum is exact before it is rounded, so that neither the order of the queries nor who adds them up matters.
-    """
-    if how == "sum":
-        return math.fsum(values.tolist())
-    if not len(values) or (weights is not None and not weights.sum()):
-        return 0.0
-    if how == "geometric":
-        logs = np.log(np.maximum(values, 0.00001))
-        return float(
-            np.exp(math.fsum(logs.tolist()) / len(logs) if weights is None else np.average(logs, weights=weights))
-        )
-    if how == "median":
-        return float(np.median(values))
-    return math.fsum(values.tolist()) / len(values) if weights is None else float(np.average(values, weights=weights))
+from cranfield.measures.registry import Definition
+from cranfield.values import Counts
 
 
 class Summary(Mapping[str, float]):

@@ -17,7 +17,8 @@ import pytest
 
 import cranfield
 from cranfield import InputError, Judgments
-from cranfield.read.streams import Stream, hash_ahead
+from cranfield.read.hashing import hash_ahead
+from cranfield.read.streams import Stream
 
 QRELS = {"1": {"a": 2, "b": 0, "c": 1}, "2": {"a": 1}, "10": {"x": 1.5, "y": -1}}
 RUN = {"1": {"b": 3.5, "a": 2.5, "z": 1.25}, "2": {"z": 2.0, "a": 1.0}, "10": {"y": 0.5, "x": 0.25}, "7": {"a": 1.0}}

@@ -9,21 +9,28 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 from cranfield.advice.cautions import DATA_CAUTIONS, MEASURE_CAUTIONS
 from cranfield.advice.facts import RUN_MEASURES, Facts, RunFacts, facts_of
 from cranfield.advice.recommendations import RECOMMENDATIONS, Recommendation
-from cranfield.evaluation import evaluate_runs
+from cranfield.evaluation import Measures, Options, evaluate_runs
 from cranfield.judge.judgments import Judgments
-from cranfield.measures import Measure, parse_measures
+from cranfield.measures import parse_measures
 
 __all__ = ["Advice", "Facts", "Recommendation", "RunFacts", "advise"]
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What the data look like, which measures suit them, and what to beware of. It prints well at 80 columns."""
+    """What the data look like, which measures suit them, and what to beware of. It prints well at 80 columns.
+
+    >>> advice = advise({"q1": {"a": 1, "b": 0}, "q2": {"b": 1}})
+    >>> advice.facts.queries, advice.facts.graded, advice.recommended[0].measure
+    (2, False, 'RR@10')
+    >>> str(advice).splitlines()[0]
+    'The data'
+    """
 
     facts: Facts
     recommended: tuple[Recommendation, ...]
@@ -42,8 +49,8 @@ class Advice:
 def advise(
     qrels: Any,
     runs: Mapping[str, Any] | Iterable[Any] = (),
-    measures: str | Measure | Iterable[str | Measure] | None = None,
-    **options: Any,
+    measures: Measures | None = None,
+    **options: Unpack[Options],
 ) -> Advice:
     """Recommend measures for judgments and runs, and warn of requested ones that do not suit them.
 

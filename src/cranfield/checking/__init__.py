@@ -7,7 +7,7 @@ it keeps is the judgments, the ids of the queries, and the first problems of eac
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -29,7 +29,16 @@ _Check = TypeVar("_Check", JudgmentCheck, RunCheck)
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """What is wrong with judgments and runs, and what they hold."""
+    """What is wrong with judgments and runs, and what they hold.
+
+    >>> import io
+    >>> qrels, run = io.BytesIO(b"1 0 a 1\\n2 0 a 1\\n"), io.BytesIO(b"1 Q0 a 1 0.5 x\\n")
+    >>> report = check_files(qrels, [run])
+    >>> report.passes(), report.passes(strict=True), report.count("warning"), report.unreadable
+    (True, False, 1, False)
+    >>> report.judgments.queries, report.runs[0].rows
+    (2, 1)
+    """
 
     problems: tuple[Problem, ...]
     more: tuple[More, ...]  # problems that are not listed
@@ -53,17 +62,18 @@ class CheckReport:
 
 
 def check_files(
-    qrels: str | os.PathLike[str] | Any,
-    runs: Iterable[str | os.PathLike[str] | Any],
+    qrels: Any,
+    runs: Any,
     *,
+    format: str | None = None,
     qrels_format: str | None = None,
-    run_format: str | None = None,
     most: int = MOST,
 ) -> CheckReport:
     """Find all problems of a file of judgments and of runs; of each kind and file the first `most` are listed.
 
-    Files are paths, "-" for standard input, or open binary files. Judgments that cannot be read at all raise an
-    InputError; such a run is a problem of the kind "unreadable", and the other runs are still checked.
+    Files are paths, "-" for standard input, or open binary files; of runs, one or several. Judgments that cannot be
+    read at all raise an InputError; such a run is a problem of the kind "unreadable", and the others are still checked.
+    format, qrels_format: the format of the runs and of the judgments, where it cannot be told from the file.
 
     >>> import io
     >>> report = check_files(io.BytesIO(b"1 0 a 1\\n"), [io.BytesIO(b"1 Q0 a 1 0.5 x\\n1 Q0 a 2 0.4 x\\n")])
@@ -78,10 +88,10 @@ def check_files(
         for query, grades in judged.by_query.items()
     }
     streams, checks = [], []
-    for run in runs:
+    for run in [runs] if isinstance(runs, str | os.PathLike) else runs:
         stream = run if isinstance(run, Stream) else Stream(run)
         try:
-            check = _check_run(stream, run_format, judged, never, most)
+            check = _check_run(stream, format, judged, never, most)
         except InputError as error:
             problems = Problems(stream.name, most)
             problems.add_error(error, "unreadable")
@@ -93,7 +103,7 @@ def check_files(
     listed = tuple(problem for problems in found for problem in problems.listed())
     advice = None
     if not any(problem.severity == "error" for problem in listed) and not judged.grouped:
-        advice = advise(Judgments(judged.by_query, name=file.name), streams, format=run_format)
+        advice = advise(Judgments(judged.by_query, name=file.name), streams, format=format)
     return CheckReport(
         problems=listed,
         more=tuple(more for problems in found for more in problems.more()),

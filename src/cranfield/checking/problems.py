@@ -32,7 +32,14 @@ KINDS: dict[str, Severity] = {
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong, where, and what to do about it."""
+    """One thing that is wrong, where, and what to do about it.
+
+    >>> import io, cranfield
+    >>> qrels, run = io.BytesIO(b"1 0 a 1\\n2 0 a 1\\n"), io.BytesIO(b"1 Q0 a 1 0.5 x\\n")
+    >>> [problem] = cranfield.check_files(qrels, [run]).problems
+    >>> problem.kind, problem.severity, problem.file
+    ('missing-query', 'warning', 'an open file')
+    """
 
     file: str
     line: int | None  # from 1; rows where the format has no lines

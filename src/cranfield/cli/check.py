@@ -27,6 +27,6 @@ def command(
     from cranfield.checking import check_files
     from cranfield.show.checking import check_json, check_text
 
-    report = check_files(qrels, runs, qrels_format=qrels_format, run_format=run_format)
+    report = check_files(qrels, runs, format=run_format, qrels_format=qrels_format)
     click.echo(check_json(report) if output == "json" else check_text(report))
     return 2 if report.unreadable else 0 if report.passes(strict=strict) else 1

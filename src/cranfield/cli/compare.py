@@ -33,12 +33,8 @@ from cranfield.cli import options
     show_default=True,
     help="How to print it.",
 )
-@click.option("--ties", help="Order of equal scores: doc_id, smaller_doc_id, file, best, worst.")
-@click.option("--missing", help="A judged query that a run lacks: zero, skip, error.")
-@click.option("--duplicates", help="A document twice in a ranking: error, first, last, best.")
-@click.option("--depth", type=int, help="The deepest rank read.")
-@click.option("--run-format", help="trec, msmarco, csv, tsv, json, jsonl or parquet, if it cannot be told.")
-@click.option("--qrels-format", help="The same for the judgments.")
+@options.policy
+@options.formats
 def command(
     qrels: str,
     runs: tuple[str, ...],

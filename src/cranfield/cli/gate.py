@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from cranfield.cli import options
+
 
 @click.command("gate")
 @click.argument("qrels", required=False)
@@ -32,12 +34,8 @@ import click
     help="How to print it.",
 )
 @click.option("--init", is_flag=True, help="Write a commented config file and a job for GitHub's CI, and stop.")
-@click.option("--ties", help="Order of equal scores: doc_id, smaller_doc_id, file, best, worst.")
-@click.option("--missing", help="A judged query that a run lacks: zero, skip, error.")
-@click.option("--duplicates", help="A document twice in a ranking: error, first, last, best.")
-@click.option("--depth", type=int, help="The deepest rank read.")
-@click.option("--run-format", help="trec, msmarco, csv, tsv, json, jsonl or parquet, if it cannot be told.")
-@click.option("--qrels-format", help="The same for the judgments.")
+@options.policy
+@options.formats
 def command(
     config: Path | None,
     shown: str,
@@ -61,7 +59,6 @@ def command(
     if init:
         _write_files()
         return 0
-    import json
 
     from cranfield.comparison import gate
     from cranfield.judge.policy import Policy
@@ -80,7 +77,7 @@ def command(
     policy = Policy(**{name: settings.pop(name) for name in POLICY if name in settings})
     result = gate(*inputs, policy=policy, format=run_format, qrels_format=qrels_format, **settings)
     if shown == "json":
-        click.echo(json.dumps(result.to_dict(), indent=2, ensure_ascii=False, allow_nan=False))
+        click.echo(result.to_json())
     else:
         click.echo({"text": gate_text, "markdown": gate_markdown, "junit": gate_junit}[shown](result))
     return 0 if result.passed else 1
@@ -96,10 +93,12 @@ def _floor(text: str) -> tuple[str, float]:
         raise click.UsageError(f"--min {text}: write it as nDCG@10=0.4") from None
 
 
-POLICY = ("ties", "missing", "duplicates", "depth")
+POLICY = ("ties", "missing", "duplicates", "depth", "same_id")
 # The settings of a config file, and what each may be.
 SETTINGS: dict[str, type | tuple[type, ...]] = {
-    **dict.fromkeys(("qrels", "baseline", "candidate", "test", "correction", "ties", "missing", "duplicates"), str),
+    **dict.fromkeys(
+        ("qrels", "baseline", "candidate", "test", "correction", "ties", "missing", "duplicates", "same_id"), str
+    ),
     **dict.fromkeys(("max_worse_queries", "seed", "permutations", "depth"), int),
     "alpha": (int, float),
     "tolerance": (int, float, dict),

@@ -145,7 +145,8 @@ def in_engine(runs: Sequence[str], engine: str, format: str | None, spark_master
 
 
 def _tag(run: Any) -> str:
-    from cranfield.read.text import TREC_RUN, last_fields
+    from cranfield.read.layouts import TREC_RUN
+    from cranfield.read.text import last_fields
 
     fields = last_fields(run, TREC_RUN)
     if len(fields) < 6:

@@ -24,7 +24,7 @@ def read_ahead(arguments: Sequence[str]) -> None:
     sizes = {path: os.path.getsize(path) for path in arguments if os.path.isfile(path)}
     largest = max(sizes, key=sizes.__getitem__, default="")
     if sizes.get(largest, 0) >= LARGE:
-        from cranfield.read.streams import hash_ahead
+        from cranfield.read.hashing import hash_ahead
 
         hash_ahead(largest)
 

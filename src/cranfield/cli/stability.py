@@ -16,8 +16,7 @@ from cranfield.cli import options
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the draws.")
 @click.option("--format", "shown", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--missing", help="A judged query that a run lacks: zero, skip, error.")
-@click.option("--run-format", help="trec, msmarco, csv, tsv, json, jsonl or parquet, if it cannot be told.")
-@click.option("--qrels-format", help="The same for the judgments.")
+@options.formats
 def command(
     qrels: str,
     runs: tuple[str, ...],
@@ -36,7 +35,6 @@ def command(
     Example:
       cranfield stability builtin:qrels builtin:keywords builtin:meaning -m nDCG@10 -m Bpref --remove 0.5
     """
-    import json
 
     from cranfield.comparison import stability
     from cranfield.comparison.comparing import USUAL_MEASURES
@@ -48,10 +46,10 @@ def command(
         runs,
         measures or USUAL_MEASURES,
         fractions or FRACTIONS,
-        repeats,
-        seed,
+        repeats=repeats,
+        seed=seed,
         policy=options.chosen_policy(missing=missing),
         format=run_format,
         qrels_format=qrels_format,
     )
-    click.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False) if shown == "json" else stability_text(found))
+    click.echo(found.to_json() if shown == "json" else stability_text(found))

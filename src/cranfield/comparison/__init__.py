@@ -1,8 +1,9 @@
 """Evaluations to conclusions: which run is better, by how much, how sure that is, and whether a change may pass."""
 
 from cranfield.comparison.comparing import compare, compare_evaluations
-from cranfield.comparison.conclusions import Comparison, Difference
+from cranfield.comparison.conclusions import Comparison
 from cranfield.comparison.correlation import MeasureAgreement
+from cranfield.comparison.differences import Difference
 from cranfield.comparison.gating import GateResult, gate
 from cranfield.comparison.power import detectable_difference, power_of, queries_needed, query_set_sizes
 from cranfield.comparison.thinning import Stability, stability

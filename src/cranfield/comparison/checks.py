@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from cranfield.comparison.significance import SAME
 from cranfield.measures import Measure
-from cranfield.result import Evaluation, PoorQuery
+from cranfield.result import Evaluation
+from cranfield.values import PoorQuery
 
 
 class WorseQuery(NamedTuple):

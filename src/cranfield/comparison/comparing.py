@@ -5,19 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from cranfield.comparison.conclusions import Change, Comparison, Difference, Inputs, all_pairs
+from cranfield.comparison.conclusions import Comparison, Inputs, all_pairs
 from cranfield.comparison.corrections import CORRECTIONS
+from cranfield.comparison.differences import Change, Difference
 from cranfield.comparison.pairing import Paired, judged_cutoff, paired
 from cranfield.comparison.power import detectable_difference
 from cranfield.comparison.significance import TESTS, Settings, Tested, deviation, effect_size
 from cranfield.comparison.tukey import tukey
 from cranfield.comparison.unjudged import Reach, all_bounds, reach
 from cranfield.errors import ComparisonError
-from cranfield.evaluation import Measures, evaluate_runs
+from cranfield.evaluation import Measures, Options, evaluate_runs
 from cranfield.judge.grouped import GroupedJudgments
 from cranfield.judge.judgments import Judgments, Numbers
 from cranfield.measures import Measure, parse_measures
@@ -43,7 +44,7 @@ def compare(
     seed: int = SEED,
     permutations: int = PERMUTATIONS,
     bounds: bool = True,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> Comparison:
     """Compare runs, query by query: is the difference more than chance, how large is it, and can it be trusted?
 
@@ -94,7 +95,7 @@ def compare(
         for each, run in zip(evaluations, every, strict=True)
         if not isinstance(run, Evaluation) and not is_lazy(run)
     }
-    return replace(found, inputs=Inputs(qrels, again, options))
+    return replace(found, inputs=Inputs(qrels, again, dict(options)))
 
 
 def _spooled(thing: Any) -> Any:
@@ -112,7 +113,11 @@ def _is(run: Any, baseline: Any) -> bool:
 
 
 def evaluated(
-    qrels: Any, runs: Sequence[Any], names: Sequence[str] | None, measures: Sequence[Measure], **options: Any
+    qrels: Any,
+    runs: Sequence[Any],
+    names: Sequence[str] | None,
+    measures: Sequence[Measure],
+    **options: Unpack[Options],
 ) -> list[Evaluation]:
     """An evaluation of each run that is not one. Judgments are read once, and Judged stands beside every measure."""
     new = [place for place, run in enumerate(runs) if not isinstance(run, Evaluation)]
@@ -121,7 +126,7 @@ def evaluated(
     ordinary = all(measure.definition.table == "ranks" for measure in measures)
     every = dict.fromkeys((*measures, *(parse_measures([f"Judged@{k}" for k in cutoffs]) if ordinary else ())))
     given = {names[place]: runs[place] for place in new} if names else [runs[place] for place in new]
-    found = iter(evaluate_runs(qrels, given, every, **options).values()) if new else iter(())
+    found = iter(evaluate_runs(qrels, given, tuple(every), **options).values()) if new else iter(())
     return [run if isinstance(run, Evaluation) else next(found) for run in runs]
 
 
@@ -137,7 +142,16 @@ def compare_evaluations(
     permutations: int = PERMUTATIONS,
     bounds: bool = True,
 ) -> Comparison:
-    """`compare` for runs that were evaluated before, by all of their measures or some."""
+    """`compare` for runs that were evaluated before, by all of their measures or some.
+
+    >>> from cranfield import evaluate
+    >>> qrels = {"1": {"a": 1}, "2": {"a": 1}, "3": {"a": 1}}
+    >>> old = evaluate(qrels, {"1": ["b", "a"], "2": ["c", "b", "a"], "3": ["a"]}, "RR", name="old")
+    >>> new = evaluate(qrels, {"1": ["a"], "2": ["a"], "3": ["b", "a"]}, "RR", name="new")
+    >>> [difference] = compare_evaluations([old, new], baseline="old")
+    >>> round(difference.difference, 4), difference.verdict
+    (0.2222, 'no significant difference')
+    """
     evaluations = list(evaluations)
     _check(test, correction, alpha, permutations)
     wanted = parse_measures(measures) if measures is not None else list(evaluations[0].measures if evaluations else ())

@@ -1,4 +1,4 @@
-"""What a comparison says: differences with all that is needed to judge them, and the table of the runs."""
+"""What a comparison says: its differences, and the table of the runs."""
 
 from __future__ import annotations
 
@@ -11,74 +11,14 @@ from math import ceil, log10
 from typing import Any, NamedTuple
 
 from cranfield.comparison.correlation import MeasureAgreement, RunAgreement, measure_agreement, run_agreement
+from cranfield.comparison.differences import Difference
 from cranfield.comparison.pairing import Paired, judged_cutoff
 from cranfield.comparison.power import USUAL, SizeRow, query_set_sizes
-from cranfield.comparison.unjudged import Reach
 from cranfield.errors import ComparisonError
 from cranfield.measures import Measure, parse_measure
 from cranfield.result import Evaluation
 
 UNDECIDED = "not decided: unjudged documents could reverse this"
-
-
-class Change(NamedTuple):
-    """A query and its values in both runs."""
-
-    query_id: str
-    baseline: float
-    run: float
-
-    @property
-    def difference(self) -> float:
-        """By how much the run is above the baseline."""
-        return self.run - self.baseline
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """The difference run - baseline of a measure, and how far it can be trusted.
-
-    low, high: its interval, at the level 1 - alpha; of this difference alone, except for Tukey's test.
-    p, adjusted: the p-value, and the same corrected for the family of comparisons.
-    effect: Cohen's d of paired values with Hedges' correction; None where every query differs by the same amount.
-    better, same, worse: queries for which the run is better (higher, unless lower is better), the same, or worse.
-    spread: the standard deviation of the differences of the queries.
-    detectable: the true difference that would be found with a power of 0.8, at the alpha that the correction leaves.
-    changed: the queries that differ most, the most first.
-    reach: how low and high unjudged documents could make it; None where that is not known.
-    """
-
-    measure: str
-    baseline: str
-    run: str
-    difference: float
-    low: float
-    high: float
-    p: float
-    adjusted: float
-    significant: bool
-    effect: float | None
-    better: int
-    same: int
-    worse: int
-    spread: float
-    detectable: float
-    changed: tuple[Change, ...]
-    reach: Reach | None
-    lower_is_better: bool = False
-
-    @property
-    def could_reverse(self) -> bool | None:
-        """Whether unjudged documents could turn the difference round; None where that is not known."""
-        return None if self.reach is None else self.reach.could_reverse(self.difference)
-
-    @property
-    def verdict(self) -> str:
-        """Whether the run is better, in words."""
-        if not self.significant or self.difference == 0:
-            return "no significant difference"
-        improved = (self.difference > 0) != self.lower_is_better
-        return f"significantly {'better' if improved else 'worse'}"
 
 
 class Cell(NamedTuple):
@@ -114,9 +54,35 @@ class Inputs(NamedTuple):
     options: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Comparison:
-    """The result of `compare`: a `Difference` for each pair and measure, and the means of all runs."""
+    """The result of `compare`: a `Difference` for each pair and measure, and the means of all runs.
+
+    Measures are found by any of their names.
+
+    >>> from cranfield import compare
+    >>> qrels = {str(q): {"a": 1} for q in range(8)}
+    >>> old, new = {str(q): ["b", "a"] for q in range(7)}, {str(q): ["a", "b"] for q in range(8)}
+    >>> comparison = compare(qrels, {"old": old, "new": new}, "RR P@1")
+    >>> comparison
+    <Comparison of old, new by RR, P@1: 8 queries>
+    >>> print(comparison)
+    RR: new - old = +0.5625 (95% interval +0.4147 to +0.7103), corrected p < 0.0001: significantly better
+    P@1: new - old = +1.0000 (95% interval +1.0000 to +1.0000), corrected p = 0.0078: significantly better
+    8 queries; paired t-test, two-sided; Holm over a family of 2 (1 pair × 2 measures)
+    >>> comparison.find("recip_rank", "new", "old").better, len(comparison.of("RR")), comparison.pairs
+    (8, 1, 1)
+    >>> comparison.means["RR"], comparison.groups("RR"), comparison.discriminative_power()
+    ({'old': 0.4375, 'new': 1.0}, [('new',), ('old',)], {'RR': 1.0, 'P@1': 1.0})
+    >>> comparison.judged_of("P@1", "new"), [row.run for row in comparison.table().rows]
+    (1.0, ['old', 'new'])
+    >>> comparison.query_set_sizes("RR")[-1].difference, comparison.to_dict()["correction"], comparison.to_json()[:8]
+    (0.1, 'holm', '{\\n  "run')
+    >>> comparison.described() == f"paired t-test, two-sided; {comparison.family}"
+    True
+    >>> [(each.one, each.other) for each in (*comparison.agreement(), *comparison.run_agreement())]
+    [('RR', 'P@1'), ('old', 'new'), ('old', 'new')]
+    """
 
     runs: tuple[str, ...]
     measures: tuple[Measure, ...]
@@ -139,7 +105,19 @@ class Comparison:
     def __iter__(self) -> Iterator[Difference]:
         return iter(self.differences)
 
-    def find(self, measure: str, run: str, baseline: str | None = None) -> Difference:
+    def __repr__(self) -> str:
+        measures = ", ".join(measure.name for measure in self.measures)
+        return f"<Comparison of {', '.join(self.runs)} by {measures}: {_count(self.queries, 'query', 'queries')}>"
+
+    def __str__(self) -> str:
+        lines = [
+            f"{each.measure}: {each.run} - {each.baseline} = {each.difference:+.4f} ({1 - self.alpha:.0%} interval "
+            f"{each.low:+.4f} to {each.high:+.4f}), corrected p {_p(each.adjusted)}: {each.verdict}"
+            for each in self.differences
+        ]
+        return "\n".join((*lines, f"{_count(self.queries, 'query', 'queries')}; {self.described()}"))
+
+    def find(self, measure: str | Measure, run: str, baseline: str | None = None) -> Difference:
         """The difference of a measure between two runs, as it was computed: run - baseline."""
         name, base = parse_measure(measure).name, baseline or self.baseline
         for each in self.differences:
@@ -171,8 +149,7 @@ class Comparison:
     def discriminative_power(self) -> dict[str, float]:
         """For each measure the share of the pairs that it separates (Sakai 2006)."""
         return {
-            measure.name: sum(each.significant for each in self.of(measure.name)) / self.pairs
-            for measure in self.measures
+            measure.name: sum(each.significant for each in self.of(measure)) / self.pairs for measure in self.measures
         }
 
     def agreement(self) -> list[MeasureAgreement]:
@@ -183,11 +160,15 @@ class Comparison:
         """How much each pair of runs agrees on which queries are hard."""
         return run_agreement(self.values)
 
-    def of(self, measure: str) -> list[Difference]:
+    def of(self, measure: str | Measure) -> list[Difference]:
         """The differences of a measure."""
-        return [each for each in self.differences if each.measure == measure]
+        wanted = parse_measure(measure)
+        if wanted not in self.measures:
+            known = ", ".join(each.name for each in self.measures)
+            raise ComparisonError(f"the runs were not compared by {wanted}.", hint=f"the measures are {known}")
+        return [each for each in self.differences if each.measure == wanted.name]
 
-    def groups(self, measure: str) -> list[tuple[str, ...]]:
+    def groups(self, measure: str | Measure) -> list[tuple[str, ...]]:
         """The largest groups of runs that are not separable by a measure, the best first; groups may overlap.
 
         Only where all pairs were compared.
@@ -247,12 +228,12 @@ class Comparison:
         groups = self.groups(measure)
         return {run: "".join(_letter(place) for place, group in enumerate(groups) if run in group) for run in self.runs}
 
-    def query_set_sizes(self, measure: str) -> list[SizeRow]:
+    def query_set_sizes(self, measure: str | Measure) -> list[SizeRow]:
         """How many queries would show a given difference, if differences vary as those of the widest pair here do.
 
         The differences are 0.01, 0.02, 0.05 and 0.1, or as many times ten of that as the measure's scale needs.
         """
-        spread = max(each.spread for each in self.of(parse_measure(measure).name))
+        spread = max(each.spread for each in self.of(measure))
         scale = 10 ** max(0, ceil(log10(spread))) if spread else 1
         return query_set_sizes(spread, [scale * each for each in (0.01, 0.02, 0.05, 0.1)], alpha=self.alpha)
 
@@ -308,7 +289,7 @@ class Comparison:
 
         return comparison_html(self)
 
-    def judged_of(self, measure: str, run: str) -> float | None:
+    def judged_of(self, measure: str | Measure, run: str) -> float | None:
         """The share of a run's first documents that is judged, down to the measure's cutoff or 10."""
         return self.judged[f"Judged@{judged_cutoff(parse_measure(measure))}"][run]
 
@@ -318,8 +299,12 @@ def all_pairs(count: int) -> list[tuple[int, int]]:
     return list(combinations(range(count), 2))
 
 
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def _p(value: float) -> str:
+    return "< 0.0001" if value < 0.0001 else f"= {value:.4f}"
 
 
 def _letter(place: int) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from math import sqrt
 from statistics import NormalDist
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -28,7 +29,7 @@ from cranfield.comparison.pairing import check_same_inputs, judged_cutoff, paire
 from cranfield.comparison.power import USUAL, detectable_difference
 from cranfield.comparison.significance import TESTS, Settings, deviation
 from cranfield.errors import ComparisonError
-from cranfield.evaluation import Measures
+from cranfield.evaluation import Measures, Options
 from cranfield.judge.judgments import Numbers
 from cranfield.measures import Measure, parse_measure, parse_measures
 from cranfield.result import Evaluation
@@ -40,7 +41,15 @@ LISTED = 10  # queries that got worse, for each measure
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """The result of `gate`; true if the change may pass."""
+    """The result of `gate`; true if the change may pass.
+
+    >>> qrels, good = {str(q): {"a": 1} for q in range(9)}, {str(q): ["a", "b"] for q in range(9)}
+    >>> result = gate(qrels, good, {str(q): ["b", "a"] for q in range(9)}, "RR")
+    >>> result.passed, [check.passed for check in result.checks], result.measures[0].worse
+    (False, [False], 9)
+    >>> result.to_dict()["test"], result.to_json()[:19]
+    ('t', '{\\n  "passed": false')
+    """
 
     passed: bool
     baseline: str
@@ -68,6 +77,10 @@ class GateResult:
             "power": USUAL,
         }
 
+    def to_json(self, *, indent: int | None = 2) -> str:
+        """The result as JSON."""
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
 
 def gate(
     qrels: Any,
@@ -84,7 +97,7 @@ def gate(
     correction: str = "holm",
     seed: int = SEED,
     permutations: int = PERMUTATIONS,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> GateResult:
     """Let a candidate pass unless it is worse than the baseline, beyond tolerance and beyond chance.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cranfield.comparison.comparing import USUAL_MEASURES
+from cranfield.comparison.comparing import SEED, USUAL_MEASURES
 from cranfield.comparison.correlation import tau
 from cranfield.errors import ComparisonError, InputError
 from cranfield.evaluation import Measures, run_name
@@ -43,7 +44,13 @@ class StabilityRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Stability:
-    """The result of `stability`: a row for each measure and share of judgments removed; `by_run` are means of runs."""
+    """The result of `stability`: a row for each measure and share of judgments removed; `by_run` are means of runs.
+
+    >>> qrels, run = {str(q): {"a": 1, "b": 0} for q in range(20)}, {str(q): ["b", "a"] for q in range(20)}
+    >>> found = stability(qrels, {"mine": run}, "RR", [0.0])
+    >>> found.by_run["RR", 0.0], found.to_dict()["judgments"], found.to_json()[:15]
+    ({'mine': 0.5}, 40, '{\\n  "runs": [\\n ')
+    """
 
     runs: tuple[str, ...]
     measures: tuple[str, ...]
@@ -66,15 +73,19 @@ class Stability:
             "rows": [{**row._asdict(), "by_run": self.by_run[row.measure, row.removed]} for row in self.rows],
         }
 
+    def to_json(self, *, indent: int | None = 2) -> str:
+        """The result as JSON."""
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
 
 def stability(
     qrels: Any,
     runs: Mapping[str, Any] | Iterable[Any],
     measures: Measures = USUAL_MEASURES,
     fractions: Sequence[float] = FRACTIONS,
-    repeats: int = 20,
-    seed: int = 0,
     *,
+    repeats: int = 20,
+    seed: int = SEED,
     policy: Policy | None = None,
     format: str | None = None,
     qrels_format: str | None = None,
@@ -131,12 +142,7 @@ def without(table: JudgedRanks, gone: Flags) -> JudgedRanks:
     """The table as if some rows of the judgments had never been made."""
     kept, known = ~gone[table.row], ~gone[table.judged_row]
     return replace(
-        table,
-        query=table.query[kept],
-        rank=table.rank[kept],
-        grade=table.grade[kept],
-        tied=table.tied[kept],
-        row=table.row[kept],
+        table.rows(kept),
         judged_grades=table.judged_grades[known],
         judged_first=ends(np.bincount(table.judged_query[known], minlength=len(table)).tolist()),
         judged_row=table.judged_row[known],

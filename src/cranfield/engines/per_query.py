@@ -28,7 +28,8 @@ from cranfield.judge.policy import Policy
 from cranfield.judge.ranks import JudgedRanks
 from cranfield.measures import Measure
 from cranfield.read.source import Lazy
-from cranfield.summary import Counts, Summary
+from cranfield.summary import Summary
+from cranfield.values import Counts
 from cranfield.version import __version__
 
 VALUES = "per_query.parquet"

@@ -35,6 +35,15 @@ class GroupedJudgments:
     group: its group
     subgroup: its subgroup, counted from 0 in each group
     grades: its grade
+
+    >>> from cranfield import evaluate
+    >>> judgments = GroupedJudgments.read({"q": {"history": {"a": 1}, "price": {"a": 1, "b": 2}}})
+    >>> judgments.group_ids, judgments.flat.by_query
+    (('history', 'price'), {'q': {'a': 1.0, 'b': 2.0}})
+    >>> evaluate(judgments, {"q": ["b", "a"]}, "StRecall@1")["StRecall@1"]
+    0.5
+    >>> GroupedJudgments.read({"q": {"history": {"a": 1}}}).to_judgments()
+    Judgments(queries=1, judgments=1)
     """
 
     def __init__(self, by_query: ByGroup, *, name: str, sha256: str = "") -> None:

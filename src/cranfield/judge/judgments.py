@@ -14,9 +14,10 @@ import numpy.typing as npt
 
 from cranfield.errors import DuplicateError, InputError
 from cranfield.judge.native import native
+from cranfield.read.layouts import PREFERENCES, TREC_QRELS
 from cranfield.read.mappings import Pairs, finite, id_text
 from cranfield.read.source import Rankings, Table, Text, open_source
-from cranfield.read.text import PREFERENCES, TREC_QRELS, BadLine, blocks, decoded
+from cranfield.read.text import BadLine, blocks, decoded
 
 Integers = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.float64]
@@ -32,6 +33,12 @@ class Judgments:
     first: rows first[q] to first[q + 1] belong to query q
     grades: the grade of every row
     sha256: of the file's bytes, or of the columns where the judgments came from memory
+
+    >>> judgments = Judgments.read({"10": {"d1": 2}, "9": {"d3": 0, "d2": 1}})
+    >>> len(judgments), judgments.query_ids, judgments.document_ids, judgments.grades.tolist()
+    (2, ('9', '10'), ['d2', 'd3', 'd1'], [1.0, 0.0, 2.0])
+    >>> judgments.by_query["10"], judgments.number["10"], judgments.query.tolist()
+    ({'d1': 2.0}, 1, [0, 0, 1])
     """
 
     def __init__(self, by_query: Mapping[str, Mapping[str, float]], *, name: str, sha256: str = "") -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -16,6 +16,8 @@ from cranfield.judge.memory import scan_rankings, scan_table
 from cranfield.judge.native import native
 from cranfield.judge.policy import Policy
 from cranfield.judge.scan import Scanned, scan_text
+from cranfield.judge.ties import ranks_by_grade
+from cranfield.read.mappings import finite
 from cranfield.read.source import Rankings, Source, Table, Text
 
 Flags = npt.NDArray[np.bool_]
@@ -48,6 +50,27 @@ class JudgedRanks:
     of the judgments.
 
     A negative grade means "pooled, not judged". Rows that carry one stay, since inferred measures need them.
+
+    What measures are written with, for one ranking of grades 2, 0, not judged, 1, with another 1 not retrieved:
+
+    >>> judged = JudgedRanks.of_grades([2, 0, None, 1], missed=[1])
+    >>> judged.rank.tolist(), judged.grade.tolist(), judged.retrieved.tolist(), len(judged)
+    ([1, 2, 4], [2.0, 0.0, 1.0], [4], 1)
+    >>> hit = judged.relevant(1) & judged.within(10)
+    >>> hit.tolist(), judged.running(hit).tolist(), judged.judged.tolist()
+    ([True, False, True], [1, 1, 2], [True, True, True])
+    >>> judged.sum(hit * judged.running(hit) / judged.rank) / judged.n_relevant(1)  # average precision
+    array([0.5])
+    >>> judged.n_judged(), judged.judged_sum(judged.judged_grades), judged.highest_grade, judged.distinct_grades
+    (array([4.]), array([4.]), array([2.]), [0.0, 1.0, 2.0])
+    >>> judged.running_sum(judged.grade).tolist(), judged.running_product_before(judged.grade).tolist()
+    ([2.0, 2.0, 3.0], [1.0, 2.0, 0.0])
+    >>> judged.ideal.grade.tolist(), judged.ideal_rank.tolist(), judged.in_ideal(judged.ideal.grade).tolist()
+    ([2.0, 1.0, 1.0, 0.0], [1, 2, 3, 4], [2.0, 1.0, 0.0])
+    >>> judged.condensed.rank.tolist(), judged.cut(2).rank.tolist(), judged.only(0).rank.tolist()
+    ([1, 2, 3], [1, 2], [1, 2, 4])
+    >>> judged.rows(hit).rank.tolist(), judged.first.tolist(), judged.judged_query.tolist()
+    ([1, 4], [0, 3], [0, 0, 0, 0])
     """
 
     query_ids: tuple[str, ...]
@@ -197,7 +220,7 @@ class JudgedRanks:
     def condensed(self) -> JudgedRanks:
         """The table of the rankings without their unjudged documents."""
         kept = self.judged
-        table = self._rows(kept)
+        table = self.rows(kept)
         return replace(
             table,
             rank=table.running(np.ones(len(table.rank), dtype=np.bool_)),
@@ -214,7 +237,7 @@ class JudgedRanks:
         if depth is None or not (self.retrieved > depth).any():
             return self
         lengths = self.lengths and tuple(lengths[:depth] for lengths in self.lengths)
-        return replace(self._rows(self.within(depth)), retrieved=np.minimum(self.retrieved, depth), lengths=lengths)
+        return replace(self.rows(self.within(depth)), retrieved=np.minimum(self.retrieved, depth), lengths=lengths)
 
     def only(self, query: int) -> JudgedRanks:
         """The table of one query."""
@@ -235,7 +258,8 @@ class JudgedRanks:
             lengths=self.lengths and self.lengths[query : query + 1],
         )
 
-    def _rows(self, kept: Flags) -> JudgedRanks:
+    def rows(self, kept: Flags) -> JudgedRanks:
+        """The table with some of its rows."""
         return replace(
             self,
             query=self.query[kept],
@@ -275,10 +299,11 @@ class JudgedRanks:
 
         `missed` are the grades of judged documents that were not retrieved.
         """
-        judged = [(rank, grade) for rank, grade in enumerate(grades, 1) if grade is not None]
+        judged = [(rank, finite(grade, "the grades", f"rank {rank}")) for rank, grade in _ranked(grades)]
         rank = np.array([rank for rank, _ in judged], dtype=np.int64)
         grade = np.array([grade for _, grade in judged], dtype=np.float64)
-        every = np.concatenate((grade, np.asarray(missed, dtype=np.float64)))
+        more = [finite(grade, "the grades", "a missed document") for grade in missed]
+        every = np.concatenate((grade, np.array(more, dtype=np.float64)))
         best_first = np.argsort(-every, kind="stable")
         return cls(
             query_ids=("",),
@@ -295,6 +320,12 @@ class JudgedRanks:
         )
 
 
+def _ranked(grades: Sequence[float | None]) -> Iterator[tuple[int, float]]:
+    if isinstance(grades, str | bytes):
+        raise InputError("the grades", f"{grades!r:.60} is not a list of numbers.", hint="for instance [3, 0, None, 1]")
+    return ((rank, grade) for rank, grade in enumerate(grades, 1) if grade is not None)
+
+
 def _table(judgments: Graded, scanned: Scanned, policy: Policy) -> JudgedRanks:
     found = scanned.found
     query, grade = judgments.query[found.row], judgments.grades[found.row]
@@ -303,7 +334,7 @@ def _table(judgments: Graded, scanned: Scanned, policy: Policy) -> JudgedRanks:
     if policy.ties == "smaller_doc_id":
         rank = found.above + found.tied - found.before  # before are the larger ids
     elif policy.ties in ("best", "worst") and tied.any():
-        rank = _rank_ties_by_grade(query, grade, found.above, found.before, found.tied, policy.ties == "best")
+        rank = ranks_by_grade(query, grade, found.above, found.before, found.tied, policy.ties == "best")
     order = _order(query, rank)
     by_grade = _order(judgments.query, -judgments.grades)
     return JudgedRanks(
@@ -328,28 +359,3 @@ def _order(query: Integers, key: npt.NDArray[Any]) -> Integers:
     if np.all((step > 0) | ((step == 0) & (np.diff(key) >= 0))):
         return np.arange(len(query))
     return np.lexsort((key, query))
-
-
-def _rank_ties_by_grade(
-    query: Integers, grade: Numbers, above: Integers, before: Integers, size: Integers, best: bool
-) -> Integers:
-    """Ranks where the documents of a tie stand in the order of their grades.
-
-    Unjudged documents have grade 0 here. Equal grades stay in the order of the document ids.
-    """
-    worth = np.maximum(grade, 0)
-    order = np.lexsort((before, -worth if best else worth, above, query))
-    position = np.arange(len(order))
-    new_tie = np.ones(len(order), dtype=np.bool_)
-    new_tie[1:] = (np.diff(query[order]) != 0) | (np.diff(above[order]) != 0)
-    start = np.maximum.accumulate(np.where(new_tie, position, 0))
-    place = position - start  # among the judged documents of the tie
-    # The unjudged documents of the tie, which the table does not hold, stand beside grade 0: below what is relevant
-    # when that comes first, above it when that comes last.
-    judged = np.diff(np.append(np.flatnonzero(new_tie), len(order)))[np.cumsum(new_tie) - 1]
-    unjudged = size[order] - judged
-    relevant = worth[order] > 0
-    place = place + np.where(relevant != best, unjudged, 0)
-    rank = np.empty_like(above)
-    rank[order] = above[order] + 1 + place
-    return rank

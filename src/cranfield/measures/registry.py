@@ -81,8 +81,9 @@ class Measure:
     """A measure with its parameters; `name` is its one canonical spelling.
 
     >>> from cranfield.measures import parse_measure
-    >>> parse_measure("ndcg_cut_10").name
-    'nDCG@10'
+    >>> ndcg = parse_measure("ndcg_cut_10")
+    >>> ndcg.name, ndcg.definition.name, ndcg.parameters, ndcg.replace(cutoff=5).name
+    ('nDCG@10', 'nDCG', (('cutoff', 10),), 'nDCG@5')
     """
 
     definition: Definition
@@ -136,9 +137,23 @@ def measure(
 
     With `table`, it is a function of `SubtopicRanks`, `PreferenceRanks` or `GroupRanks`.
     An alias may fix parameters: "recall_cap" or "SetRelP(relative=True)" are both fine.
+    A measure of your own may be registered again, as when a notebook's cell is run twice; those that come with
+    cranfield keep their names.
+
+    >>> from cranfield import JudgedRanks, evaluate, measure
+    >>> @measure("FirstRank", lower_is_better=True, range=(0.0, float("inf")))
+    ... def first_rank(judged: JudgedRanks, *, rel: float = 1):
+    ...     "The rank of the first relevant document; 0 if there is none."
+    ...     hit = judged.relevant(rel)
+    ...     return judged.sum(judged.rank * (hit & (judged.running(hit) == 1)))
+    >>> evaluate({"q": {"a": 1}}, {"q": ["x", "a"]}, "FirstRank RR")
+    <Evaluation of the run: FirstRank=2.0000, RR=0.5000; 1 query>
     """
+    if not isinstance(name, str):
+        raise MeasureError("a measure needs a name.", hint='write @measure("Name") above the function')
 
     def register(function: Function) -> Function:
+        _check_names((name, *aliases), function)
         given = function.__kwdefaults__ or {}
         names = function.__code__.co_varnames[1 : 1 + function.__code__.co_kwonlyargcount]
         defaults = {parameter: given.get(parameter, REQUIRED) for parameter in names} | {"judged_only": False}
@@ -167,6 +182,20 @@ def measure(
         return function
 
     return register
+
+
+def _check_names(names: tuple[str, ...], function: Function) -> None:
+    """Refuse a measure of one's own that takes the name of one that comes with cranfield."""
+    for name in names:
+        known = find(name.partition("(")[0])
+        if known and _comes_with_us(known[0].function) and not _comes_with_us(function):
+            raise MeasureError(
+                f"'{name}' is a name of {known[0].name}, which comes with cranfield.", hint="choose another"
+            )
+
+
+def _comes_with_us(function: Function) -> bool:
+    return function.__module__.partition(".")[0] == __name__.partition(".")[0]
 
 
 def plain(name: str) -> str:

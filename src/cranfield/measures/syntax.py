@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from cranfield.errors import MeasureError
@@ -32,6 +32,9 @@ def parse_measures(measures: str | Measure | Iterable[str | Measure]) -> tuple[M
     """
     if isinstance(measures, str | Measure):
         measures = [measures]
+    judgments = isinstance(measures, Mapping) and not all(isinstance(each, Measure) for each in measures)
+    if judgments or not isinstance(measures, Iterable):
+        raise MeasureError(f"{measures!r:.60} names no measures.", hint="the order is: qrels, run, measures")
     found: dict[Measure, None] = {}
     for item in measures:
         if isinstance(item, Measure):
@@ -39,7 +42,7 @@ def parse_measures(measures: str | Measure | Iterable[str | Measure]) -> tuple[M
         elif isinstance(item, str):
             found.update((parse_measure(word), None) for word in _words(item))
         else:
-            raise MeasureError(f"{item!r} is not a measure.", hint="a measure is named by a string such as 'nDCG@10'")
+            raise _not_named(item)
     if not found:
         raise MeasureError("no measure is named.", hint="for instance 'nDCG@10'")
     return tuple(found)
@@ -79,12 +82,17 @@ def _expanded(word: str) -> list[str]:
     return [f"{name}{mark}{number}" for number in numbers.split(",")]
 
 
-def parse_measure(text: str) -> Measure:
-    """Read one measure.
+def parse_measure(measure: str | Measure) -> Measure:
+    """Read one measure; one that is read already stays as it is.
 
     >>> parse_measure("recip_rank").name, parse_measure("hit_rate@5").name, parse_measure("precision@5-l2").name
     ('RR', 'Success@5', 'P(rel=2)@5')
     """
+    if isinstance(measure, Measure):
+        return measure
+    if not isinstance(measure, str):
+        raise _not_named(measure)
+    text = measure
     parts = _OURS.fullmatch(text.strip())
     if parts is None:
         raise MeasureError(f"'{text}' is not a measure.", hint="a measure looks like nDCG@10 or P(rel=2)@5")
@@ -102,14 +110,18 @@ def parse_measure(text: str) -> Measure:
         if definition is None or cut is None:
             raise MeasureError(f"there is no measure '{name}'.", hint=_suggestion(name, at))
         given[definition[0].at] = cut[2]
-    measure, fixed = definition
+    known, fixed = definition
     given |= fixed
     for pair in re.split(r",(?![^{]*\})", inside or ""):  # a comma between braces belongs to a map
         if pair.strip():
-            given |= _parameter(pair, measure)
+            given |= _parameter(pair, known)
     if at is not None:
-        given[measure.at] = at
-    return measure(**given)
+        given[known.at] = at
+    return known(**given)
+
+
+def _not_named(thing: object) -> MeasureError:
+    return MeasureError(f"{thing!r:.60} is not a measure.", hint="a measure is named by a string such as 'nDCG@10'")
 
 
 def find_definition(name: str) -> Definition:

@@ -7,9 +7,9 @@ import os
 from collections.abc import Sequence
 
 from cranfield.errors import InputError
+from cranfield.read.layouts import MSMARCO_RUN, PREFERENCES, TREC_QRELS, TREC_RUN, Layout
 from cranfield.read.names import Role, find_columns, wanted
 from cranfield.read.streams import BYTE_ORDER_MARK, Stream
-from cranfield.read.text import MSMARCO_RUN, PREFERENCES, TREC_QRELS, TREC_RUN, Layout
 
 FORMATS = ("trec", "msmarco", "prefs", "csv", "tsv", "json", "jsonl", "parquet")
 _EXTENSIONS = {

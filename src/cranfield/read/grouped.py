@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from cranfield.read.formats import detect
+from cranfield.read.layouts import Layout
 from cranfield.read.mappings import Row, json_lines, read_json, read_rows
 from cranfield.read.source import Rankings, Text, unreadable
 from cranfield.read.streams import Stream
-from cranfield.read.text import Layout
 
 WHAT = "the judgments"
 

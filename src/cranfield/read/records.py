@@ -16,10 +16,11 @@ import numpy.typing as npt
 
 from cranfield.errors import InputError
 from cranfield.read.formats import detect
+from cranfield.read.layouts import PREFERENCES, Layout
 from cranfield.read.mappings import Row, finite, id_text, json_row, numbered_lines, read_json, read_rows
 from cranfield.read.names import Role, find_columns, wanted
 from cranfield.read.streams import Stream
-from cranfield.read.text import PREFERENCES, BadLine, Block, Layout, Line, blocks, decoded, header_lines
+from cranfield.read.text import BadLine, Block, Line, blocks, decoded, header_lines
 
 ROLES: tuple[Role, ...] = ("qrels", "run")
 Bad = Callable[[InputError], None]  # what to do with a bad row

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from cranfield.errors import InputError
 from cranfield.read.formats import detect
+from cranfield.read.layouts import Layout
 from cranfield.read.names import Role
 from cranfield.read.streams import Stream
-from cranfield.read.text import Layout
 
 
 class Text(NamedTuple):

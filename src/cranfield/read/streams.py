@@ -6,12 +6,13 @@ import hashlib
 import io
 import os
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO, cast
 
-from cranfield.errors import InputError, need
+from cranfield.errors import InputError
+from cranfield.read.compression import compression
+from cranfield.read.hashing import hashed_ahead
 
 CHUNK = 1 << 20
 # A compressed chunk is kept small because what comes out of it may be a thousand times larger.
@@ -23,9 +24,6 @@ BUILT_IN = "builtin:"
 DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data")
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-
-
-_hashing: dict[str, _Ahead] = {}  # files whose content is being hashed before it is read
 
 
 class Stream:
@@ -75,7 +73,7 @@ class Stream:
         """The last bytes, decompressed."""
         with self._opened() as file:
             first = self._read(file, COMPRESSED_CHUNK)
-            if self._spool is None and not _compression(first):
+            if self._spool is None and not compression(first):
                 file.seek(max(self._start, file.seek(0, os.SEEK_END) - size))
                 return self._read(file, size)
             taken = b""
@@ -98,11 +96,10 @@ class Stream:
 
         `cut` says how much of what has been read belongs to the piece; 0: more must be read to tell.
         """
-        ahead = _hashing.pop(self._path or "", None)
-        digest, done = ahead.stop() if ahead else (hashlib.sha256(), 0)
+        digest, done = hashed_ahead(self._path or "")
         with self._opened() as file:
             first = self._read(file, COMPRESSED_CHUNK)
-            read = self._by_joining if self._spool or _compression(first) else self._by_reading_again
+            read = self._by_joining if self._spool or compression(first) else self._by_reading_again
             for offset, piece in read(file, first, size, cut):
                 if hashed and offset + len(piece) > done:
                     digest.update(piece[max(done - offset, 0) :])
@@ -118,7 +115,7 @@ class Stream:
         if self._path is None or self._file is not None or not os.path.isfile(self._path):
             return None
         with self._open() as file:
-            return None if _compression(file.read(10)) else os.path.getsize(self._path)
+            return None if compression(file.read(10)) else os.path.getsize(self._path)
 
     def _by_reading_again(
         self, file: Any, first: bytes, size: int, cut: Callable[[bytes], int]
@@ -163,9 +160,9 @@ class Stream:
 
     def _rest(self, file: Any, first: bytes, size: int) -> Iterator[bytes]:
         """All content of a file whose first bytes have been read."""
-        compression = _compression(first)
-        if compression:
-            yield from self._decompressed(file, first, *compression)
+        compressed = compression(first)
+        if compressed:
+            yield from self._decompressed(file, first, *compressed)
             return
         while first:
             yield first
@@ -226,43 +223,6 @@ class Stream:
         except (OSError, ValueError) as error:
             raise InputError(self.name, _reason(error)) from error
         return data
-
-
-def hash_ahead(path: str) -> None:
-    """Start to hash a file while there is other work to do, such as importing what will read it."""
-    _hashing[path] = _Ahead(path)
-
-
-class _Ahead:
-    """Hashes a file in a thread until it is stopped."""
-
-    SIZE = 1 << 23  # large enough that the thread seldom has to wait for its turn to run Python
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-        self._digest = hashlib.sha256()
-        self._done = 0
-        self._stopped = False
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
-
-    def _run(self) -> None:
-        try:
-            with open(self._path, "rb", buffering=0) as file:
-                room = memoryview(bytearray(min(self.SIZE, os.fstat(file.fileno()).st_size)))
-                while not self._stopped and (size := file.readinto(room)):
-                    if self._done == 0 and _compression(bytes(room[:10])):
-                        return  # what is hashed is the content, not its compressed form
-                    self._digest.update(room[:size])
-                    self._done += size
-        except OSError:
-            return  # whoever reads the file for its content says what is wrong with it
-
-    def stop(self) -> tuple[Any, int]:
-        """The hash so far, and of how many bytes."""
-        self._stopped = True
-        self._thread.join()
-        return self._digest, self._done
 
 
 class _Replay:
@@ -328,43 +288,3 @@ def _path_hint(path: str) -> str:
     if os.path.isdir(path):
         return "this is a folder; name a file in it"
     return ""
-
-
-def _zlib() -> Any:
-    import zlib
-
-    return zlib.decompressobj(wbits=31)
-
-
-def _bz2() -> Any:
-    import bz2
-
-    return bz2.BZ2Decompressor()
-
-
-def _lzma() -> Any:
-    import lzma
-
-    return lzma.LZMADecompressor()
-
-
-def _zstd() -> Any:
-    if sys.version_info >= (3, 14):
-        from compression import zstd
-
-        return zstd.ZstdDecompressor()
-    library = need("zstandard", extra="zstd", purpose="reading a zstd file")
-    return library.ZstdDecompressor().decompressobj()
-
-
-# How a compressed file starts, what it is, and what undoes it. The extension is not asked: it may be wrong.
-COMPRESSIONS: tuple[tuple[Callable[[bytes], bool], str, Callable[[], Any]], ...] = (
-    (lambda head: head.startswith(b"\x1f\x8b\x08"), "gzip", _zlib),
-    (lambda head: head.startswith(b"BZh") and head[4:10] == b"1AY&SY", "bzip2", _bz2),
-    (lambda head: head.startswith(b"\xfd7zXZ\0"), "xz", _lzma),
-    (lambda head: head.startswith(b"\x28\xb5\x2f\xfd"), "zstd", _zstd),
-)
-
-
-def _compression(head: bytes) -> tuple[str, Callable[[], Any]] | None:
-    return next(((what, undo) for starts, what, undo in COMPRESSIONS if starts(head)), None)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from cranfield.comparison.conclusions import UNDECIDED, Comparison, Difference, Table
+from cranfield.comparison.conclusions import UNDECIDED, Comparison, Table
+from cranfield.comparison.differences import Difference
 from cranfield.comparison.power import USUAL
 from cranfield.comparison.thinning import Stability
 

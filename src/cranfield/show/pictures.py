@@ -36,6 +36,10 @@ def draw_chart(
         "distribution", "difference", "scatter", "stability"; "discount" and "gain" need neither judgments nor runs.
     qrels, runs, options: those of `evaluate_runs`; "difference" and "scatter" take two runs, the baseline first.
     measures: one for most charts, by default nDCG@10; "stability" takes several.
+
+    >>> spec = draw_chart("difference", "builtin:qrels", ["builtin:keywords", "builtin:meaning"], "nDCG@10")
+    >>> spec["$schema"][:30]
+    'https://vega.github.io/schema/'
     """
     if kind not in KINDS:
         raise CranfieldError(f"there is no chart '{kind}'.", hint=f"charts are {', '.join(KINDS)}")
@@ -54,6 +58,12 @@ def save_chart(
 
     columns: make it as wide as one column of a two-column paper, or as both (2).
     title: without it, for a figure that has a caption.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_chart(draw_chart("discount"), f"{folder}/discount.svg", columns=1)
+    ...     os.path.getsize(f"{folder}/discount.svg") > 1000
+    True
     """
     from cranfield.write.target import open_target
 

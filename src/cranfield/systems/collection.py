@@ -35,6 +35,14 @@ class Collection:
     queries: the text of each query
     qrels: anything that `evaluate` takes as judgments; None if there are none
     documents(): the corpus, read again each time; nothing if there is none
+
+    >>> mine = Collection("mine", {"1": "cats", "2": "dogs"}, {"1": {"a": 1}})
+    >>> mine.judged_queries(), list(mine.documents())
+    ({'1': 'cats'}, [])
+    >>> next(iter(open_collection("builtin").documents())).title
+    'Precision'
+    >>> "rbo" in open_collection("builtin").ids()
+    True
     """
 
     name: str

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 from cranfield.judge.judgments import Judgments
 from cranfield.judge.order import rankings_of
 from cranfield.read.source import open_source
-from cranfield.result import Evaluation, PoorQuery
+from cranfield.result import Evaluation
 from cranfield.systems.collection import Collection, Document
 from cranfield.systems.sqlite import STOPWORDS
+from cranfield.values import PoorQuery
 
 _WORD = re.compile(r"\w+")
 

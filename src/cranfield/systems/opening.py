@@ -36,6 +36,14 @@ def open_system(
         settings as a dict; a system, a retriever or a function (query, k); the name of a system in cranfield.toml; or
         "file.toml:name" (":name" may be left out where the file describes one system).
     timeout: seconds to wait for a server's answer, instead of what its settings say; a Python function is waited for
+
+    >>> from cranfield import open_collection
+    >>> system = open_system("sqlite", open_collection("builtin"))
+    >>> [document for document, score in system.search("rank biased overlap", 1)]
+    ['rbo']
+    >>> system.close()
+    >>> open_system(lambda query, k: ["a", "b"]).search("cats", 10)
+    [('a', 2.0), ('b', 1.0)]
     """
     if isinstance(what, Mapping):
         settings = dict(what) if timeout is None else {**what, "timeout": timeout}

@@ -20,7 +20,7 @@ from typing import Any
 from cranfield.errors import InputError
 from cranfield.systems.answers import Ranking
 from cranfield.systems.asking import Answer, GaveUp, ask
-from cranfield.systems.opening import System
+from cranfield.systems.opening import open_system
 from cranfield.version import __version__
 
 
@@ -34,6 +34,12 @@ class Recorded:
     unknown: how many of the documents are not in the corpus, where that was checked; unknown_ids: a few of them
     latency: seconds of the answered queries: mean, p50, p90, p95, p99, max
     seconds: how long it all took, in this call
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     recorded = record(lambda query, k: ["a"], {"1": "cats", "2": "dogs"}, f"{folder}/mine.run", k=5)
+    >>> recorded.complete, recorded.queries, recorded.short, sorted(recorded.latency)[:2]
+    (True, 2, 2, ['max', 'mean'])
     """
 
     path: str
@@ -60,9 +66,9 @@ class Recorded:
 
 
 def record(
-    system: System,
+    system: Any,
     queries: Mapping[str, str],
-    out: str | os.PathLike[str],
+    path: str | os.PathLike[str],
     k: int = 100,
     *,
     resume: bool = False,
@@ -72,19 +78,33 @@ def record(
     conditions: Mapping[str, str] | None = None,
     **options: Any,
 ) -> Recorded:
-    """Ask a system all queries and write its run to `out`: TREC's format, or a table with a header if it ends in .tsv.
+    """Ask a system all queries and write its run to a file: TREC's format, or a table with a header for .tsv.
 
+    system: what `open_system` returns, or takes where it needs no collection: a function (query, k), a retriever
+    queries: the text of each query
+    k: how many documents to ask for
     resume: go on from where an earlier call ended
     on_start: called with the number of queries answered already and of all; on_answer: with each answer
     known: gives the ids of the corpus, to warn of documents that are not in it
     conditions: what else must be the same to resume, such as the rule of `to_document`
     options: those of `ask`: jobs, retries, wait, give_up, to_document
+
+    >>> import tempfile
+    >>> def search(query, k):
+    ...     return ["d7", "d2"]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     recorded = record(search, {"q1": "cats"}, f"{folder}/mine.run")
+    ...     print(recorded.answered, Path(recorded.path).read_text(), end="")
+    1 q1 Q0 d7 1 2.0 search
+    q1 Q0 d2 2 1.0 search
     """
+    if not all(hasattr(system, each) for each in ("name", "search", "close")):
+        system = open_system(system)
     if k < 1:
         raise InputError(system.name, f"k = {k} asks for nothing.")
-    path = Path(out)
-    _check_ids(queries, path)
-    partial = _Partial(path, system.name, queries, k, resume, dict(conditions or {}))
+    out = Path(path)
+    _check_ids(queries, out)
+    partial = _Partial(out, system.name, queries, k, resume, dict(conditions or {}))
     if partial.finished is not None:
         return partial.finished
     left = [(query, text) for query, text in queries.items() if query not in partial.places]

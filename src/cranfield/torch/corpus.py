@@ -58,6 +58,8 @@ class FullCorpus:
     >>> queries, documents = torch.tensor([[1.0, 0.0]]), torch.tensor([[0.5, 0.5], [0.9, 0.1], [0.0, 1.0]])
     >>> FullCorpus(queries, documents, ([0], [0], [1])).evaluate("RR")
     <Evaluation of embeddings: RR=0.5000; 1 query>
+    >>> FullCorpus(queries, documents, ([0], [0], [1])).ranks().rank.tolist()
+    [2]
     """
 
     def __init__(

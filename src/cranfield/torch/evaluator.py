@@ -39,6 +39,15 @@ class RetrievalEvaluator(SentenceEvaluator):
     Call it with a model, or hand it to a trainer: it returns {measure: mean}, and `result` is the last Evaluation. With
     an output path, a line is added to a CSV file there. Anything with `encode(texts)` is a model; `encode_query` and
     `encode_document` are preferred where it has them.
+
+    >>> class Letters:
+    ...     def encode(self, texts, **options):
+    ...         return torch.tensor([[float(text.count(letter)) for letter in "act"] for text in texts])
+    >>> evaluator = RetrievalEvaluator({"q": "cat"}, {"a": "tac", "b": "dog at"}, {"q": {"a": 1}}, "RR", name="tiny")
+    >>> evaluator(Letters()), evaluator.primary_metric, evaluator.description
+    ({'tiny_RR': 1.0}, 'tiny_RR', 'Information Retrieval')
+    >>> evaluator.result.by_query("RR"), evaluator.get_config_dict()["similarity"]
+    ({'q': 1.0}, 'cosine')
     """
 
     greater_is_better: bool

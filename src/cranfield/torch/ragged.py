@@ -111,6 +111,7 @@ class RetrievalMeasures:
     >>> collected.update(torch.tensor([0.1, 0.3]), torch.tensor([0, 1]), torch.tensor([0, 1]))
     >>> collected.compute()["RR"]
     0.75
+    >>> collected.reset()
     """
 
     def __init__(

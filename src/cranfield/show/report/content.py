@@ -231,7 +231,7 @@ def _charts(request: Request) -> list[list[charts.Spec]]:
         assert request.flat is not None
         tables = {each.run: each.ranks for each in ranked}
         shares, policy = (0.0, *FRACTIONS), ranked[0].policy
-        rows = stability(request.flat, tables, _thinned(request), shares, REPEATS, policy=policy).rows
+        rows = stability(request.flat, tables, _thinned(request), shares, repeats=REPEATS, policy=policy).rows
         found.append([charts.stability_chart([(row.measure, row.removed, row.mean, row.spread) for row in rows])])
     if any("DCG" in each.definition.name for each in request.measures):
         highest = 4 if request.flat is None else int(max(request.flat.grades.max(initial=1), 2))

@@ -10,10 +10,11 @@ import numpy as np
 from cranfield.judge.first import first_documents
 from cranfield.judge.judgments import Judgments, Numbers
 from cranfield.read.source import open_source
-from cranfield.result import Evaluation, PoorQuery
+from cranfield.result import Evaluation
 from cranfield.show.pictures import cutoffs_of
 from cranfield.show.report.encoding import Encoded, safe_json
 from cranfield.show.report.request import Request
+from cranfield.values import PoorQuery
 
 RELEVANT = 50  # relevant documents listed for a query
 LOW = 3  # a first relevant document below this rank is ranked too low

@@ -13,6 +13,11 @@ def library() -> str:
 
     Putting them together takes seconds and 130 MB, so the result is kept where caches belong, under the version.
     """
+    licences = Path(__file__).with_name("libraries.txt").read_text(encoding="utf-8")  # which must go with every copy
+    return f"/*\n{licences}*/\n{_bundle()}"
+
+
+def _bundle() -> str:
     converter = need("vl_convert", extra="report", purpose="charts in a report")
     kept = _folder() / f"charts-{converter.__version__}-{converter.get_vega_version()}.js"
     try:

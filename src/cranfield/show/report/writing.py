@@ -30,7 +30,14 @@ PROGRAM = ("state", "charts", "two", "queries", "start")  # the parts of the pag
 
 
 class ReportFile(NamedTuple):
-    """A page that was written: how many bytes, and what it leaves out, in words."""
+    """A page that was written: how many bytes, and what it leaves out, in words.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = write_report(f"{folder}/report.html", "builtin:qrels", ["builtin:keywords"], "AP", charts=False)
+    >>> page.size > 10_000, len(page.left_out)
+    (True, 1)
+    """
 
     path: str
     size: int
@@ -74,6 +81,13 @@ def write_report(
     charts: without them, the page lacks the 0.9 MB of the library that draws them.
     removal: also measure the runs with fewer judgments; by default where that takes hardly any time.
     test, correction, alpha: those of `compare`; or `comparison`, one that was made of the same evaluations.
+
+    >>> import tempfile
+    >>> runs = ["builtin:keywords", "builtin:meaning"]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = write_report(f"{folder}/report.html", "builtin:qrels", runs, "nDCG@10", charts=False)
+    ...     Path(page.path).read_text(encoding="utf-8")[:15]
+    '<!doctype html>'
     """
     if depth < 1 or queries < 0:
         raise CranfieldError(f"{depth} documents of {queries} queries cannot be shown.", hint="depth is 1 or more")

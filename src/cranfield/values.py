@@ -1,0 +1,107 @@
+"""What an evaluation is made of: values of queries as rows and as one number, counts, and what is known of a query."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, get_args
+
+import numpy as np
+
+from cranfield.errors import MeasureError
+from cranfield.judge.judgments import Integers, Numbers
+from cranfield.judge.ranks import JudgedRanks
+from cranfield.measures.registry import Aggregate
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What an evaluation is made of, in queries, and the share of retrieved judged documents whose score is tied."""
+
+    queries: int  # averaged over
+    judged: int
+    missing: int  # judged, but not in the run
+    extra: int  # in the run, but not judged
+    no_relevant: int  # without a judgment of grade 1 or higher
+    tied: float
+
+
+class QueryValue(NamedTuple):
+    """One value: a row of the table `per_query`."""
+
+    run: str
+    query_id: str
+    measure: str
+    value: float
+
+
+class PoorQuery(NamedTuple):
+    """A query that performs poorly, and what is known of why."""
+
+    query_id: str
+    value: float
+    relevant: int
+    found: int
+    first: int | None  # the rank of the first relevant document
+    retrieved: int
+    unjudged: int  # of the first ten documents
+
+    @property
+    def reason(self) -> str:
+        """What went wrong, in words."""
+        if not self.relevant:
+            what = "no relevant document is judged"
+        elif not self.retrieved:
+            return f"nothing retrieved, {self.relevant} relevant"
+        elif not self.found:
+            what = f"none of {self.relevant} relevant among {self.retrieved} retrieved"
+        else:
+            what = f"{self.found} of {self.relevant} relevant retrieved, the first at rank {self.first}"
+        return f"{what}; {self.unjudged} unjudged in the top 10" if self.unjudged else what
+
+
+def described(query_id: str, value: float, facts: Sequence[int]) -> PoorQuery:
+    """A query, with the column of `query_facts` that is about it."""
+    relevant, found, first, retrieved, unjudged = facts
+    return PoorQuery(query_id, value, relevant, found, first or None, retrieved, unjudged)
+
+
+def query_facts(judged: JudgedRanks) -> Integers:
+    """What `described` says of each query: relevant, found, rank of the first, retrieved, unjudged in the top 10."""
+    hit = judged.relevant(1)
+    first = judged.sum(np.where(hit & (judged.running(hit) == 1), judged.rank, 0))
+    unjudged = np.minimum(judged.retrieved, 10) - judged.sum(judged.judged & judged.within(10))
+    return np.stack([judged.n_relevant(1), judged.sum(hit), first, judged.retrieved, unjudged]).astype(np.int64)
+
+
+class Bounds(NamedTuple):
+    """The lowest and the highest mean of a measure, and of each query, over all grades of the unjudged documents.
+
+    `exact` says that there are such grades for both; otherwise the true bounds may be narrower.
+    """
+
+    low: float
+    high: float
+    exact: bool
+    by_query: dict[str, tuple[float, float]]
+
+
+def aggregate(values: Numbers, how: Aggregate, weights: Numbers | None = None) -> float:
+    """Values of queries as one number; 0 where there is no query.
+
+    A sum is exact before it is rounded, so that neither the order of the queries nor who adds them up matters.
+    """
+    if how not in get_args(Aggregate):
+        raise MeasureError(f"there is no aggregate '{how}'.", hint=f"it may be {', '.join(get_args(Aggregate))}")
+    if how == "sum":
+        return math.fsum(values.tolist())
+    if not len(values) or (weights is not None and not weights.sum()):
+        return 0.0
+    if how == "geometric":
+        return math.exp(_mean(np.log(np.maximum(values, 0.00001)), weights))
+    return float(np.median(values)) if how == "median" else _mean(values, weights)
+
+
+def _mean(values: Numbers, weights: Numbers | None) -> float:
+    return math.fsum(values.tolist()) / len(values) if weights is None else float(np.average(values, weights=weights))

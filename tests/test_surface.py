@@ -1,0 +1,216 @@
+"""The public surface: what it is, that it changes only on purpose, and that every part of it is shown by an example.
+
+`surface.txt` holds every public name with its signature; UPDATE=1 writes it again. What is not in it may change in any
+version.
+"""
+
+import dataclasses
+import inspect
+import os
+import re
+import subprocess
+import sys
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+import cranfield
+from cranfield.deprecation import deprecated
+
+MODULES = ["cranfield"] + (["cranfield.torch"] if find_spec("torch") else [])
+# Methods without an underscore because other rooms use them; nothing is promised of them.
+INTERNAL = {
+    "Comparison": {"values"},
+    "GroupedJudgments": {"check_groups", "inconsistent"},
+    "JudgedRanks": {"counted", "of", "of_scanned", "steps"},
+    "Judgments": {"document_bytes", "document_numbers", "index", "number_of_bytes"},
+    "Measure": {"check_ranks"},
+}
+
+RESULTS = (
+    cranfield.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "RR"),
+    cranfield.Judgments.read({"q": {"a": 1}}),
+    cranfield.GroupedJudgments.read({"q": {"a": 1}}),
+    cranfield.InputError("a file", "it is empty.", line=1),
+)
+
+
+def public(module):
+    """Everything that a module promises: (name, object)."""
+    space = sys.modules[module]
+    return [(name, getattr(space, name)) for name in space.__all__ if not name.startswith("_")]
+
+
+def members(kind):
+    """The public methods and properties of a class: (name, function, how it is written)."""
+    for name, member in vars(kind).items():
+        if name.startswith("_") or name in INTERNAL.get(kind.__name__, ()):
+            continue
+        if isinstance(member, property | cached_property):
+            yield name, member.fget if isinstance(member, property) else member.func, "property"
+        elif isinstance(member, classmethod):
+            yield name, member.__func__, "classmethod"
+        elif inspect.isfunction(member):
+            yield name, member, "method"
+
+
+class Written(str):
+    """An annotation, which a signature then shows as it is written."""
+
+    __slots__ = ()
+
+    def __repr__(self):
+        return str(self)
+
+
+def written(annotation):
+    text = getattr(annotation, "__forward_arg__", annotation)
+    return annotation if text is inspect.Parameter.empty else Written(text)
+
+
+def signature(function):
+    found = inspect.signature(function)
+    arguments = [each.replace(annotation=written(each.annotation)) for each in found.parameters.values()]
+    return found.replace(parameters=arguments, return_annotation=written(found.return_annotation))
+
+
+def fields(kind):
+    """What an instance has, and of which type: those that its class declares, and those that it sets."""
+    if dataclasses.is_dataclass(kind):
+        return [(each.name, each.type) for each in dataclasses.fields(kind) if each.repr or not each.init]
+    if hasattr(kind, "_fields"):
+        return list(kind.__annotations__.items())
+    instance = next((each for each in RESULTS if type(each) is kind), None)
+    own = vars(instance).items() if instance is not None else ()
+    return [(name, type(value).__name__) for name, value in own if not name.startswith("_")]
+
+
+def lines(full, function, written_as=""):
+    """A function with its arguments, one below the other where they are many."""
+    found = signature(function)
+    line = f"{written_as}{full}{found}"
+    if len(line) <= 120:
+        return [line]
+    result = "" if found.return_annotation is found.empty else f" -> {found.return_annotation}"
+    inside = str(found.replace(return_annotation=found.empty))[1:-1]
+    # A comma ends an argument unless it stands inside brackets.
+    parts = re.split(r", (?![^\[(]*[\])])", inside)
+    return [f"{written_as}{full}(", *(f"    {part}," for part in parts), f"){result}"]
+
+
+def described(module):
+    found = []
+    for name, thing in public(module):
+        full = f"{module}.{name}"
+        if not inspect.isclass(thing):
+            found += lines(full, thing)
+            continue
+        bases = ", ".join(base.__name__ for base in thing.__bases__ if base not in (object, tuple))
+        found.append(f"class {full}" + (f" is {bases}" if bases else ""))
+        if module != "cranfield":  # results are made by functions; these are made by users
+            found += lines(full, thing)
+        found += [f"{full}.{each}: {written(annotation)}" for each, annotation in fields(thing)]
+        for each, function, kind in sorted(members(thing), key=lambda member: member[0]):
+            if kind == "property":
+                found.append(f"{full}.{each}: {signature(function).return_annotation}")
+            else:
+                found += lines(f"{full}.{each}", function, "classmethod " if kind == "classmethod" else "")
+    return found
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_the_surface_is_what_it_was(module):
+    __import__(module)
+    path = Path(__file__).parent / f"surface{module.removeprefix('cranfield').replace('.', '-')}.txt"
+    found = "\n".join(described(module)) + "\n"
+    if os.environ.get("UPDATE"):
+        path.write_text(found, encoding="utf-8")
+    assert found == path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_all_is_sorted_and_complete(module):
+    __import__(module)
+    names = sys.modules[module].__all__
+    assert sorted(set(names)) == names
+    assert set(names) <= set(dir(sys.modules[module]))
+
+
+def test_every_lazy_name_is_listed():
+    listed = {name for names in cranfield._HOMES.values() for name in names}
+    assert listed | {"__version__"} == set(cranfield.__all__)
+
+
+def typed(text):
+    """The lines of an example that are typed."""
+    return "\n".join(re.findall(r"^ *(?:>>>|\.\.\.) (.*)$", text or "", flags=re.MULTILINE))
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_everything_public_is_shown_by_an_example(module):
+    """A function or class by its own; a method by its own, or in that of its class."""
+    __import__(module)
+    lacking = []
+    for name, thing in public(module):
+        example = typed(inspect.getdoc(thing))
+        if not example:
+            lacking.append(name)
+        if inspect.isclass(thing):
+            for each, function, _ in members(thing):
+                assert function.__doc__, f"{name}.{each}"
+                if not re.search(rf"\.{each}\b", example) and not typed(function.__doc__):
+                    lacking.append(f"{name}.{each}")
+    assert lacking == []
+
+
+def version(text):
+    return tuple(int(part) for part in text.split(".")[:2])
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_nothing_deprecated_stays_too_long(module):
+    __import__(module)
+    for name, thing in public(module):
+        owned = [function for _, function, _ in members(thing)] if inspect.isclass(thing) else [thing]
+        for function in owned:
+            removal = getattr(function, "__removal__", "999.0")
+            assert version(cranfield.__version__) < version(removal), f"{name} was to be gone in {removal}"
+
+
+def test_a_deprecated_function_works_and_warns():
+    @deprecated("cranfield.value", removal="9.0")
+    def old_value(number):
+        """Gives it back."""
+        return number
+
+    with pytest.warns(DeprecationWarning, match="old_value goes in cranfield 9.0; use cranfield.value instead"):
+        assert old_value(3) == 3
+    assert (old_value.__name__, old_value.__doc__, old_value.__removal__) == ("old_value", "Gives it back.", "9.0")
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("RelevanceEvaluator", r"by_query\('AP'\)"),
+        ("Qrels", "taken as they are"),
+        ("calc_aggregate", "evaluate"),
+        ("nDCG", "'nDCG@10'"),
+        ("evaluate_run", "did you mean cranfield.evaluate_runs"),
+    ],
+)
+def test_names_of_other_tools_have_a_hint(name, hint):
+    with pytest.raises(AttributeError, match=f"no attribute '{name}'\nHint: .*{hint}"):
+        getattr(cranfield, name)
+
+
+def test_an_unknown_name_is_an_attribute_error_and_nothing_more():
+    with pytest.raises(AttributeError, match=r"no attribute 'zzz'$"):
+        cranfield.zzz  # noqa: B018
+
+
+def test_a_submodule_is_imported_without_what_hints_need():
+    code = "import sys; from cranfield import saved; print('cranfield.measures' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
