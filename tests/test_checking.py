@@ -349,7 +349,9 @@ def test_no_error_where_an_evaluation_finds_none(tmp_path, data, write):
     answered = [value for query, value in result.by_query("Judged@10").items() if query in run]
     assert its.judged_at_10 == pytest.approx(sum(answered) / len(answered) if answered else 0)
     assert all(
-        len(line) <= 80 or " " not in line.strip() for line in check_text(report).splitlines() if "'" not in line
+        len(line) <= 80 or " " not in line.strip()
+        for line in check_text(report).splitlines()
+        if "'" not in line and str(tmp_path) not in line  # a path may be longer than any line
     )
 
 
