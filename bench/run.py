@@ -184,7 +184,8 @@ def case_engines(rows: Sequence[int] = (7_000_000, 70_000_000), tools: Sequence[
                 print(f"  {ENGINE_TOOLS[tool]}: {theirs / seconds[tool, size]:.1f} times as fast as RankingMetrics")
     for tool in chosen:
         steps = [f"{1e6 * seconds[tool, size] / size:.2f} ({size:,})" for size in rows if (tool, size) in seconds]
-        print(f"growth, {ENGINE_TOOLS[tool]}: seconds for a million rows {', '.join(steps)}", flush=True)
+        if steps:
+            print(f"growth, {ENGINE_TOOLS[tool]}: seconds for a million rows {', '.join(steps)}", flush=True)
 
 
 def _engine(*arguments: str) -> str:

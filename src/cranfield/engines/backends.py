@@ -122,6 +122,16 @@ class Engine:
             return None
         return narwhals.from_native(native)
 
+    def spread(self, frame: Any, column: str) -> Any:
+        """The frame, for grouping by a column whose values are nearly all different.
+
+        Spark would first group what each task reads, which here takes long and saves nothing.
+        """
+        if self.kind != "pyspark":
+            return frame
+        narwhals = need("narwhals", extra="frames", purpose="evaluating a lazy frame")
+        return narwhals.from_native(frame.to_native().repartition(column))
+
     def guarded(self, work: Callable[[], Any]) -> Any:
         """What the work gives; an engine that fails says so as an error about the source."""
         try:
