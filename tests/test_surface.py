@@ -45,7 +45,8 @@ def public(module):
 
 def members(kind):
     """The public methods and properties of a class: (name, function, how it is written)."""
-    for name, member in vars(kind).items():
+    ours = [base for base in reversed(kind.__mro__) if base.__module__.startswith("cranfield")]
+    for name, member in {name: member for base in ours for name, member in vars(base).items()}.items():
         if name.startswith("_") or name in INTERNAL.get(kind.__name__, ()):
             continue
         if isinstance(member, property | cached_property):
@@ -107,7 +108,9 @@ def described(module):
         if not inspect.isclass(thing):
             found += lines(full, thing)
             continue
-        bases = ", ".join(base.__name__ for base in thing.__bases__ if base not in (object, tuple))
+        foreign = ("builtins", "sentence_transformers")  # the second only where it is installed
+        named = [base for base in thing.__bases__ if not base.__module__.startswith(foreign)]
+        bases = ", ".join(base.__name__ for base in named)
         found.append(f"class {full}" + (f" is {bases}" if bases else ""))
         if module != "cranfield":  # results are made by functions; these are made by users
             found += lines(full, thing)

@@ -14,7 +14,7 @@ from cranfield.errors import InputError, MeasureError, PolicyError, need
 from cranfield.judge.judgments import Numbers
 from cranfield.judge.policy import Policy
 from cranfield.judge.ranks import JudgedRanks
-from cranfield.measures import Measure, parse_measure
+from cranfield.measures import Measure, parse_measure, parse_measures
 from cranfield.measures.completion import BUDGET, bounds
 from cranfield.measures.registry import Aggregate
 from cranfield.summary import Summary
@@ -163,13 +163,23 @@ class Evaluation(Summary):
 
     @property
     def ranks(self) -> JudgedRanks | None:
-        """The table that the values were made of; None for a saved evaluation."""
+        """The table that the values were made of; None for a saved evaluation.
+
+        >>> from cranfield import evaluate
+        >>> evaluate({"1": {"a": 1}}, {"1": ["x", "a"]}, "RR").ranks.rank.tolist()
+        [2]
+        """
         return self._judged
 
-    def extended(self, measures: Iterable[Measure]) -> Evaluation:
-        """The same evaluation with further measures of ranks and grades; the run is not read again."""
+    def extended(self, measures: str | Measure | Iterable[str | Measure]) -> Evaluation:
+        """The same evaluation with further measures of ranks and grades; the run is not read again.
+
+        >>> from cranfield import evaluate
+        >>> evaluate({"1": {"a": 1}}, {"1": ["x", "a"]}, "RR").extended("P@1 P@2")
+        <Evaluation of the run: RR=0.5000, P@1=0.0000, P@2=0.5000; 1 query>
+        """
         judged = self._ranks()
-        more = [measure for measure in dict.fromkeys(measures) if measure not in self._values]
+        more = [measure for measure in dict.fromkeys(parse_measures(measures)) if measure not in self._values]
         for measure in more:
             measure.check_ranks()
         whole = copy(self)

@@ -36,20 +36,30 @@ class Summary(Mapping[str, float]):
 
     def _find(self, measure: str | Measure) -> Measure:
         try:
-            wanted = measure if isinstance(measure, Measure) else parse_measure(measure)
+            wanted = parse_measure(measure)
         except (MeasureError, AttributeError, TypeError):
             raise KeyError(measure) from None
         if wanted not in self.measures:
-            raise KeyError(wanted.name)
+            raise KeyError(f"{wanted.name} was not measured; what was: {', '.join(self)}")
         return wanted
 
     def definition(self, measure: str | Measure) -> Definition:
-        """What the registry says of a measure."""
+        """What the registry says of a measure.
+
+        >>> from cranfield import evaluate
+        >>> evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR").definition("recip_rank").name
+        'RR'
+        """
         return self._find(measure).definition
 
     @property
     def signature(self) -> str:
-        """Everything that two values must share to be comparable, in one line."""
+        """Everything that two values must share to be comparable, in one line.
+
+        >>> from cranfield import evaluate
+        >>> evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR").signature.split("|")[:3]
+        ['ties:doc_id', 'missing:zero', 'duplicates:error']
+        """
         counts = self.counts
         return "|".join(
             (
@@ -68,7 +78,12 @@ class Summary(Mapping[str, float]):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The evaluation as plain dicts, ready for JSON."""
+        """The evaluation as plain dicts, ready for JSON.
+
+        >>> from cranfield import evaluate
+        >>> evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR").to_dict()["mean"]
+        {'RR': 1.0}
+        """
         return {
             "run": self.run,
             "measures": list(self),
@@ -86,12 +101,23 @@ class Summary(Mapping[str, float]):
         return "\n".join((self.run, *lines, self.describe_counts()))
 
     def shown(self, measure: str | Measure) -> str:
-        """The mean of a measure with four decimals, or its sum."""
+        """The mean of a measure with four decimals, or its sum.
+
+        >>> from cranfield import evaluate
+        >>> result = evaluate({"1": {"a": 1}}, {"1": ["x", "a"]}, "RR NumRel")
+        >>> result.shown("RR"), result.shown("NumRel")
+        ('0.5000', '1')
+        """
         counted = self._find(measure).definition.aggregate == "sum"
         return f"{self[measure]:.0f}" if counted else f"{self[measure]:.4f}"
 
     def describe_counts(self) -> str:
-        """The counts in words."""
+        """The counts in words.
+
+        >>> from cranfield import evaluate
+        >>> evaluate({"1": {"a": 1}, "2": {"b": 1}}, {"1": ["a"]}, "RR").describe_counts()
+        '2 queries; 1 judged but not in the run (count 0)'
+        """
         counts = self.counts
         notes = [f"{counts.queries} {'query' if counts.queries == 1 else 'queries'}"]
         if counts.missing:

@@ -279,6 +279,14 @@ class Comparison:
         """Write one HTML page about the comparison, with the options of `write_report`; it returns a `ReportFile`.
 
         The page shows rankings where `compare` read the runs from files or from memory.
+
+        >>> import tempfile
+        >>> from cranfield import compare
+        >>> comparison = compare("builtin:qrels", ["builtin:keywords", "builtin:meaning"], "nDCG@10")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     page = comparison.report(f"{folder}/report.html", charts=False)
+        ...     os.path.getsize(page.path) > 10_000
+        True
         """
         from cranfield.show.report import write_comparison
 

@@ -40,6 +40,14 @@ class LazyEvaluation(Summary):
 
     A mean is the exact sum of the values, rounded once, over the number of queries: the same to the last bit as that of
     an `Evaluation`, however the queries are shared out.
+
+    >>> import polars
+    >>> from cranfield import evaluate
+    >>> qrels = polars.LazyFrame({"query_id": ["1", "2"], "doc_id": ["a", "b"], "grade": [1, 1]})
+    >>> run = polars.LazyFrame({"query_id": ["1", "1", "2"], "doc_id": ["x", "a", "b"], "score": [3.0, 2.0, 1.0]})
+    >>> result = evaluate(qrels, run, "RR", per_query="lazy")
+    >>> result["RR"], sorted(result.per_query.collect()["value"].to_list())
+    (0.75, [0.5, 1.0])
     """
 
     def __init__(self, measuring: Measuring, counts: Counts, totals: Totals, per_query: Any):

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from cranfield.torch.evaluator import RetrievalEvaluator
 
 
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
 def __getattr__(name: str) -> Any:
     if name == "RetrievalEvaluator":  # loads sentence-transformers, where it is installed
         from cranfield.torch.evaluator import RetrievalEvaluator

@@ -21,6 +21,7 @@ from cranfield.torch.counting import Counted, counter
 from cranfield.torch.judgments import TensorJudgments, read_judgments
 from cranfield.torch.scores import check_measures, finish, scanned_of
 
+Progress = Callable[..., Iterable[Any]]  # of an iterable and its `total`
 Similarity = Literal["dot", "cosine", "l2"]
 _AT_ONCE = 1 << 30  # products held at a time
 
@@ -73,7 +74,7 @@ class FullCorpus:
         dtype: torch.dtype | None = None,
         query_ids: Sequence[Any] | None = None,
         devices: Sequence[str | torch.device] = (),
-        progress: bool | Callable[..., Iterable[Any]] = False,
+        progress: bool | Progress = False,
     ) -> None:
         if similarity not in ("dot", "cosine", "l2"):
             raise InputError("similarity", f"'{similarity}' is not known.", hint="it is 'dot', 'cosine' or 'l2'")
