@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         stability,
     )
     from cranfield.conversion import Conversion, convert_file
+    from cranfield.engines.per_query import LazyEvaluation
     from cranfield.errors import (
         ComparisonError,
         CranfieldError,
@@ -77,6 +78,7 @@ _HOMES = {
         *("ComparisonError", "CranfieldError", "InputError", "MeasureError", "MissingLibrary", "OutputError"),
         *("PolicyError", "SystemFailure"),
     ),
+    "engines.per_query": ("LazyEvaluation",),
     "evaluation": ("evaluate", "evaluate_runs", "value"),
     "explanation": ("Explanation", "explain"),
     "result": ("Evaluation",),
@@ -110,6 +112,7 @@ __all__ = [
     "InputError",
     "JudgedRanks",
     "Judgments",
+    "LazyEvaluation",
     "Measure",
     "MeasureError",
     "MissingLibrary",

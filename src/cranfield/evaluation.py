@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from cranfield.errors import InputError
 from cranfield.judge.judgments import Judgments
@@ -16,11 +16,43 @@ from cranfield.read.source import Lazy, Source, is_lazy, open_source
 from cranfield.result import Evaluation
 
 if TYPE_CHECKING:
+    from cranfield.engines.per_query import LazyEvaluation
     from cranfield.judge.grouped import GroupedJudgments
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10")
 
 Measures = str | Measure | Iterable[str | Measure]
+
+
+@overload
+def evaluate(
+    qrels: Any,
+    run: Any,
+    measures: Measures = DEFAULT_MEASURES,
+    *,
+    policy: Policy | None = None,
+    format: str | None = None,
+    qrels_format: str | None = None,
+    lengths: Any = None,
+    name: str | None = None,
+    engine: str | None = None,
+    per_query: None = None,
+) -> Evaluation: ...
+
+
+@overload
+def evaluate(
+    qrels: Any,
+    run: Any,
+    measures: Measures = DEFAULT_MEASURES,
+    *,
+    policy: Policy | None = None,
+    format: str | None = None,
+    qrels_format: str | None = None,
+    name: str | None = None,
+    engine: str | None = None,
+    per_query: Literal["lazy"],
+) -> LazyEvaluation: ...
 
 
 def evaluate(
@@ -34,7 +66,8 @@ def evaluate(
     lengths: Any = None,
     name: str | None = None,
     engine: str | None = None,
-) -> Evaluation:
+    per_query: Literal["lazy"] | None = None,
+) -> Evaluation | LazyEvaluation:
     """Measure how good a run is.
 
     qrels, run: a path, "-" for standard input, an open binary file, a dict of dicts, rows (query, document, value) or
@@ -46,6 +79,7 @@ def evaluate(
     not checked.
     format, qrels_format: the format of the run and of the judgments, where it cannot be told from the file.
     engine: "duckdb", "polars" or "spark" evaluates the Parquet files of a path, a pattern or a folder as one run.
+    per_query: "lazy" leaves the values of the queries in the engine of the run, where the judgments may be too.
     lengths: of the documents, {document: length} or a file of two columns, for TBG and U.
 
     >>> evaluate({"q1": {"a": 3, "b": 1, "c": 2}}, {"q1": {"b": 0.9, "a": 0.8}}, ["nDCG@3", "R@3"])
@@ -53,7 +87,9 @@ def evaluate(
     """
     policy = policy or Policy()
     wanted = parse_measures(measures)
-    read = _read_judgments(qrels, qrels_format, wanted)
+    if per_query is not None:
+        return _evaluate_lazily(qrels, run, wanted, policy, format, qrels_format, lengths, name, engine, per_query)
+    read = _read_judgments(qrels, qrels_format, wanted, engine)
     judgments = read if isinstance(read, Judgments) else read.flat
     if engine is not None or isinstance(run, Lazy) or is_lazy(run):
         from cranfield.engines.lazy import judged_ranks
@@ -66,9 +102,7 @@ def evaluate(
         judged = JudgedRanks.of(judgments, source, policy)
     if lengths is not None:
         if isinstance(source, Lazy):
-            raise InputError(
-                source.name, "lengths need all documents of every ranking, which stay in the engine.", hint=_EAGER
-            )
+            raise InputError(source.name, _LENGTHS, hint=_EAGER)
         from cranfield.judge.order import with_lengths
 
         judged = with_lengths(judged, judgments, source, policy, lengths)
@@ -89,7 +123,7 @@ def evaluate_runs(
     {'good': 1.0, 'bad': 0.5}
     """
     measures = parse_measures(measures)
-    judgments = _read_judgments(qrels, options.pop("qrels_format", None), measures)
+    judgments = _read_judgments(qrels, options.pop("qrels_format", None), measures, options.get("engine"))
     if isinstance(runs, str | os.PathLike):
         runs = [runs]
     named = runs.items() if isinstance(runs, Mapping) else ((None, run) for run in runs)
@@ -104,8 +138,46 @@ def evaluate_runs(
     return results
 
 
-def _read_judgments(qrels: Any, format: str | None, wanted: Sequence[Measure]) -> Judgments | GroupedJudgments:
+def _evaluate_lazily(
+    qrels: Any,
+    run: Any,
+    wanted: Sequence[Measure],
+    policy: Policy,
+    format: str | None,
+    qrels_format: str | None,
+    lengths: Any,
+    name: str | None,
+    engine: str | None,
+    per_query: str,
+) -> LazyEvaluation:
+    from cranfield.engines.parquet import open_run
+    from cranfield.engines.per_query import evaluate_lazily
+
+    if per_query != "lazy":
+        raise InputError(
+            "evaluate", f"per_query={per_query!r} is not a choice.", hint="per_query may be 'lazy' or None"
+        )
+    if engine is None and not (isinstance(run, Lazy) or is_lazy(run)):
+        raise InputError(
+            "the run",
+            f"per_query='lazy' needs a run in an engine, not a {type(run).__name__}.",
+            hint="give a lazy frame, or Parquet files and an engine to read them",
+        )
+    opened = open_run(run, engine, format)
+    if lengths is not None:
+        raise InputError(opened.name, _LENGTHS, hint=_EAGER)
+    name = name or run_name(opened.name)
+    return evaluate_lazily(qrels, opened, tuple(wanted), policy, name=name, engine=engine, qrels_format=qrels_format)
+
+
+def _read_judgments(
+    qrels: Any, format: str | None, wanted: Sequence[Measure], engine: str | None = None
+) -> Judgments | GroupedJudgments:
     """The judgments, with their groups where a measure needs them."""
+    if engine is not None:
+        from cranfield.engines.parquet import is_many, open_parquet
+
+        qrels = open_parquet(qrels, engine) if is_many(qrels) else qrels
     if is_lazy(qrels):
         from cranfield.engines.lazy import collected
 
@@ -165,6 +237,7 @@ def run_name(source: str) -> str:
     return name
 
 
+_LENGTHS = "lengths need all documents of every ranking, which stay in the engine."
 _EAGER = "collect the run, or leave the engine out, to evaluate it in memory"
 _RUN_EXTENSIONS = {
     *(".gz", ".bz2", ".xz", ".zst", ".run", ".trec", ".res", ".txt", ".csv", ".tsv"),

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
 from itertools import compress
 from typing import Any, NamedTuple
 
@@ -16,20 +15,9 @@ from cranfield.judge.policy import Policy
 from cranfield.judge.ranks import JudgedRanks
 from cranfield.measures import Measure, parse_measure
 from cranfield.measures.completion import BUDGET, bounds
-from cranfield.measures.registry import Aggregate, Definition
+from cranfield.measures.registry import Aggregate
+from cranfield.summary import Counts, Summary, aggregate
 from cranfield.version import __version__
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """What an evaluation is made of, in queries, and the share of retrieved judged documents whose score is tied."""
-
-    queries: int  # averaged over
-    judged: int
-    missing: int  # judged, but not in the run
-    extra: int  # in the run, but not judged
-    no_relevant: int  # without a judgment of grade 1 or higher
-    tied: float
 
 
 class QueryValue(NamedTuple):
@@ -83,20 +71,7 @@ class Bounds(NamedTuple):
     by_query: dict[str, tuple[float, float]]
 
 
-def aggregate(values: Numbers, how: Aggregate, weights: Numbers | None = None) -> float:
-    """Values of queries as one number; 0 where there is no query."""
-    if how == "sum":
-        return float(values.sum())
-    if not len(values) or (weights is not None and not weights.sum()):
-        return 0.0
-    if how == "geometric":
-        return float(np.exp(np.average(np.log(np.maximum(values, 0.00001)), weights=weights)))
-    if how == "median":
-        return float(np.median(values))
-    return float(values.mean() if weights is None else np.average(values, weights=weights))
-
-
-class Evaluation(Mapping[str, float]):
+class Evaluation(Summary):
     """The result of `evaluate`: a mapping from measure to its mean over the queries.
 
     Any spelling of a measure finds it.
@@ -145,28 +120,9 @@ class Evaluation(Mapping[str, float]):
         wanted = self._find(measure)
         return aggregate(self._values[wanted], wanted.definition.aggregate)
 
-    def __iter__(self) -> Iterator[str]:
-        return (measure.name for measure in self.measures)
-
-    def __len__(self) -> int:
-        return len(self.measures)
-
-    def _find(self, measure: str | Measure) -> Measure:
-        try:
-            wanted = measure if isinstance(measure, Measure) else parse_measure(measure)
-        except (MeasureError, AttributeError, TypeError):
-            raise KeyError(measure) from None
-        if wanted not in self._values:
-            raise KeyError(wanted.name)
-        return wanted
-
     def column(self, measure: str | Measure) -> Numbers:
         """The values of a measure, in the order of `query_ids`."""
         return self._values[self._find(measure)].copy()
-
-    def definition(self, measure: str | Measure) -> Definition:
-        """What the registry says of a measure."""
-        return self._find(measure).definition
 
     def by_query(self, measure: str | Measure) -> dict[str, float]:
         """The values of a measure by query."""
@@ -329,38 +285,9 @@ class Evaluation(Mapping[str, float]):
         facts = self._found.T.tolist()
         return [_described(self.query_ids[q], float(values[q]), facts[q]) for q in order]
 
-    @property
-    def signature(self) -> str:
-        """Everything that two values must share to be comparable, in one line."""
-        counts = self.counts
-        return "|".join(
-            (
-                str(self.policy),
-                "rel:1",
-                f"judged:{counts.judged}",
-                f"queries:{counts.queries}",
-                f"missing_queries:{counts.missing}",
-                f"extra_queries:{counts.extra}",
-                f"no_relevant:{counts.no_relevant}",
-                f"tied:{counts.tied:.1%}",
-                f"qrels:{self.qrels_sha256[:12]}",
-                f"run:{self.run_sha256[: 18 if self.run_sha256.startswith('ranks-') else 12]}",
-                f"version:{self.version}",
-            )
-        )
-
     def to_dict(self, *, per_query: bool = True) -> dict[str, Any]:
         """The evaluation as plain dicts, ready for JSON."""
-        result: dict[str, Any] = {
-            "run": self.run,
-            "measures": list(self),
-            "mean": dict(self),
-            "counts": asdict(self.counts),
-            "policy": asdict(self.policy),
-            "qrels_sha256": self.qrels_sha256,
-            "run_sha256": self.run_sha256,
-            "signature": self.signature,
-        }
+        result = super().to_dict()
         if per_query:
             columns = [self._values[measure].tolist() for measure in self.measures]
             result["per_query"] = {
@@ -396,43 +323,3 @@ class Evaluation(Mapping[str, float]):
             "measure": [name for name in self for _ in range(each)],
             "value": np.concatenate(list(self._values.values())),
         }
-
-    def __str__(self) -> str:
-        width = max(len(name) for name in self)
-        lines = [f"{name:<{width}}  {self.shown(name)}" for name in self]
-        return "\n".join((self.run, *lines, self.describe_counts()))
-
-    def shown(self, measure: str | Measure) -> str:
-        """The mean of a measure with four decimals, or its sum."""
-        counted = self._find(measure).definition.aggregate == "sum"
-        return f"{self[measure]:.0f}" if counted else f"{self[measure]:.4f}"
-
-    def describe_counts(self) -> str:
-        """The counts in words."""
-        counts = self.counts
-        notes = [f"{counts.queries} {'query' if counts.queries == 1 else 'queries'}"]
-        if counts.missing:
-            fate = "left out" if self.policy.missing == "skip" else "count 0"
-            notes.append(f"{counts.missing} judged but not in the run ({fate})")
-        if counts.extra:
-            notes.append(f"{counts.extra} in the run but not judged (ignored)")
-        if counts.no_relevant:
-            notes.append(f"{counts.no_relevant} without a relevant document (count 0)")
-        if counts.tied:
-            notes.append(f"{counts.tied:.1%} of the judged documents tied")
-        return "; ".join(notes)
-
-    def __repr__(self) -> str:
-        means = ", ".join(f"{name}={self.shown(name)}" for name in self)
-        return f"<Evaluation of {self.run}: {means}; {self.describe_counts()}>"
-
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        heads = "".join(f"<th>{escape(name)}</th>" for name in self)
-        cells = "".join(f"<td>{self.shown(name)}</td>" for name in self)
-        return (
-            f"<table><thead><tr><th>run</th>{heads}</tr></thead>"
-            f"<tbody><tr><td>{escape(self.run)}</td>{cells}</tr></tbody></table>"
-            f"<small>{escape(self.describe_counts())}<br><code>{escape(self.signature)}</code></small>"
-        )

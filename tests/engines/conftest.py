@@ -48,8 +48,25 @@ def lazily(request):
         session = request.getfixturevalue("spark")
         return lambda *rows, **how: session.createDataFrame(arrow(*rows, **how)).repartition(3).localCheckpoint()
     library = pytest.importorskip(request.param, reason=f"{request.param} is not installed")
+    connection = library.connect() if request.param == "duckdb" else None
     return {
         "polars": lambda *rows, **how: library.from_arrow(arrow(*rows, **how)).lazy(),
-        "duckdb": lambda *rows, **how: library.connect().from_arrow(arrow(*rows, **how)),
+        "duckdb": lambda *rows, **how: connection.from_arrow(arrow(*rows, **how)),
         "ibis": lambda *rows, **how: library.memtable(arrow(*rows, **how)),
     }[request.param]
+
+
+@pytest.fixture
+def compiled(request):
+    """For large data, Spark's plans are compiled after all."""
+    if "spark" not in request.node.name:
+        yield
+        return
+    conf = request.getfixturevalue("spark").conf
+    settings = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
+    before = {name: conf.get(name) for name in settings}
+    for name, value in settings.items():
+        conf.set(name, value)
+    yield
+    for name, value in before.items():
+        conf.set(name, value)

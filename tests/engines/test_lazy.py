@@ -1,8 +1,12 @@
 """Runs in an engine: the same table, hence the same values to the last bit, as the scan of a file."""
 
+import os
 import random
 import re
+import subprocess
+import sys
 
+import narwhals
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -141,7 +145,7 @@ def test_queries_with_very_many_documents(lazily):
         run[query] = {f"d{i}": score for i, score in enumerate(scores.tolist())}
         qrels[query] = {f"d{i}": i % 3 for i in chance.choice(size, judged, replace=False).tolist()}
     judgments, policy = Judgments.read(qrels), Policy()
-    found = lazy.LazyRun(lazily(rows_of(run)), judgments, policy, "the run")
+    found = lazy.LazyRun(frames.EngineRows(lazily(rows_of(run)), "the run", policy), judgments)
     assert found.plan.endswith(
         f"counting (join): 2 queries with at most {lazy.MANY} judged documents retrieved, "
         f"{20_000 * lazy.MANY + 1:,} comparisons\nwindow rank: 1 queries with more, 100,000 documents ordered"
@@ -235,6 +239,49 @@ def test_a_collation_of_spark_does_not_change_the_order(spark):
     assert cranfield.evaluate({"q": {"B": 1, "A": 1}}, frame, "AP")._judged.rank.tolist() == [2, 3]
 
 
+def test_spark_connect(tmp_path):
+    pytest.importorskip("grpc", reason="Spark Connect needs grpcio, which is not installed")
+    pytest.importorskip("grpc_status", reason="Spark Connect needs grpcio-status, which is not installed")
+    script = tmp_path / "connect.py"
+    script.write_text(
+        "import cranfield\n"
+        "from pyspark.sql import SparkSession\n"
+        "session = SparkSession.builder.remote('local[2]').getOrCreate()\n"
+        "rows = [('q', 'a', 1.0), ('q', 'b', 2.0), ('p', 'a', 1.0)]\n"
+        "frame = session.createDataFrame(rows, 'query_id string, doc_id string, score double')\n"
+        "qrels = {'q': {'a': 1}, 'p': {'a': 1}}\n"
+        "print(cranfield.evaluate(qrels, frame, 'RR')['RR'])\n"
+        "print(cranfield.evaluate(qrels, frame, 'RR', per_query='lazy')['RR'])\n"
+        "session.stop()\n"
+    )
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, env=environment)
+    assert done.stdout.split() == ["0.75", "0.75"], done.stderr[-2000:]
+
+
+def test_measures_of_groups(lazily):
+    qrels = {"q1": {"s1": {"a": 1, "b": 1}, "s2": {"b": 1, "c": 2}}, "q2": {"s1": {"x": 1}}}
+    run = {"q1": {"a": 3.0, "x": 2.5, "b": 2.0, "c": 2.0}, "q2": {"y": 1.0, "x": 1.0}}
+    measures = "alpha_nDCG@3 ERR_IA@3 StRecall@2"
+    got = cranfield.evaluate(qrels, lazily(rows_of(run)), measures)
+    assert dict(got) == dict(cranfield.evaluate(qrels, run, measures))
+
+
+def test_a_shared_key_is_no_duplicate(lazily, monkeypatch):
+    """A hash that cannot tell documents apart costs a second look, and changes nothing else."""
+    with_key = frames.Engine.with_key
+
+    def one_key(self, frame):
+        keyed = with_key(self, frame)
+        return None if keyed is None else keyed.with_columns(key=narwhals.lit(0))
+
+    monkeypatch.setattr(frames.Engine, "with_key", one_key)
+    qrels, run = collection()
+    assert_same(cranfield.evaluate(qrels, lazily(rows_of(run)), "AP"), scanned(qrels, run, "AP"))
+    with pytest.raises(InputError, match="document 'a' stands twice in the ranking of query 'q'"):
+        cranfield.evaluate({"q": {"a": 1}}, lazily([("q", "a", 1.0), ("q", "b", 1.0), ("q", "a", 2.0)]))
+
+
 def test_a_task_that_fails_once(spark):
     qrels, run = collection()
 
@@ -263,7 +310,7 @@ def test_polars_groups_in_parts_when_there_is_too_much(monkeypatch):
     frame = polars.from_arrow(arrow(rows_of(run))).lazy()
     monkeypatch.setattr(frames, "PART", 50)
     monkeypatch.setattr(lazy, "MANY", 5)
-    assert len(lazy.LazyRun(frame, Judgments.read(qrels), Policy(), "")._parts) > 5
+    assert len(frames.EngineRows(frame, "", Policy()).parts) > 5
     assert_same(cranfield.evaluate(qrels, frame, "AP"), scanned(qrels, run, "AP"))
     for twice in [("é", "d1", 1.0), ("é", "d1", 1.0)], [("", "d", 1.0)], [(None, "d", 1.0)]:
         with pytest.raises(InputError, match=r"stands twice|missing or empty"):

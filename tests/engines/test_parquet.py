@@ -105,6 +105,22 @@ def test_command_line(folder, engine):
     assert (done.returncode, done.stderr) == (2, "cranfield: none/*.parquet: there is no such Parquet file.\n")
 
 
+@pytest.mark.parametrize("engine", ["polars", "duckdb"])
+def test_command_line_with_judgments_in_parquet(folder, engine):
+    pytest.importorskip(engine)
+    rows = [(query, document, grade) for query, judged in QRELS.items() for document, grade in judged.items()]
+    (folder / "judged").mkdir()
+    for number, some in enumerate((rows[:2], rows[2:])):
+        table = arrow(some, names=("query_id", "doc_id", "grade"))
+        pa.parquet.write_table(table, folder / f"judged/{number}.parquet")
+    for qrels in ("judged", "judged/*.parquet"):
+        done = program("evaluate", qrels, "bm25", "-m", "RR", "--engine", engine, cwd=folder)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert re.match(r"run +RR\nbm25 +0.5000", done.stdout)
+    done = program("evaluate", "judged/1.parquet", "bm25", "-m", "RR", "--engine", engine, cwd=folder)
+    assert re.match(r"run +RR\nbm25 +0.5000", done.stdout)
+
+
 def test_command_line_with_spark(folder, spark):
     arguments = [
         str(folder / "qrels"),

@@ -30,7 +30,7 @@ FORMATS = ("table", "tsv", "csv", "json", "jsonl", "markdown", "latex")
 @click.option("-o", "--output", "file", metavar="FILE", help="Write to a file.")
 @click.option("--names", type=click.Choice(("file", "tag")), default="file", help="What runs are called by [file].")
 @options.formats
-@click.option("--engine", help="Let duckdb, polars or spark read Parquet: each RUN is a file, pattern or folder.")
+@click.option("--engine", help="Let duckdb, polars or spark read Parquet: files, patterns or folders.")
 @click.option("--spark-master", metavar="URL", help="Where Spark runs [local[*]].")
 def command(
     qrels: str,
@@ -91,6 +91,7 @@ def command(
             format=run_format,
             qrels_format=qrels_format,
             lengths=lengths,
+            engine=engine,
         )
     view = View(
         list(results.values()),

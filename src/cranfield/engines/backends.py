@@ -26,9 +26,9 @@ class Engine:
         return cls(frame.implementation.value.partition("[")[0].partition("_")[0], frame.to_native(), source)
 
     @property
-    def spills(self) -> bool:
-        """Whether grouping more rows than memory holds is left to the engine."""
-        return self.kind != "polars"
+    def is_local(self) -> bool:
+        """Whether it works in the memory of this process."""
+        return self.kind in ("polars", "duckdb")
 
     def send(self, columns: dict[str, Any]) -> Any:
         """A small table, as a lazy frame of this engine."""
@@ -52,22 +52,49 @@ class Engine:
         return {name: np.asarray(result[name].to_numpy()) for name in result.columns}
 
     def rows(self, frame: Any) -> list[tuple[Any, ...]]:
-        """The few rows that an expression gives, ids as text."""
-        rows = self._collect(frame).rows()
-        return [tuple(v.decode() if isinstance(v, bytes) else v for v in row) for row in rows]
+        """The few rows that an expression gives."""
+        rows: list[tuple[Any, ...]] = self._collect(frame).rows()
+        return rows
+
+    def keep(self, frame: Any, path: str) -> Any:
+        """The frame, computed once: Spark keeps it in its own store, other engines in a Parquet file."""
+        narwhals = need("narwhals", extra="frames", purpose="evaluating a lazy frame")
+        if self.kind == "pyspark":
+            return narwhals.from_native(frame.to_native().persist())
+        self.write(frame, path)
+        return self.read(path)
+
+    def write(self, frame: Any, path: str) -> None:
+        """Write a frame to a Parquet file, without holding all of it."""
+        native = frame.to_native()
+        if self.kind == "polars":
+            self.guarded(lambda: native.sink_parquet(path, engine="streaming"))
+        elif self.kind == "duckdb":
+            self.guarded(lambda: native.write_parquet(path))
+        else:
+            self.guarded(lambda: native.to_parquet(path))
+
+    def read(self, path: str) -> Any:
+        """A Parquet file as a lazy frame of this engine."""
+        narwhals = need("narwhals", extra="frames", purpose="evaluating a lazy frame")
+        if self.kind == "polars":
+            return narwhals.from_native(need("polars", purpose="evaluating a lazy frame").scan_parquet(path))
+        if self.kind == "duckdb":
+            quoted = path.replace("'", "''")
+            return narwhals.from_native(self.native.query("cranfield_run", f"SELECT * FROM read_parquet('{quoted}')"))
+        return narwhals.from_native(self.native.get_backend().read_parquet(path))
 
     def text(self, ids: Sequence[str]) -> Any:
-        """Ids in the form that compares by bytes here: for DuckDB bytes, since its text may have a collation."""
+        """Ids as a column."""
         arrow = need("pyarrow", extra="frames", purpose="evaluating a lazy frame")
-        texts = arrow.array(ids, arrow.string())
-        return texts.cast(arrow.binary()) if self.kind == "duckdb" else texts
+        return arrow.array(ids, arrow.string())
 
     def with_text(self, frame: Any, columns: dict[str, str]) -> Any:
         """The frame with more columns, NAME_as_text: ids that compare by bytes, null where they are empty."""
         narwhals = need("narwhals", extra="frames", purpose="evaluating a lazy frame")
         if self.kind == "duckdb":
             made = ", ".join(
-                f"nullif(encode(CAST({_quoted(name)} AS VARCHAR)), ''::BLOB) AS {_quoted(new + '_as_text')}"
+                f"(nullif(CAST({_quoted(name)} AS VARCHAR), '') COLLATE C) AS {_quoted(new + '_as_text')}"
                 for new, name in columns.items()
             )
             return narwhals.from_native(frame.to_native().project(f"*, {made}"))
@@ -75,6 +102,25 @@ class Engine:
         return frame.with_columns(
             narwhals.when(texts[name] != "").then(texts[name]).alias(f"{new}_as_text") for new, name in columns.items()
         )
+
+    def with_key(self, frame: Any) -> Any | None:
+        """The columns query and document as one number of 64 bits, key: a hash; None where the engine has none.
+
+        Grouping by it takes a fraction of the time and memory of grouping by ids. Equal ids have equal keys; different
+        ids may, hardly ever, share one.
+        """
+        narwhals = need("narwhals", extra="frames", purpose="evaluating a lazy frame")
+        native = frame.to_native()
+        if self.kind == "polars":
+            polars = need("polars", purpose="evaluating a lazy frame")
+            native = native.with_columns(polars.struct("query", "document").hash().alias("key"))
+        elif self.kind == "duckdb":
+            native = native.project("*, hash(query, document) AS key")
+        elif self.kind == "pyspark":
+            native = native.selectExpr("*", "xxhash64(query, document) AS key")
+        else:
+            return None
+        return narwhals.from_native(native)
 
     def guarded(self, work: Callable[[], Any]) -> Any:
         """What the work gives; an engine that fails says so as an error about the source."""
@@ -93,7 +139,7 @@ class Engine:
 def briefly(error: Exception) -> str:
     """The first line of an engine's error, and the last where the first only announces it."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [""]
-    fact = f"{lines[0]} {lines[-1]}" if lines[0].endswith(":") else lines[0]
+    fact = f"{lines[0]} {lines[-1]}" if lines[0].endswith((":", "below.")) else lines[0]
     return f"{type(error).__name__}: {fact}"[:300]
 
 

@@ -1,37 +1,35 @@
-"""The run and the judgments as frames of an engine, with columns of one name and one type in all of them."""
+"""Rows that an engine holds, a run or judgments, as frames with columns of one name and one type in every engine."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from cranfield.engines.backends import Engine
-from cranfield.errors import InputError, PolicyError, need
-from cranfield.judge.judgments import Integers, Judgments
+from cranfield.errors import DuplicateError, InputError, PolicyError, need
+from cranfield.judge.judgments import twice
 from cranfield.judge.policy import Policy
-from cranfield.read.names import find_columns, wanted
+from cranfield.read.names import Role, find_columns, wanted
 
-PART = 8_000_000  # rows that are grouped at once where the engine keeps groups in memory
+PART = 10_000_000  # rows that an engine on this machine groups at once
+EXAMPLES = 3
 _TIES = "ties may be 'doc_id', 'smaller_doc_id', 'best' or 'worst'"
-_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,18}")
 
 
 @dataclass(frozen=True)
-class EngineFrames:
-    """A run in an engine, and the judgments that it meets there.
+class EngineRows:
+    """A run or judgments in an engine.
 
-    The columns of the run are query, document, score, and text: the document id in a form that compares by bytes.
+    The columns of its frames are query, document, value (score or grade), and text: the document id in a form that
+    compares by bytes. Ids that are whole numbers stay numbers, unless they must compare with others as text.
     """
 
     native: Any
-    judgments: Judgments
-    policy: Policy
     source: str
+    policy: Policy
+    role: Role = "run"
+    as_text: bool = False
 
     def __post_init__(self) -> None:
         if self.policy.ties == "file":
@@ -51,27 +49,37 @@ class EngineFrames:
         return self._nw.from_native(self.native)
 
     @cached_property
-    def _engine(self) -> Engine:
+    def engine(self) -> Engine:
+        """What holds the rows."""
         return Engine.of(self._frame, self.source)
 
     @cached_property
     def _columns(self) -> tuple[str, str, str, bool]:
         names = list(self._schema)
-        found = find_columns(names, "run")
+        found = find_columns(names, self.role)
         if found is None:
-            raise InputError(self.source, f"its columns are {', '.join(names)}.", hint=wanted("run"))
+            raise InputError(self.source, f"its columns are {', '.join(names)}.", hint=wanted(self.role))
         return names[found.query], names[found.document], names[found.value], found.ranks
 
     @property
-    def _ranks(self) -> bool:
+    def ranks(self) -> bool:
+        """Whether the values are ranks turned round, because there are no scores."""
         return self._columns[3]
+
+    @property
+    def _drops_same_id(self) -> bool:
+        return self.role == "run" and self.policy.same_id == "drop"
+
+    @property
+    def _keeps_best(self) -> bool:
+        return self.role == "run" and self.policy.duplicates == "best"
 
     @cached_property
     def _schema(self) -> Any:
-        return self._engine.guarded(self._frame.collect_schema)
+        return self.engine.guarded(self._frame.collect_schema)
 
     @cached_property
-    def _whole(self) -> dict[str, bool]:
+    def whole(self) -> dict[str, bool]:
         """Whether the ids of queries and documents are whole numbers, which stay numbers where that is exact."""
         nw = self._nw
         whole = {}
@@ -82,11 +90,11 @@ class EngineFrames:
                 raise InputError(
                     self.source, f"column '{name}' holds {kind}, not ids.", hint="convert the ids to strings"
                 )
-        if self.policy.same_id == "drop" and whole["query"] != whole["document"]:
+        if self.as_text or (self.policy.same_id == "drop" and whole["query"] != whole["document"]):
             return {"query": False, "document": False}  # they are compared with each other
         return whole
 
-    def _standard(self, frame: Any) -> Any:
+    def standard(self, frame: Any) -> Any:
         """Columns of one name and one type, whatever the run calls them; an empty id is null."""
         nw, col = self._nw, self._nw.col
         query, document, value, ranks = self._columns
@@ -96,67 +104,117 @@ class EngineFrames:
                 self.source, f"column '{value}' holds {kind}, not numbers.", hint="convert it to a number column"
             )
         number = col(value).cast(nw.Float64)
-        score = -number if ranks else number
-        zero = nw.when(score == 0).then(nw.lit(0.0)).otherwise(score)  # -0.0 equals 0.0, for engines that group bytes
-        frame = self._engine.with_text(
+        number = -number if ranks else number
+        zero = nw.when(number == 0).then(nw.lit(0.0)).otherwise(number)  # -0.0 equals 0.0, for engines that group bytes
+        frame = self.engine.with_text(
             frame.select(query, document, value), {"query": query, "document": document, "text": document}
         )
         ids = [
-            col(name).cast(nw.Int64).alias(what) if self._whole[what] else col(f"{what}_as_text").alias(what)
+            col(name).cast(nw.Int64).alias(what) if self.whole[what] else col(f"{what}_as_text").alias(what)
             for what, name in (("query", query), ("document", document))
         ]
-        return frame.select(*ids, zero.alias("score"), col("text_as_text").alias("text"))
+        return frame.select(*ids, zero.alias("value"), col("text_as_text").alias("text"))
 
     @cached_property
-    def _parts(self) -> list[Any]:
-        """The run in pieces that hold whole queries: one, unless the engine would have to keep too much in memory."""
-        nw, frame, query = self._nw, self._frame, self._columns[0]
-        ordered = self._schema[query].is_integer() or self._schema[query] == nw.String
-        if self._engine.spills or not ordered or int(self._engine.rows(frame.select(nw.len()))[0][0]) <= PART:
-            return [self._standard(frame)]
-        sizes = frame.filter(~nw.col(query).is_null()).group_by(query).agg(nw.len().alias("rows")).sort(query)
-        parts = [frame.filter(nw.col(query).is_null())]
-        first = last = None
-        total = 0
-        for its_query, rows in [*self._engine.rows(sizes), (None, PART)]:
-            if first is not None and total + rows > PART:
-                parts.append(frame.filter((nw.col(query) >= first) & (nw.col(query) <= last)))
-                first, total = None, 0
-            first = its_query if first is None else first
-            last, total = its_query, total + rows
-        return [self._standard(part) for part in parts]
+    def parts(self) -> list[Any]:
+        """The run in pieces that hold whole queries: one, unless the engine would have to keep too much in memory.
 
-    def _prepared(self, rows: Any) -> Any:
+        A piece is a range of query ids, so that where rows stand in the order of queries, as in most files, the engine
+        skips the rest of the file.
+        """
+        nw, frame, query = self._nw, self._frame, self._columns[0]
+        its = nw.col(query)
+        ordered = self._schema[query].is_integer() or self._schema[query] == nw.String
+        if not (self.engine.is_local and ordered) or self.engine.rows(frame.select(nw.len()))[0][0] <= PART:
+            return [self.standard(frame)]
+        sizes = frame.filter(~its.is_null()).group_by(query).agg(nw.len().alias("rows"))
+        so_far = nw.col("rows").cum_sum().over(order_by=query)
+        ranges = sizes.with_columns(((so_far - 1) // PART).alias("part")).group_by("part")
+        ends = self.engine.rows(ranges.agg(its.min().alias("first"), its.max().alias("last")).sort("part"))
+        return [self.standard(frame.filter((its >= first) & (its <= last))) for _, first, last in ends]
+
+    def prepared(self, rows: Any) -> Any:
         """Rows as the policy wants them."""
         col = self._nw.col
-        if self.policy.same_id == "drop":
+        if self._drops_same_id:
             rows = rows.filter(col("query") != col("document"))
-        if self.policy.duplicates == "best":
-            rows = rows.group_by("query", "document", "text").agg(col("score").max())
+        if self._keeps_best:
+            rows = rows.group_by("query", "document", "text").agg(col("value").max())
         return rows
 
     @cached_property
-    def _run(self) -> Any:
-        return self._prepared(self._standard(self._frame))
+    def rows(self) -> Any:
+        """All rows, as the policy wants them."""
+        return self.prepared(self.standard(self._frame))
 
-    def _judged(self) -> Any:
-        """The judged documents: query, document, and which row of the judgments that is."""
-        row, documents = self._keys(self.judgments.document_ids, "document")
-        kept, _ = self._keys(self.judgments.query_ids, "query")
-        known = np.isin(self.judgments.query[row], kept)
-        row = row[known]
-        columns = {"query": self._queries_of(row), "document": documents.filter(known), "row": row}
-        return self._engine.send(columns)
+    # Whether every row can be used.
 
-    def _queries_of(self, row: Integers) -> Any:
-        """The query ids of rows of the judgments, as the run has them."""
-        kept, ids = self._keys(self.judgments.query_ids, "query")
-        return ids.take(np.searchsorted(kept, self.judgments.query[row]))
+    @property
+    def _unusable(self) -> Any:
+        col = self._nw.col
+        missing = col("query").is_null() | col("document").is_null() | col("value").is_null()
+        return (missing | ~col("value").is_finite()).fill_null(True)
 
-    def _keys(self, ids: Sequence[str], what: str) -> tuple[Integers, Any]:
-        """Ids of the judgments as the run has them, and which ones: '007' is no whole number of the run."""
-        if not self._whole[what]:
-            return np.arange(len(ids)), self._engine.text(ids)
-        arrow = need("pyarrow", extra="frames", purpose="evaluating a lazy frame")
-        kept = [at for at, text in enumerate(ids) if _WHOLE.fullmatch(text) and -(2**63) <= int(text) < 2**63]
-        return np.array(kept, dtype=np.int64), arrow.array([int(ids[at]) for at in kept], arrow.int64())
+    @cached_property
+    def by_query(self) -> Any:
+        """The queries: how many documents each has, and how many rows that cannot be used."""
+        nw, col = self._nw, self._nw.col
+        kept = col("query") != col("document") if self._drops_same_id else nw.lit(True)
+        rows = self.standard(self._frame).with_columns(
+            self._unusable.cast(nw.Int64).alias("unusable"), kept.fill_null(False).cast(nw.Int64).alias("documents")
+        )
+        if self._keeps_best:
+            rows = rows.group_by("query", "document").agg(col("unusable").sum(), col("documents").max())
+        return rows.group_by("query").agg(col("unusable", "documents").sum())
+
+    def check(self, unusable: int) -> None:
+        """Refuse rows that cannot be used, of which there are so many, and documents that stand twice for a query."""
+        if unusable:
+            raise self._error_of_unusable(unusable)
+        if not self._keeps_best:
+            for part in self.parts:
+                self._refuse_duplicates(part)
+
+    def _error_of_unusable(self, count: int) -> InputError:
+        rows = self.standard(self._frame).filter(self._unusable).select("query", "document", "value").head(EXAMPLES)
+        examples = []
+        for query, document, value in self.engine.rows(rows):
+            value = -value if self.ranks and value is not None else value
+            if query is None or document is None:
+                what = "the query id" if query is None else "the document id"
+                fact = f"{what} is missing or empty"
+            elif value is None:
+                fact = f"the {'score' if self.role == 'run' else 'grade'} is missing"
+            else:
+                fact = f"{value} is not a finite number"
+            shown = ["" if part is None else part for part in (query, document)]
+            examples.append("query '{}', document '{}': {}".format(*shown, fact))
+        return InputError(
+            self.source, f"{count:,} row{'s' * (count != 1)} cannot be used: {'; '.join(sorted(examples))}."
+        )
+
+    def _refuse_duplicates(self, rows: Any) -> None:
+        nw, col = self._nw, self._nw.col
+        rows = self.prepared(rows).select("query", "document", "value")
+        keyed = self.engine.with_key(rows)
+        if keyed is not None:
+            shared = keyed.group_by("key").agg(nw.len().alias("rows")).filter(col("rows") > 1).select("key")
+            if not self.engine.rows(shared.head(1)):
+                return
+            rows = keyed.join(shared, on="key", how="semi")  # two documents may share a key, hence a closer look
+        counts = rows.group_by("query", "document").agg(
+            nw.len().alias("rows"), col("value").min().alias("least"), col("value").max().alias("most")
+        )
+        examples = self.engine.rows(counts.filter(col("rows") > 1).sort("query", "document").head(EXAMPLES))
+        if not examples:
+            return
+        (query, document, count, least, most), *others = examples
+        if self.role == "qrels":
+            raise DuplicateError(self.source, twice(query, document, least, most))
+        times = "twice" if count == 2 else f"{count} times"
+        also = "".join(f"; also '{other}' of query '{its}'" for its, other, *_ in others)
+        raise DuplicateError(
+            self.source,
+            f"document '{document}' stands {times} in the ranking of query '{query}'{also}.",
+            hint="keep one, or choose the highest score with duplicates='best'",
+        )

@@ -4,7 +4,7 @@ The run is never sorted as a whole and never leaves its engine. These expression
 1. by query: how many documents, and whether a row is unusable; by query and document: whether one stands twice;
 2. the run joined with the judgments: the scores of the judged documents that were retrieved;
 3. for each of those, how many documents of its query stand above it.
-Only judged documents and counts come back. An expensive frame is best cached, since it is read four times.
+Only judged documents and counts come back. An expensive frame is best cached, since it is read four or five times.
 
 The third expression has two forms. *Counting* joins the run with the judged documents of the query and counts, which
 takes (documents retrieved × judged ones) comparisons. A query with more than `MANY` judged documents retrieved is
@@ -13,6 +13,9 @@ takes (documents retrieved × judged ones) comparisons. A query with more than `
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -20,9 +23,9 @@ import numpy as np
 import numpy.typing as npt
 
 from cranfield.engines.backends import Engine
-from cranfield.engines.frames import EngineFrames
+from cranfield.engines.frames import EngineRows
 from cranfield.engines.parquet import open_run
-from cranfield.errors import DuplicateError, InputError, need
+from cranfield.errors import need
 from cranfield.judge.counting import NOTHING, Found, join
 from cranfield.judge.judgments import Integers, Judgments, Numbers
 from cranfield.judge.policy import Policy
@@ -31,13 +34,13 @@ from cranfield.judge.scan import Scanned
 from cranfield.read.source import Lazy, is_lazy
 
 MANY = 8  # judged documents of a query that are counted; for more, ordering all of it once takes less time
-EXAMPLES = 3
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,18}")
 Flags = npt.NDArray[np.bool_]
 
 
 def judged_ranks(run: Lazy, judgments: Judgments, policy: Policy) -> JudgedRanks:
     """Rank the judged documents of a run that an engine holds."""
-    scanned = LazyRun(run.frame, judgments, policy, run.name).scanned
+    scanned = LazyRun(EngineRows(run.frame, run.name, policy), judgments).scanned
     return JudgedRanks.of_scanned(judgments, scanned, policy, run.name)
 
 
@@ -52,11 +55,23 @@ def plan(qrels: Any, run: Any, *, policy: Policy | None = None, engine: str | No
     """How the ranks of a lazy run are found: which queries by counting, which by a window, and at what cost."""
     lazy = open_run(run, engine)
     judgments = Judgments.read(collected(qrels, "the judgments") if is_lazy(qrels) else qrels)
-    return LazyRun(lazy.frame, judgments, policy or Policy(), lazy.name).plan
+    return LazyRun(EngineRows(lazy.frame, lazy.name, policy or Policy()), judgments).plan
 
 
-class LazyRun(EngineFrames):
-    """A run in an engine, and the way from there to the ranks of its judged documents."""
+@dataclass(frozen=True)
+class LazyRun:
+    """A run in an engine, judgments in memory, and the way from there to the ranks of the judged documents."""
+
+    run: EngineRows
+    judgments: Judgments
+
+    @property
+    def _engine(self) -> Engine:
+        return self.run.engine
+
+    @cached_property
+    def _nw(self) -> Any:
+        return need("narwhals", extra="frames", purpose="evaluating a lazy frame")
 
     @cached_property
     def scanned(self) -> Scanned:
@@ -77,7 +92,8 @@ class LazyRun(EngineFrames):
         comparisons, ranked = int(retrieved[light].sum()), int(retrieved[heavy].sum())
         return "\n".join(
             (
-                f"engine: {self._engine.kind}, which reads the run four times",
+                f"engine: {self._engine.kind}, which looks for duplicates in {len(self.run.parts)} "
+                f"part{'s' * (len(self.run.parts) > 1)} of whole queries",
                 f"run: {int(np.maximum(retrieved, 0).sum()):,} documents of {int((retrieved >= 0).sum()):,} judged "
                 f"queries ({extra:,} queries are not judged), {len(row):,} of them judged",
                 f"counting (join): {len(np.unique(light)):,} queries with at most {MANY} judged documents retrieved, "
@@ -92,63 +108,19 @@ class LazyRun(EngineFrames):
     def sizes(self) -> tuple[Integers, int]:
         """Documents by judged query, -1 where the run lacks it, and how many queries of the run nobody judged."""
         nw, col = self._nw, self._nw.col
-        unusable = (
-            col("query").is_null() | col("document").is_null() | col("score").is_null() | ~col("score").is_finite()
-        ).fill_null(True)
-        kept = col("query") != col("document") if self.policy.same_id == "drop" else nw.lit(True)
-        every = self._standard(self._frame)
-        rows = every.with_columns(
-            unusable.cast(nw.Int64).alias("unusable"), kept.fill_null(False).cast(nw.Int64).alias("documents")
-        )
-        if self.policy.duplicates == "best":
-            rows = rows.group_by("query", "document").agg(col("unusable").sum(), col("documents").max())
-        by_query = rows.group_by("query").agg(col("unusable", "documents").sum())
         number, ids = self._keys(self.judgments.query_ids, "query")
         queries = self._engine.send({"query": ids, "number": number})
-        numbered = by_query.join(queries, on="query", how="left").with_columns(col("number").fill_null(-1))
+        numbered = self.run.by_query.join(queries, on="query", how="left").with_columns(col("number").fill_null(-1))
         result = self._engine.numbers(
             numbered.group_by("number")  # all queries that nobody judged come back as one row
             .agg(nw.len().alias("queries"), col("unusable", "documents").sum())
             .select(col("number", "queries", "unusable", "documents").cast(nw.Int64))
         )
-        if result["unusable"].any():
-            raise self._unusable(every.filter(unusable), int(result["unusable"].sum()))
-        if self.policy.duplicates == "error":
-            for part in self._parts:
-                self._refuse_duplicates(part)
+        self.run.check(int(result["unusable"].sum()))
         known = result["number"] >= 0
         retrieved = np.full(len(self.judgments), -1, dtype=np.int64)
         retrieved[result["number"][known]] = result["documents"][known]
         return retrieved, int(result["queries"][~known].sum())
-
-    def _unusable(self, rows: Any, count: int) -> InputError:
-        examples = []
-        for query, document, value in self._engine.rows(rows.select("query", "document", "score").head(EXAMPLES)):
-            value = -value if self._ranks and value is not None else value
-            if query is None or document is None:
-                what = "the query id" if query is None else "the document id"
-                fact = f"{what} is missing or empty"
-            else:
-                fact = "the score is missing" if value is None else f"{value} is not a finite number"
-            shown = ["" if part is None else part for part in (query, document)]
-            examples.append("query '{}', document '{}': {}".format(*shown, fact))
-        return InputError(
-            self.source, f"{count:,} row{'s' * (count != 1)} cannot be used: {'; '.join(sorted(examples))}."
-        )
-
-    def _refuse_duplicates(self, rows: Any) -> None:
-        nw, col = self._nw, self._nw.col
-        counts = self._prepared(rows).group_by("query", "document").agg(nw.len().alias("rows"))
-        examples = self._engine.rows(counts.filter(col("rows") > 1).sort("query", "document").head(EXAMPLES))
-        if examples:
-            (query, document, count), *others = examples
-            times = "twice" if count == 2 else f"{count} times"
-            also = "".join(f"; also '{other}' of query '{its}'" for its, other, _ in others)
-            raise DuplicateError(
-                self.source,
-                f"document '{document}' stands {times} in the ranking of query '{query}'{also}.",
-                hint="keep one, or choose the highest score with duplicates='best'",
-            )
 
     # 2. The judged documents that were retrieved.
 
@@ -156,9 +128,9 @@ class LazyRun(EngineFrames):
     def hits(self) -> tuple[Integers, Numbers]:
         """Which rows of the judgments were retrieved, and with what score."""
         found = self._engine.numbers(
-            self._run.join(self._judged(), on=["query", "document"], how="inner").select("row", "score")
+            self.run.rows.join(self._judged(), on=["query", "document"], how="inner").select("row", "value")
         )
-        return found["row"].astype(np.int64), found["score"].astype(np.float64)
+        return found["row"].astype(np.int64), found["value"].astype(np.float64)
 
     @cached_property
     def heavy(self) -> Flags:
@@ -172,50 +144,82 @@ class LazyRun(EngineFrames):
         """Count, for each hit, the documents of its query with a higher score, and those with the same."""
         if not len(row):
             return NOTHING
-        nw, col = self._nw, self._nw.col
         texts = [self.judgments.document_ids[at] for at in row.tolist()]
         hits = self._engine.send(
             {"query": self._queries_of(row), "row": row, "hit": score, "hit_text": self._engine.text(texts)}
         )
-        higher, equal = col("score") > col("hit"), col("score") == col("hit")
-        reached = self._run.join(hits, on="query", how="inner").filter(col("score") >= col("hit"))
-        counts = reached.group_by("row").agg(
-            higher.cast(nw.Int64).sum().alias("above"),
-            (equal & (col("text") > col("hit_text"))).cast(nw.Int64).sum().alias("before"),
-            equal.cast(nw.Int64).sum().alias("tied"),
-        )
-        return self._found(counts)
+        return self._found(counted(self.run.rows, hits, ["row"]))
 
     def _ranked(self, row: Integers) -> Found:
         """Rank all documents of the queries of these hits with a window, and keep the hits."""
         if not len(row):
             return NOTHING
-        col = self._nw.col
         query = self.judgments.query[row]
         first = row[np.unique(query, return_index=True)[1]]
         queries, judged = self._engine.send({"query": self._queries_of(first)}), self._judged()
-        first_of_tie, last_of_tie, place = col("first_of_tie"), col("last_of_tie"), col("place")
-        found = []
-        for rows in self._parts:
-            ranked = (
-                self._prepared(rows)
-                .join(queries, on="query", how="inner")
-                .with_columns(
-                    col("score").rank("min", descending=True).over("query").alias("first_of_tie"),
-                    col("score").rank("max", descending=True).over("query").alias("last_of_tie"),
-                    col("score").cum_count(reverse=True).over("query", order_by=["score", "text"]).alias("place"),
-                )
-                .join(judged, on=["query", "document"], how="inner")
-                .select(
-                    "row",
-                    (first_of_tie - 1).alias("above"),
-                    (place - first_of_tie).alias("before"),
-                    (last_of_tie - first_of_tie + 1).alias("tied"),
-                )
-            )
-            found.append(self._found(ranked))
-        return join(found)
+        parts = (ranked(self.run.prepared(rows), queries) for rows in self.run.parts)
+        return join([self._found(part.join(judged, on=["query", "document"], how="inner")) for part in parts])
 
     def _found(self, frame: Any) -> Found:
         columns = self._engine.numbers(frame.select(self._nw.col(*Found._fields).cast(self._nw.Int64)))
         return Found(*(columns[name] for name in Found._fields))
+
+    # The judgments, as the engine knows them.
+
+    def _judged(self) -> Any:
+        """The judged documents: query, document, and which row of the judgments that is."""
+        row, documents = self._keys(self.judgments.document_ids, "document")
+        kept, _ = self._keys(self.judgments.query_ids, "query")
+        known = np.isin(self.judgments.query[row], kept)
+        row = row[known]
+        columns = {"query": self._queries_of(row), "document": documents.filter(known), "row": row}
+        return self._engine.send(columns)
+
+    def _queries_of(self, row: Integers) -> Any:
+        """The query ids of rows of the judgments, as the run has them."""
+        kept, ids = self._keys(self.judgments.query_ids, "query")
+        return ids.take(np.searchsorted(kept, self.judgments.query[row]))
+
+    def _keys(self, ids: Sequence[str], what: str) -> tuple[Integers, Any]:
+        """Ids of the judgments as the run has them, and which ones: '007' is no whole number of the run."""
+        if not self.run.whole[what]:
+            return np.arange(len(ids)), self._engine.text(ids)
+        arrow = need("pyarrow", extra="frames", purpose="evaluating a lazy frame")
+        kept = [at for at, text in enumerate(ids) if _WHOLE.fullmatch(text) and -(2**63) <= int(text) < 2**63]
+        return np.array(kept, dtype=np.int64), arrow.array([int(ids[at]) for at in kept], arrow.int64())
+
+
+def counted(run: Any, hits: Any, by: list[str]) -> Any:
+    """What stands above each hit: documents of its query with a higher score, and with the same one.
+
+    hits: query, hit (its score), hit_text (its id), and the columns `by` which tell one from another.
+    """
+    nw = need("narwhals", extra="frames", purpose="evaluating a lazy frame")
+    score, hit = nw.col("value"), nw.col("hit")
+    reached = run.join(hits, on="query", how="inner").filter(score >= hit)
+    return reached.group_by(*by).agg(
+        (score > hit).cast(nw.Int64).sum().alias("above"),
+        ((score == hit) & (nw.col("text") > nw.col("hit_text"))).cast(nw.Int64).sum().alias("before"),
+        (score == hit).cast(nw.Int64).sum().alias("tied"),
+    )
+
+
+def ranked(run: Any, queries: Any) -> Any:
+    """What stands above each document of these queries, by a window."""
+    nw = need("narwhals", extra="frames", purpose="evaluating a lazy frame")
+    score, first_of_tie, last_of_tie = nw.col("value"), nw.col("first_of_tie"), nw.col("last_of_tie")
+    return (
+        run.join(queries, on="query", how="semi")
+        .with_columns(
+            score.rank("min", descending=True).over("query").alias("first_of_tie"),
+            score.rank("max", descending=True).over("query").alias("last_of_tie"),
+            score.cum_count(reverse=True).over("query", order_by=["value", "text"]).alias("place"),
+        )
+        .select(
+            "query",
+            "document",
+            (first_of_tie - 1).cast(nw.Int64).alias("above"),
+            (nw.col("place") - first_of_tie).cast(nw.Int64).alias("before"),
+            (last_of_tie - first_of_tie + 1).cast(nw.Int64).alias("tied"),
+        )
+    )

@@ -9,6 +9,7 @@ from typing import Any
 
 from cranfield.engines.backends import briefly
 from cranfield.errors import CranfieldError, InputError, need
+from cranfield.judge.judgments import Judgments
 from cranfield.read.source import Lazy, is_lazy
 
 ENGINES = ("duckdb", "polars", "spark")
@@ -33,6 +34,34 @@ def open_run(run: Any, engine: str | None = None, format: str | None = None, *, 
     return Lazy(_name(os.fspath(run)), open_parquet(run, str(engine), master=master))
 
 
+def open_judgments(
+    qrels: Any, engine: str | None, format: str | None = None, *, beside: Any = None
+) -> Judgments | Lazy:
+    """Judgments that stay in an engine, or else read into memory; Parquet goes to the engine, where one is named.
+
+    `beside` is the run that they are to meet.
+    """
+    if isinstance(qrels, Lazy):
+        return qrels
+    if is_lazy(qrels):
+        return Lazy("the judgments", qrels)
+    if engine is not None and format in (None, "parquet") and isinstance(qrels, str | os.PathLike):
+        where = os.fspath(qrels)
+        if format or is_many(where) or where.endswith((".parquet", ".parq", ".pq")):
+            return Lazy(where, open_parquet(where, engine, beside=beside))
+    return Judgments.read(qrels, format)
+
+
+def is_many(qrels: Any) -> bool:
+    """Whether this names a folder or a pattern of files."""
+    import glob
+
+    if not isinstance(qrels, str | os.PathLike):
+        return False
+    where = os.fspath(qrels)
+    return os.path.isdir(where) or (glob.has_magic(str(where)) and not os.path.exists(where))
+
+
 def _name(path: str) -> str:
     """What a run of many files is called by: the last part of the path without a pattern in it."""
     parts = [part for part in re.split(r"[/\\]", path) if part]
@@ -40,10 +69,10 @@ def _name(path: str) -> str:
     return path if named[-1:] == parts[-1:] or not named else named[-1]
 
 
-def open_parquet(path: str | os.PathLike[str], engine: str, *, master: str = "local[*]") -> Any:
+def open_parquet(path: str | os.PathLike[str], engine: str, *, master: str = "local[*]", beside: Any = None) -> Any:
     """The Parquet files of a path, a pattern or a folder as one lazy frame; hive partitions are columns of text.
 
-    `master` is where Spark runs if there is no session yet.
+    `master` is where Spark runs if there is no session yet, `beside` a relation whose connection DuckDB is to use.
     """
     if engine not in ENGINES:
         raise InputError(os.fspath(path), f"there is no engine '{engine}'.", hint=f"engines are {', '.join(ENGINES)}")
@@ -63,12 +92,20 @@ def open_parquet(path: str | os.PathLike[str], engine: str, *, master: str = "lo
         if engine == "duckdb":
             listed = ", ".join("'" + file.replace("'", "''") + "'" for file in files)
             options = f"hive_partitioning={bool(partitions)}, hive_types_autocast=false"
-            return library.connect().sql(f"SELECT * FROM read_parquet([{listed}], {options})")
+            query = f"SELECT * FROM read_parquet([{listed}], {options})"
+            return _connected(library).sql(query) if beside is None else beside.query("cranfield_run", query)
         return _open_with_spark(files, re.split(r"[^/\\]+=", files[0])[0] if partitions else None, master)
     except CranfieldError:
         raise
     except Exception as error:  # each engine raises its own
         raise InputError(where, f"the engine {engine} cannot read it ({briefly(error)}).") from error
+
+
+def _connected(duckdb: Any) -> Any:
+    """A new connection; what memory cannot hold goes to the folder for temporary files, not to the current one."""
+    import tempfile
+
+    return duckdb.connect(config={"temp_directory": os.path.join(tempfile.gettempdir(), f"cranfield-{os.getpid()}")})
 
 
 def _files(where: str, pattern: str) -> list[str]:

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cranfield.judge.judgments import Numbers
-from cranfield.result import Bounds, Evaluation, PoorQuery, aggregate
+from cranfield.result import Bounds, Evaluation, PoorQuery
+from cranfield.summary import aggregate
 
 ALL = "all"  # stands for all queries where a row is about a query
 

@@ -1,0 +1,156 @@
+"""Judged rows to values, batch by batch: what runs inside an engine, on each of its machines.
+
+Rows arrive sorted by query and document. Batches are cut between queries, and every batch goes through the same table
+and the same measure functions as an evaluation in memory, so that every value is the same to the last bit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cranfield.engines.totals import Totals
+from cranfield.errors import need
+from cranfield.judge.counting import Found
+from cranfield.judge.judgments import Integers, Numbers, ends
+from cranfield.judge.policy import Policy
+from cranfield.judge.ranks import JudgedRanks
+from cranfield.judge.scan import Scanned
+from cranfield.measures import Measure
+
+ROWS = 200_000  # judged rows that are measured at once, and more only where one query has more
+# What is known of each query beside its values.
+FACTS = ("retrieved", "missing", "relevant", "found", "tied", "qrels_digest", "ranks_digest")
+
+PER_QUERY = {"run": "string", "query_id": "string", "measure": "string", "value": "double"}
+
+
+class Graded(NamedTuple):
+    """The judgments of a batch."""
+
+    query_ids: tuple[str, ...]
+    first: Integers
+    query: Integers
+    grades: Numbers
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """The work on one stream of judged rows; it travels to where they are."""
+
+    run: str
+    measures: tuple[Measure, ...]
+    policy: Policy
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the values: a number in place of a name, since engines read dots and brackets in names."""
+        return [f"value_{number}" for number in range(len(self.measures))]
+
+    @property
+    def schema(self) -> dict[str, str]:
+        """The columns that `values` gives, and their types as SQL calls them."""
+        facts = {name: "boolean" if name == "missing" else "bigint" for name in FACTS}
+        return {"query_id": "string", **facts, **dict.fromkeys(self.columns, "double")}
+
+    def values(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """A row for each query: its facts and the values of the measures."""
+        arrow = need("pyarrow", extra="frames", purpose="evaluating a lazy frame")
+        for rows in _whole_queries(arrow, batches):
+            yield from arrow.table(self._measured(rows)).to_batches()
+
+    def per_query(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """A row for each value, as in the table `per_query` of an evaluation in memory."""
+        arrow = need("pyarrow", extra="frames", purpose="evaluating a lazy frame")
+        for batch in batches:
+            if self.policy.missing == "skip":
+                batch = batch.filter(arrow.compute.invert(batch.column("missing")))
+            for name, measure in zip(self.columns, self.measures):
+                run, what = (arrow.repeat(text, len(batch)) for text in (self.run, measure.name))
+                columns = [run, batch.column("query_id"), what, batch.column(name)]
+                yield arrow.record_batch(columns, names=list(PER_QUERY))
+
+    def totals(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """One row, with all that is added up over these queries."""
+        arrow = need("pyarrow", extra="frames", purpose="evaluating a lazy frame")
+        total = Totals.none(len(self.measures))
+        for batch in batches:
+            total += self.total(batch)
+        yield arrow.record_batch({"totals": arrow.array([total.to_json()])})
+
+    def total(self, batch: Any) -> Totals:
+        """What is added up over the queries of one batch of values."""
+        facts = {name: batch.column(name).to_numpy(zero_copy_only=False) for name in FACTS}
+        values = [batch.column(name).to_numpy() for name in self.columns]
+        return Totals.of(facts, values, batch.column("query_id"), self.measures, self.policy)
+
+    def _measured(self, rows: Any) -> dict[str, Any]:
+        judged, graded = self._table(rows)
+        documents = rows.column("document").to_pylist()
+        digests = [
+            _digest(query, "\n".join(documents[start:stop]), graded.grades[start:stop])
+            for query, start, stop in zip(graded.query_ids, graded.first.tolist(), graded.first[1:].tolist())
+        ]
+        ranks = [
+            _digest(query, str(size), judged.rank[start:stop], judged.grade[start:stop])
+            for query, size, start, stop in zip(
+                judged.query_ids, judged.retrieved.tolist(), judged.first.tolist(), judged.first[1:].tolist()
+            )
+        ]
+        every = np.ones(len(judged.rank), dtype=np.bool_)
+        return {
+            "query_id": list(judged.query_ids),
+            "retrieved": judged.retrieved,
+            "missing": judged.missing,
+            "relevant": judged.n_relevant(1).astype(np.int64),
+            "found": judged.sum(every).astype(np.int64),
+            "tied": judged.sum(judged.tied).astype(np.int64),
+            "qrels_digest": np.array(digests, dtype=np.int64),
+            "ranks_digest": np.array(ranks, dtype=np.int64),
+            **{name: np.asarray(each(judged), dtype=np.float64) for name, each in zip(self.columns, self.measures)},
+        }
+
+    def _table(self, rows: Any) -> tuple[JudgedRanks, Graded]:
+        queries = rows.column("query").to_pylist()
+        starts = [at for at, query in enumerate(queries) if at == 0 or query != queries[at - 1]]
+        sizes = np.diff([*starts, len(queries)])
+        query = np.repeat(np.arange(len(starts), dtype=np.int64), sizes)
+        grades = rows.column("grade").to_numpy()
+        graded = Graded(tuple(queries[at] for at in starts), ends(sizes), query, grades)
+        columns = {
+            name: rows.column(name).cast("int64").fill_null(-1).to_numpy()
+            for name in ("above", "before", "tied", "retrieved")
+        }
+        row = np.flatnonzero(columns["above"] >= 0)
+        found = Found(row, *(columns[name][row] for name in Found._fields[1:]))
+        scanned = Scanned(columns["retrieved"][starts], 0, found)
+        return JudgedRanks.counted(graded, scanned, self.policy), graded
+
+
+def _whole_queries(arrow: Any, batches: Iterable[Any]) -> Iterator[Any]:
+    """The rows in tables that hold whole queries."""
+    waiting: list[Any] = []
+    for batch in batches:
+        waiting.append(batch)
+        if sum(map(len, waiting)) < ROWS:
+            continue
+        table = arrow.Table.from_batches(waiting)
+        queries = table.column("query")
+        last = arrow.compute.index(queries, queries[-1]).as_py()  # where the query starts that may go on
+        if last:
+            yield table.slice(0, last)
+        waiting = table.slice(last).to_batches()
+    if sum(map(len, waiting)):
+        yield arrow.Table.from_batches(waiting)
+
+
+def _digest(query: str, text: str, *columns: Any) -> int:
+    """A hash of what is known of a query. They are added up, so that the order of the queries does not matter."""
+    digest = hashlib.sha256(f"{query}\n{text}\n".encode())
+    for column in columns:
+        digest.update(column.tobytes())
+    return int.from_bytes(digest.digest()[:8], "little", signed=True)

@@ -1,0 +1,251 @@
+"""evaluate(…, per_query="lazy"): the same values and means to the last bit; nothing but totals leaves the engine."""
+
+import math
+import re
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import cranfield
+from cranfield import InputError, MeasureError, Policy, PolicyError
+from cranfield.engines import frames, lazy, measuring
+from cranfield.engines.backends import Engine
+from cranfield.engines.totals import UNIT, Totals, exact_sum
+from tests.engines.conftest import arrow
+from tests.engines.test_lazy import IDS, MEASURES, collection, rows_of, scanned
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::FutureWarning:pyspark"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+]
+JUDGMENTS = ("query_id", "doc_id", "grade")
+
+
+def judgments_of(qrels):
+    return [(q, d, g) for q, judged in qrels.items() for d, g in judged.items()]
+
+
+def evaluate(qrels, run, measures="AP", **options):
+    return cranfield.evaluate(qrels, run, measures, per_query="lazy", **options)
+
+
+def assert_same(got, wanted):
+    assert got.counts == wanted.counts
+    assert dict(got) == dict(wanted)
+    rows = got.per_query.collect().to_arrow().to_pylist()
+    values = {(row["query_id"], row["measure"]): row["value"] for row in rows}
+    assert len(rows) == len(values)
+    assert values == {(row.query_id, row.measure): row.value for row in wanted.per_query}
+    assert {row["run"] for row in rows} == {got.run}
+
+
+def test_all_measures(lazily, monkeypatch):
+    monkeypatch.setattr(lazy, "MANY", 5)  # both ways to count are taken
+    monkeypatch.setattr(measuring, "ROWS", 40)
+    qrels, run = collection()
+    frame, wanted = lazily(rows_of(run)), scanned(qrels, run, MEASURES)
+    got = evaluate(lazily(judgments_of(qrels), names=JUDGMENTS), frame, MEASURES)
+    assert_same(got, wanted)
+    from_memory = evaluate(qrels, frame, "AP nDCG@10", name="bm25")
+    assert_same(from_memory, scanned(qrels, run, "AP nDCG@10"))
+    assert from_memory.signature == got.signature
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        Policy(ties="smaller_doc_id", depth=7, missing="skip"),
+        Policy(ties="best", same_id="drop"),
+        Policy(ties="worst", duplicates="best"),
+    ],
+    ids=str,
+)
+def test_policies(lazily, monkeypatch, policy):
+    monkeypatch.setattr(lazy, "MANY", 3)
+    qrels, run = collection(3)
+    run["q5"] = dict.fromkeys([*IDS, "q5"], 0.25)
+    run["q6"] = {"q6": 1.0}
+    got = evaluate(qrels, lazily(rows_of(run)), "AP nDCG@3 GMAP NumRelRet", policy=policy)
+    assert_same(got, scanned(qrels, run, "AP nDCG@3 GMAP NumRelRet", policy=policy))
+
+
+def test_numbers_as_ids(lazily):
+    qrels, run = {"3": {"9": 1, "10": 2}, "4": {"1": 1}}, {"3": {"9": 2.0, "10": 2.0, "7": 2.0}, "5": {"9": 2.0}}
+    judged = lazily([(int(q), int(d), g) for q, d, g in judgments_of(qrels)], names=JUDGMENTS)
+    frame = lazily([(int(q), int(d), int(s)) for q, d, s in rows_of(run)])
+    assert_same(evaluate(judged, frame, "AP RR"), scanned(qrels, run, "AP RR"))
+    assert_same(evaluate({"03": {"9": 1}, **qrels}, frame, "RR"), scanned({"03": {"9": 1}, **qrels}, run, "RR"))
+
+
+def test_nothing_but_totals_leaves_the_engine(lazily, monkeypatch):
+    sizes = []
+    collect = Engine.rows
+    monkeypatch.setattr(Engine, "rows", lambda self, frame: sizes.append(len(rows := collect(self, frame))) or rows)
+    monkeypatch.setattr(Engine, "numbers", None)
+    qrels, run = collection()
+    evaluate(lazily(judgments_of(qrels), names=JUDGMENTS), lazily(rows_of(run)), "AP")
+    assert max(sizes) == 1
+
+
+def test_a_query_with_a_million_documents(lazily, compiled, request):
+    size, chance = 1_000_000, np.random.default_rng(1)
+    scores = chance.integers(0, 50_000, size) / 8
+    ids = [f"d{i}" for i in range(size)]
+    judged = {f"d{i}": i % 3 for i in chance.choice(size, 2000, replace=False).tolist()}
+    qrels = {"large": judged, "few": {"d1": 1, "d2": 2}, "small": {"d1": 1}}
+    few = {"d1": 1.0, **dict(zip(ids[5:], scores.tolist()[5:1000], strict=False))}
+    run = {"large": dict(zip(ids, scores.tolist(), strict=True)), "few": few, "small": {"d1": 1.0}}
+    frame = lazily(rows_of(run))
+    wanted = cranfield.evaluate(qrels, run, "AP nDCG@1000 R@1000")
+    assert_same(evaluate(qrels, frame, "AP nDCG@1000 R@1000"), wanted)
+    if "spark" not in request.node.name:  # which takes long enough once
+        eager = cranfield.evaluate(qrels, frame, "AP nDCG@1000 R@1000")
+        assert [row.value for row in eager.per_query] == [row.value for row in wanted.per_query]
+
+
+@pytest.mark.parametrize(
+    ("judged", "fact"),
+    [
+        ([("q", "a", 1.0), ("q", "a", 2.0)], "the judgments: document 'a' is judged twice for query 'q' (1 and 2)."),
+        ([("q", "a", 1.0), ("q", "b", None)], "query 'q', document 'b': the grade is missing"),
+        ([("q", "a", 1.0), ("", "b", 1.0)], "query '', document 'b': the query id is missing or empty"),
+        ([("q", "a", 1.0), ("q", "b", math.nan)], "query 'q', document 'b': nan is not a finite number"),
+    ],
+)
+def test_judgments_that_cannot_be_used(lazily, judged, fact):
+    with pytest.raises(InputError, match=re.escape(fact)):
+        evaluate(lazily(judged, names=JUDGMENTS), lazily([("q", "a", 1.0)]))
+
+
+def test_runs_that_cannot_be_used(lazily):
+    qrels = {"q": {"a": 1}, "p": {"a": 1}}
+    with pytest.raises(InputError, match=r"the run: document 'a' stands twice in the ranking of query 'q'"):
+        evaluate(qrels, lazily([("q", "a", 1.0), ("q", "a", 2.0)]))
+    with pytest.raises(InputError, match=r"1 row cannot be used: query 'q', document 'b': nan is not a finite"):
+        evaluate(qrels, lazily([("q", "a", 1.0), ("q", "b", math.nan)]))
+    frame = lazily([("q", "a", 1.0)])
+    with pytest.raises(InputError, match="the run: 1 judged queries are not in the run: p"):
+        evaluate(qrels, frame, policy=Policy(missing="error"))
+    with pytest.raises(PolicyError, match="have no order"):
+        evaluate(qrels, frame, policy=Policy(ties="file"))
+    with pytest.raises(MeasureError, match="measured on subtopics"):
+        evaluate(qrels, frame, "alpha_nDCG@10")
+    with pytest.raises(InputError, match="lengths need all documents"):
+        evaluate(qrels, frame, lengths={"a": 1})
+
+
+def test_what_is_not_in_an_engine():
+    with pytest.raises(InputError, match=r"per_query='lazy' needs a run in an engine, not a dict.\nHint: give a lazy"):
+        evaluate({"q": {"a": 1}}, {"q": ["a"]})
+    with pytest.raises(InputError, match="per_query='eager' is not a choice"):
+        cranfield.evaluate({"q": {"a": 1}}, {"q": ["a"]}, per_query="eager")
+
+
+def test_relations_of_two_connections():
+    duckdb = pytest.importorskip("duckdb")
+    run = duckdb.connect().from_arrow(arrow([("q", "a", 1.0)]))
+    qrels = duckdb.connect().from_arrow(arrow([("q", "a", 1.0)], names=JUDGMENTS))
+    with pytest.raises(InputError, match="the engine duckdb failed"):
+        evaluate(qrels, run)
+
+
+def test_judgments_in_another_engine():
+    duckdb, polars = pytest.importorskip("duckdb"), pytest.importorskip("polars")
+    run = duckdb.connect().from_arrow(arrow([("q", "b", 2.0), ("q", "a", 1.0)]))
+    qrels = polars.from_arrow(arrow([("q", "a", 1)], names=JUDGMENTS)).lazy()
+    assert evaluate(qrels, run, "RR")["RR"] == 0.5
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "polars", "spark"])
+def test_parquet_files(tmp_path, engine, request):
+    pytest.importorskip({"spark": "pyspark"}.get(engine, engine))
+    if engine == "spark":
+        request.getfixturevalue("spark")
+    for folder in ("run", "qrels/query_id=q", "qrels/query_id=p"):
+        (tmp_path / folder).mkdir(parents=True)
+    pa.parquet.write_table(arrow([("q", "b", 2.0), ("q", "a", 1.0)]), tmp_path / "run/1.parquet")
+    pa.parquet.write_table(arrow([("p", "b", 2.0)]), tmp_path / "run/2.parquet")
+    for query, document in (("q", "a"), ("p", "b")):
+        table = pa.table({"doc_id": [document], "grade": [1]})
+        pa.parquet.write_table(table, tmp_path / f"qrels/query_id={query}/1.parquet")
+    for qrels in (tmp_path / "qrels", str(tmp_path / "qrels/*/*.parquet")):
+        got = evaluate(qrels, tmp_path / "run", "RR", engine=engine)
+        assert (got["RR"], got.counts.queries, got.run) == (0.75, 2, "run")
+        assert cranfield.evaluate(qrels, tmp_path / "run", "RR", engine=engine)["RR"] == 0.75
+
+
+def test_the_values_outlive_the_result(lazily):
+    values = evaluate({"q": {"a": 1}}, lazily([("q", "a", 1.0)]), "RR").per_query
+    assert values.collect().to_arrow().to_pylist() == [
+        {"run": "the run", "query_id": "q", "measure": "RR", "value": 1.0}
+    ]
+
+
+def test_only_the_values_are_left_behind(tmp_path, monkeypatch):
+    polars = pytest.importorskip("polars")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    values = evaluate({"q": {"a": 1}}, polars.from_arrow(arrow([("q", "a", 1.0)])).lazy(), "RR").per_query
+    assert [path.name for path in tmp_path.rglob("*.parquet")] == ["per_query.parquet"]
+    assert len(values.collect()) == 1
+    with pytest.raises(InputError, match="stands twice"):
+        evaluate({"q": {"a": 1}}, polars.from_arrow(arrow([("q", "a", 1.0), ("q", "a", 1.0)])).lazy(), "RR")
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_polars_in_parts(monkeypatch):
+    polars = pytest.importorskip("polars")
+    qrels, run = collection()
+    monkeypatch.setattr(frames, "PART", 50)
+    monkeypatch.setattr(lazy, "MANY", 5)
+    frame = polars.from_arrow(arrow(rows_of(run))).lazy()
+    assert_same(evaluate(qrels, frame, "AP nDCG"), scanned(qrels, run, "AP nDCG"))
+
+
+def test_a_task_that_fails_once(spark):
+    qrels, run = collection()
+
+    def fails_once(batches):
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        yield from batches
+        if context.attemptNumber() == 0 and context.partitionId() == 1:
+            raise RuntimeError("lost")
+
+    frame = spark.createDataFrame(arrow(rows_of(run))).repartition(4)
+    judged = spark.createDataFrame(arrow(judgments_of(qrels), names=JUDGMENTS))
+    got = evaluate(judged, frame.mapInArrow(fails_once, frame.schema), "AP")
+    assert_same(got, scanned(qrels, run, "AP"))
+
+
+def test_what_it_prints(lazily):
+    got = evaluate({"q": {"a": 1}, "p": {"a": 1}}, lazily([("q", "a", 1.0), ("x", "a", 1.0)]), "RR", name="bm25")
+    assert (
+        str(got)
+        == "bm25\nRR  0.5000\n2 queries; 1 judged but not in the run (count 0); 1 in the run but not judged (ignored)"
+    )
+    assert repr(got).startswith("<LazyEvaluation of bm25: RR=0.5000; 2 queries")
+    assert got.to_dict()["mean"] == {"RR": 0.5}
+    assert got["recip_rank"] == 0.5
+    with pytest.raises(KeyError):
+        got["AP"]
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False, width=64), max_size=50))
+def test_exact_sums(values):
+    try:
+        wanted = math.fsum(values)
+    except OverflowError:
+        return
+    assert exact_sum(np.array(values, dtype=np.float64)) / 2**UNIT == wanted
+
+
+def test_totals_travel_as_text():
+    totals = Totals(2, 3, 1, 0, 5, 1, -7, 2**70, ("q",), (3 << 1200, -1))
+    assert Totals.from_json(totals.to_json()) == totals
+    assert (totals + Totals.none(2)) == totals
