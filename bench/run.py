@@ -294,6 +294,8 @@ if __name__ == "__main__":
     if not given.cases:  # all of them: nothing of an earlier time stays on record
         FILE.unlink(missing_ok=True)
     chosen = {"rows": given.rows, "tools": given.tools}
+    if not given.cases:  # all of them: nothing of an earlier time stays on record
+        FILE.unlink(missing_ok=True)
     for name in given.cases or CASES:
         if name not in CASES:
             parser.error(f"there is no case '{name}'; cases are {', '.join(CASES)}")
