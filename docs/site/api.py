@@ -41,7 +41,16 @@ Scores and embeddings on any device, in `cranfield.torch` (`pip install 'cranfie
 """
 # Where each name stands. A new one that is in no group comes under "Also" until it has a place.
 GROUPS = {
-    "Evaluate runs": ("evaluate", "evaluate_runs", "value", "explain", "Evaluation", "Explanation", "Policy"),
+    "Evaluate runs": (
+        "evaluate",
+        "evaluate_runs",
+        "value",
+        "explain",
+        "Evaluation",
+        "LazyEvaluation",
+        "Explanation",
+        "Policy",
+    ),
     "Choose a measure": ("parse_measure", "parse_measures", "catalogue", "bibtex", "advise", "Measure", "Advice"),
     "Compare systems": (
         *("compare", "compare_evaluations", "gate", "stability"),
@@ -61,6 +70,7 @@ ERRORS = tuple(name for name in cranfield.__all__ if isinstance(getattr(errors, 
 # What is made by a function of this package, never by its users.
 MADE = {
     "Evaluation",
+    "LazyEvaluation",
     "Explanation",
     "Comparison",
     "GateResult",
@@ -149,10 +159,18 @@ def _named(name: str, thing: Any) -> str:
     text.append(_prose(thing.__doc__ or "" if dataclasses.is_dataclass(thing) else inspect.getdoc(thing) or ""))
     if fields := _fields(thing):
         text.append("\n".join(fields) + "\n")
-    for method, function in vars(thing).items():
+    for method, function in _members(thing).items():
         if not method.startswith("_"):
             text.append(_method(name, method, function))
     return "\n".join(filter(None, text))
+
+
+def _members(thing: type) -> dict[str, Any]:
+    """What a class has, its own first, then what it takes from a class that has no section here."""
+    hidden = [base for base in thing.__mro__[1:] if base.__module__.startswith("cranfield.")]
+    hidden = [base for base in hidden if base.__name__ not in cranfield.__all__]
+    inherited = {name: member for base in reversed(hidden) for name, member in vars(base).items()}
+    return {**vars(thing), **{name: member for name, member in inherited.items() if name not in vars(thing)}}
 
 
 def _method(owner: str, name: str, member: Any) -> str:
