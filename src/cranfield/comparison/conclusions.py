@@ -280,7 +280,7 @@ class Comparison:
 
         The page shows rankings where `compare` read the runs from files or from memory.
 
-        >>> import tempfile
+        >>> import os, tempfile
         >>> from cranfield import compare
         >>> comparison = compare("builtin:qrels", ["builtin:keywords", "builtin:meaning"], "nDCG@10")
         >>> with tempfile.TemporaryDirectory() as folder:

@@ -65,6 +65,7 @@ class JudgedRanks:
     (array([4.]), array([4.]), array([2.]), [0.0, 1.0, 2.0])
     >>> judged.running_sum(judged.grade).tolist(), judged.running_product_before(judged.grade).tolist()
     ([2.0, 2.0, 3.0], [1.0, 2.0, 0.0])
+    >>> import numpy as np
     >>> running = judged.running_sum(judged.grade)
     >>> judged.last(running), judged.at(running, np.array([0, 0]), np.array([3, 4]))
     (array([3.]), array([2., 3.]))

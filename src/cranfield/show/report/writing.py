@@ -33,6 +33,7 @@ class ReportFile(NamedTuple):
     """A page that was written: how many bytes, and what it leaves out, in words.
 
     >>> import tempfile
+    >>> from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     page = write_report(f"{folder}/report.html", "builtin:qrels", ["builtin:keywords"], "AP", charts=False)
     >>> page.size > 10_000, len(page.left_out)
