@@ -99,7 +99,7 @@ def aggregate(values: Numbers, how: Aggregate, weights: Numbers | None = None) -
     if not len(values) or (weights is not None and not weights.sum()):
         return 0.0
     if how == "geometric":
-        return math.exp(_mean(np.log(np.maximum(values, 0.00001)), weights))
+        return float(np.exp(_mean(np.log(np.maximum(values, 0.00001)), weights)))
     return float(np.median(values)) if how == "median" else _mean(values, weights)
 
 
