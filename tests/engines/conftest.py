@@ -7,6 +7,7 @@ import warnings
 
 import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 NAMES = ("query_id", "doc_id", "score")
 
@@ -25,6 +26,7 @@ def spark():
         warnings.simplefilter("ignore")
         session = (
             sql.SparkSession.builder.master("local[2,2]")  # a task that fails is tried once more
+            .config("spark.driver.memory", "2g")
             .config("spark.ui.enabled", "false")
             .config("spark.ui.showConsoleProgress", "false")
             .config("spark.sql.shuffle.partitions", "2")
@@ -43,10 +45,9 @@ def spark():
 
 
 @pytest.fixture(params=["polars", "duckdb", "spark", "ibis"])
-def lazily(request):
+def lazily(request, tmp_path):
     if request.param == "spark":
-        session = request.getfixturevalue("spark")
-        return lambda *rows, **how: session.createDataFrame(arrow(*rows, **how)).repartition(3).localCheckpoint()
+        return spark_frames(request.getfixturevalue("spark"), tmp_path)
     library = pytest.importorskip(request.param, reason=f"{request.param} is not installed")
     connection = library.connect() if request.param == "duckdb" else None
     return {
@@ -54,6 +55,19 @@ def lazily(request):
         "duckdb": lambda *rows, **how: connection.from_arrow(arrow(*rows, **how)),
         "ibis": lambda *rows, **how: library.memtable(arrow(*rows, **how)),
     }[request.param]
+
+
+def spark_frames(session, folder):
+    """Frames in three partitions; large ones as files, since the driver would run out of memory."""
+
+    def frame(*rows, **how):
+        table = arrow(*rows, **how)
+        if len(table) < 100_000:
+            return session.createDataFrame(table).repartition(3).localCheckpoint()
+        parquet.write_table(table, folder / "large.parquet", row_group_size=len(table) // 3 + 1)
+        return session.read.parquet(str(folder / "large.parquet")).repartition(3)
+
+    return frame
 
 
 @pytest.fixture
