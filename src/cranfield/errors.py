@@ -127,6 +127,7 @@ class ComparisonError(CranfieldError, ValueError):
 class MissingLibrary(CranfieldError, ImportError):
     """An optional library that is not installed.
 
+    >>> from cranfield.errors import need
     >>> need("no_such_library", purpose="reading dreams", extra="dreams")
     Traceback (most recent call last):
     ...

@@ -66,6 +66,7 @@ class JudgedRanks:
     >>> judged.running_sum(judged.grade).tolist(), judged.running_product_before(judged.grade).tolist()
     ([2.0, 2.0, 3.0], [1.0, 2.0, 0.0])
     >>> running = judged.running_sum(judged.grade)
+    >>> import numpy as np
     >>> judged.last(running), judged.at(running, np.array([0, 0]), np.array([3, 4]))
     (array([3.]), array([2., 3.]))
     >>> judged.ideal.grade.tolist(), judged.ideal_rank.tolist(), judged.in_ideal(judged.ideal.grade).tolist()

@@ -59,7 +59,7 @@ def save_chart(
     columns: make it as wide as one column of a two-column paper, or as both (2).
     title: without it, for a figure that has a caption.
 
-    >>> import tempfile
+    >>> import os, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save_chart(draw_chart("discount"), f"{folder}/discount.svg", columns=1)
     ...     os.path.getsize(f"{folder}/discount.svg") > 1000

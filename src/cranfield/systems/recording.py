@@ -90,6 +90,7 @@ def record(
     options: those of `ask`: jobs, retries, wait, give_up, to_document
 
     >>> import tempfile
+    >>> from pathlib import Path
     >>> def search(query, k):
     ...     return ["d7", "d2"]
     >>> with tempfile.TemporaryDirectory() as folder:
