@@ -27,7 +27,7 @@ core, stands below).
 
 ## Why it is fast
 
-Nearly every measure depends only on the ranks and grades of *judged* documents. So a ranking is never sorted and never
+Hardly any measure needs more than the ranks and grades of *judged* documents. So a ranking is never sorted and never
 kept: it is read once, each document is looked up among the judged ones, and the rank of a judged document is one more
 than the number of documents above it. Memory holds a block of the file and the largest query.
 """

@@ -31,7 +31,8 @@ def command(collection: str | None) -> None:
     path.write_text(project_template(name, corpus=opened.corpus is not None), encoding="utf-8")
     judged = len(opened.judged_queries()) if opened.qrels is not None else 0
     click.echo(f"wrote {path}: {name}, {len(opened.queries)} queries, {judged} of them judged")
-    click.echo("next: cranfield test; and when you like the result: cranfield accept")
+    own = "" if opened.corpus is not None else f"describe your system in {path}, then "
+    click.echo(f"next: {own}cranfield test; and when you like the result: cranfield accept")
 
 
 def _found() -> str:

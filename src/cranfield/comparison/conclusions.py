@@ -285,7 +285,7 @@ class Comparison:
         >>> comparison = compare("builtin:qrels", ["builtin:keywords", "builtin:meaning"], "nDCG@10")
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     page = comparison.report(f"{folder}/report.html", charts=False)
-        ...     os.path.getsize(page.path) > 10_000
+        ...     page.size > 10_000
         True
         """
         from cranfield.show.report import write_comparison

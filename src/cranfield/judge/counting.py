@@ -1,4 +1,4 @@
-"""Ranks by counting, for one ranking: how many documents stand above each judged one."""
+"""Ranks by counting, for one ranking: the rank of a judged document is one more than what stands above it."""
 
 from __future__ import annotations
 

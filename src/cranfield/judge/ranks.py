@@ -67,6 +67,7 @@ class JudgedRanks:
     ([2.0, 2.0, 3.0], [1.0, 2.0, 0.0])
     >>> import numpy as np
     >>> running = judged.running_sum(judged.grade)
+    >>> import numpy as np
     >>> judged.last(running), judged.at(running, np.array([0, 0]), np.array([3, 4]))
     (array([3.]), array([2., 3.]))
     >>> judged.ideal.grade.tolist(), judged.ideal_rank.tolist(), judged.in_ideal(judged.ideal.grade).tolist()

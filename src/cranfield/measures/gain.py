@@ -199,7 +199,7 @@ def r_ndcg(judged: JudgedRanks, *, gain: Gain = "linear") -> Numbers:
 def q_measure(
     judged: JudgedRanks, *, cutoff: int | None = None, gain: Gain = "linear", beta: float = 1, rel: float = 1
 ) -> Numbers:
-    """Mean of the blended ratio at the relevant documents; one that is not retrieved counts 0.
+    """Mean of the blended ratio at the relevant documents, with 0 for each that was not retrieved.
 
     Q = 1/R · Σ (relevant in the first i + β · CG@i) / (i + β · ICG@i) over the ranks i of the relevant documents
     """

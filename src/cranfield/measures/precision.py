@@ -67,7 +67,7 @@ def f_measure(judged: JudgedRanks, *, cutoff: int, beta: float = 1, rel: float =
 def average_precision(
     judged: JudgedRanks, *, cutoff: int | None = None, rel: float = 1, denominator: str = "R"
 ) -> Numbers:
-    """Mean of the precisions at the relevant documents; one that is not retrieved counts 0.
+    """Mean of the precisions at the relevant documents, with 0 for each that was not retrieved.
 
     AP = 1/R · Σ P@i over the ranks i of the relevant documents
 

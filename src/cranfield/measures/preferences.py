@@ -36,7 +36,7 @@ def _possible(judged: PreferenceRanks) -> Integers:
     return _possible_imp(judged) + judged.groups.possible_none
 
 
-@measure("prefs_num_prefs_poss", advice="A count.", aggregate="sum", table="preferences")
+@measure("prefs_num_prefs_poss", advice="A count.", aggregate="sum", range=(0.0, np.inf), table="preferences")
 def number_possible(judged: PreferenceRanks) -> Numbers:
     """Number of preferences that there are.
 
@@ -45,7 +45,7 @@ def number_possible(judged: PreferenceRanks) -> Numbers:
     return judged.sum(_possible(judged))
 
 
-@measure("prefs_num_prefs_ful", advice="A count.", aggregate="sum", table="preferences")
+@measure("prefs_num_prefs_ful", advice="A count.", aggregate="sum", range=(0.0, np.inf), table="preferences")
 def number_fulfilled(judged: PreferenceRanks) -> Numbers:
     """Number of preferences that are fulfilled.
 
@@ -54,7 +54,7 @@ def number_fulfilled(judged: PreferenceRanks) -> Numbers:
     return judged.sum(_fulfilled(judged))
 
 
-@measure("prefs_num_prefs_ful_ret", advice="A count.", aggregate="sum", table="preferences")
+@measure("prefs_num_prefs_ful_ret", advice="A count.", aggregate="sum", range=(0.0, np.inf), table="preferences")
 def number_fulfilled_retrieved(judged: PreferenceRanks) -> Numbers:
     """Number of preferences that are fulfilled by two documents that were both retrieved.
 

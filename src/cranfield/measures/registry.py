@@ -219,7 +219,7 @@ def catalogue() -> dict[str, Definition]:
     """All measures by name.
 
     >>> catalogue()["AP"].summary
-    'Mean of the precisions at the relevant documents; one that is not retrieved counts 0.'
+    'Mean of the precisions at the relevant documents, with 0 for each that was not retrieved.'
     """
     return dict(_definitions)
 

@@ -11,9 +11,10 @@ PAGE = """\
 
 With this page you can put cranfield in the place of trec_eval. `cranfield trec_eval [options] QRELS RUN`, also
 installed as `cranfield-trec_eval`, takes the options of trec_eval 10.0 and prints what it prints, byte for byte: `-q -n
--m -c -l -M -J -N -R -T -Z -o -h -v`, its nicknames (`official`, `all_trec`, `set`, `all_prefs`, `prefs`, `qrels_jg`),
-its parameters (`P.5,10`, `ndcg.1=3,2=9`, `set_F.4`), a run on standard input as `-`. So `alias
-trec_eval=cranfield-trec_eval` changes the speed and nothing else.
+-m -c -l -M -J -N -R -T -Z -D -o -h -v` (of `-D N.QUERY` only the query is heeded), its nicknames (`official`,
+`all_trec`, `set`, `all_prefs`, `prefs`, `qrels_jg`), its parameters (`P.5,10`, `ndcg.1=3,2=9`, `set_F.4`), a run on
+standard input as `-`. So `alias trec_eval=cranfield-trec_eval` changes the speed and, but for the table below, nothing
+else.
 
 `--as 9` goes by the rules of trec_eval 9: scores of 32 bits, queries that the run lacks left out, its recall levels.
 

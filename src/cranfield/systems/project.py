@@ -86,9 +86,10 @@ def read_project(path: Path) -> Project:
     gate = table.get("gate", {})
     check_settings(gate, _GATE, f"{path}: [gate]")
     systems = table.get("systems", {})
-    for needed in ("collection", "systems"):
-        if not table.get(needed):
-            raise InputError(str(path), f"there is no {needed} in it.", hint="'cranfield init' writes an example")
+    if not table.get("collection"):
+        raise InputError(str(path), "it names no collection.", hint="'cranfield init' writes an example")
+    if not systems:
+        raise InputError(str(path), "it describes no system.", hint="a system is a table [systems.NAME] with a type")
     for name, settings in systems.items():
         if not isinstance(settings, dict):
             raise InputError(str(path), f"systems.{name} is not a table.")

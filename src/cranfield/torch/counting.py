@@ -1,4 +1,4 @@
-"""How many documents stand above each judged one, counted where the scores are. Nothing is sorted but judged scores."""
+"""What stands above the judged documents, counted where the scores are. Nothing is sorted but judged scores."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def evaluate(
 ) -> Evaluation:
     """Measure how good a tensor of scores is: one row for each query, one column for each document.
 
-    rank(d) = 1 + #{documents with a higher score} + #{documents with the same score that the tie rule puts before d}
+    rank(d) = 1 + #{documents scored higher} + #{documents with the same score that the tie rule puts before d}
 
     That is counted where the scores are; only the ranks of judged documents leave the device.
 

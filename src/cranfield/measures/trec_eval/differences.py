@@ -31,7 +31,7 @@ DIFFERENCES = (
     ),
     Difference(
         "bounds of rbp",
-        "rbp reads bounds that were never set, so that its value depends on which other measures are asked for.",
+        "rbp reads bounds that were never set, so that asking for another measure besides can change its value.",
         "The gains lie between 0 and the highest grade of the query, at least 1.",
     ),
     Difference(

@@ -84,6 +84,7 @@ def write_report(
     test, correction, alpha: those of `compare`; or `comparison`, one that was made of the same evaluations.
 
     >>> import tempfile
+    >>> from pathlib import Path
     >>> runs = ["builtin:keywords", "builtin:meaning"]
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     page = write_report(f"{folder}/report.html", "builtin:qrels", runs, "nDCG@10", charts=False)
