@@ -179,11 +179,12 @@ class Evaluation(Summary):
         <Evaluation of the run: RR=0.5000, P@1=0.0000, P@2=0.5000; 1 query>
         """
         judged = self._ranks()
-        more = [measure for measure in dict.fromkeys(parse_measures(measures)) if measure not in self._values]
+        named = [measures] if isinstance(measures, str | Measure) else measures
+        more = parse_measures([*self.measures, *named])[len(self.measures) :]
         for measure in more:
             measure.check_ranks()
         whole = copy(self)
-        whole.measures = (*self.measures, *more)
+        whole.measures = self.measures + more
         whole._values = {**self._values, **{measure: measure(judged)[self._kept] for measure in more}}
         return whole
 
