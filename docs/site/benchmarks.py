@@ -45,8 +45,13 @@ def page() -> str:
     cases = _recorded("results.json")
     if not cases:
         text.append("\nNothing has been recorded yet.\n")
+    told = ""
     for title, case in cases.items():
-        text.append(f"\n## {title}\n\n" + "\n".join(_table(case)) + f"\n\nTarget: {case['target']}.\n\n{_told(case)}\n")
+        text.append(f"\n## {title}\n")
+        if told != _told(case):  # what holds for the tables that follow as well
+            told = _told(case)
+            text.append(f"\n{told}\n")
+        text.append("\n" + "\n".join(_table(case)) + f"\n\nTarget: {case['target']}. Load: {case['load']:g}.\n")
     for device, case in _recorded("gpu.json").items():
         rows = [f"| {row['what']} | {row['found']} | {row['target']} | {row['met'].lower()} |" for row in case["rows"]]
         head = ["| what | found | target | |", "| --- | --- | --- | --- |"]
@@ -72,7 +77,7 @@ def _table(case: Mapping[str, Any]) -> Iterator[str]:
 
 def _told(case: Mapping[str, Any]) -> str:
     versions = ", ".join(f"{name} {number}" for name, number in case["versions"].items())
-    return f"{case['date']}; {case['machine']}, load {case['load']:g}; Python {case['python']}, {versions}."
+    return f"{case['date']}; {case['machine']}; Python {case['python']}, {versions}."
 
 
 if __name__ == "__main__":
