@@ -358,9 +358,9 @@ class Evaluation(Summary):
         }
 
     def _repr_html_(self) -> str:
-        from cranfield.show.notebook import evaluation_html
+        from cranfield.show.notebook import spread_html
 
-        return evaluation_html(self)
+        return super()._repr_html_() + spread_html(self)
 
 
 class Evaluations(dict[str, Evaluation]):

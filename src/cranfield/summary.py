@@ -143,7 +143,8 @@ class Summary(Mapping[str, float]):
         return (
             f"<table><thead><tr><th>run</th>{heads}</tr></thead>"
             f"<tbody><tr><td>{escape(self.run)}</td>{cells}</tr></tbody></table>"
-            f"<small>{escape(self.describe_counts())}<br><code>{escape(self.signature)}</code></small>"
+            f"<small>{escape(self.describe_counts())}<br>"
+            f'<code style="overflow-wrap: anywhere">{escape(self.signature)}</code></small>'
         )
 
 

@@ -41,12 +41,13 @@ class EngineRows:
             )
 
     @cached_property
-    def _nw(self) -> Any:
+    def nw(self) -> Any:
+        """The library that speaks with all engines."""
         return need("narwhals", extra="frames", purpose="evaluating a lazy frame")
 
     @cached_property
     def _frame(self) -> Any:
-        return self._nw.from_native(self.native)
+        return self.nw.from_native(self.native)
 
     @cached_property
     def engine(self) -> Engine:
@@ -81,7 +82,7 @@ class EngineRows:
     @cached_property
     def whole(self) -> dict[str, bool]:
         """Whether the ids of queries and documents are whole numbers, which stay numbers where that is exact."""
-        nw = self._nw
+        nw = self.nw
         whole = {}
         for what, name in zip(("query", "document"), self._columns):
             kind = self._schema[name]
@@ -96,7 +97,7 @@ class EngineRows:
 
     def standard(self, frame: Any) -> Any:
         """Columns of one name and one type, whatever the run calls them; an empty id is null."""
-        nw, col = self._nw, self._nw.col
+        nw, col = self.nw, self.nw.col
         query, document, value, ranks = self._columns
         kind = self._schema[value]
         if not kind.is_numeric():
@@ -122,7 +123,7 @@ class EngineRows:
         A piece is a range of query ids, so that where rows stand in the order of queries, as in most files, the engine
         skips the rest of the file.
         """
-        nw, frame, query = self._nw, self._frame, self._columns[0]
+        nw, frame, query = self.nw, self._frame, self._columns[0]
         its = nw.col(query)
         ordered = self._schema[query].is_integer() or self._schema[query] == nw.String
         if not (self.engine.is_local and ordered) or self.engine.rows(frame.select(nw.len()))[0][0] <= PART:
@@ -135,7 +136,7 @@ class EngineRows:
 
     def prepared(self, rows: Any) -> Any:
         """Rows as the policy wants them."""
-        col = self._nw.col
+        col = self.nw.col
         if self._drops_same_id:
             rows = rows.filter(col("query") != col("document"))
         if self._keeps_best:
@@ -151,14 +152,14 @@ class EngineRows:
 
     @property
     def _unusable(self) -> Any:
-        col = self._nw.col
+        col = self.nw.col
         missing = col("query").is_null() | col("document").is_null() | col("value").is_null()
         return (missing | ~col("value").is_finite()).fill_null(True)
 
     @cached_property
     def by_query(self) -> Any:
         """The queries: how many documents each has, and how many rows that cannot be used."""
-        nw, col = self._nw, self._nw.col
+        nw, col = self.nw, self.nw.col
         kept = col("query") != col("document") if self._drops_same_id else nw.lit(True)
         rows = self.standard(self._frame).with_columns(
             self._unusable.cast(nw.Int64).alias("unusable"), kept.fill_null(False).cast(nw.Int64).alias("documents")
@@ -194,7 +195,7 @@ class EngineRows:
         )
 
     def _refuse_duplicates(self, rows: Any) -> None:
-        nw, col = self._nw, self._nw.col
+        nw, col = self.nw, self.nw.col
         rows = self.prepared(rows).select("query", "document", "value")
         keyed = self.engine.with_key(rows)
         if keyed is not None:

@@ -70,10 +70,6 @@ class LazyRun:
         return self.run.engine
 
     @cached_property
-    def _nw(self) -> Any:
-        return need("narwhals", extra="frames", purpose="evaluating a lazy frame")
-
-    @cached_property
     def scanned(self) -> Scanned:
         """What the run says about the judged queries."""
         retrieved, extra = self.sizes
@@ -107,7 +103,7 @@ class LazyRun:
     @cached_property
     def sizes(self) -> tuple[Integers, int]:
         """Documents by judged query, -1 where the run lacks it, and how many queries of the run nobody judged."""
-        nw, col = self._nw, self._nw.col
+        nw, col = self.run.nw, self.run.nw.col
         number, ids = self._keys(self.judgments.query_ids, "query")
         queries = self._engine.send({"query": ids, "number": number})
         numbered = self.run.by_query.join(queries, on="query", how="left").with_columns(col("number").fill_null(-1))
@@ -161,7 +157,7 @@ class LazyRun:
         return join([self._found(part.join(judged, on=["query", "document"], how="inner")) for part in parts])
 
     def _found(self, frame: Any) -> Found:
-        columns = self._engine.numbers(frame.select(self._nw.col(*Found._fields).cast(self._nw.Int64)))
+        columns = self._engine.numbers(frame.select(self.run.nw.col(*Found._fields).cast(self.run.nw.Int64)))
         return Found(*(columns[name] for name in Found._fields))
 
     # The judgments, as the engine knows them.

@@ -81,17 +81,13 @@ class JudgedRows:
         return self.run.engine
 
     @cached_property
-    def _nw(self) -> Any:
-        return need("narwhals", extra="frames", purpose="evaluating a lazy frame")
-
-    @cached_property
     def sizes(self) -> Any:
         """The queries of the run, and how many documents each has."""
         return self._keep(self.run.by_query, "sizes")
 
     def check(self) -> int:
         """Refuse what cannot be evaluated; how many queries of the run nobody judged."""
-        nw, col = self._nw, self._nw.col
+        nw, col = self.run.nw, self.run.nw.col
         for rows, by_query in ((self.judgments, self.judgments.by_query), (self.run, self.sizes)):
             unusable, queries = self._engine.rows(
                 by_query.select(col("unusable").sum().alias("n"), nw.len().alias("q"))
@@ -106,7 +102,7 @@ class JudgedRows:
     @cached_property
     def table(self) -> Any:
         """Every judgment: query, document, grade, what stands above it if it was retrieved, and its query's size."""
-        nw, col = self._nw, self._nw.col
+        nw, col = self.run.nw, self.run.nw.col
         judged = self.judgments.rows.select("query", "document", col("value").alias("grade"))
         pairs = judged.select("query", "document")
         hits = self._keep(self.run.rows.join(pairs, on=["query", "document"], how="semi"), "hits")

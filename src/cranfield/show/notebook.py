@@ -15,15 +15,11 @@ from cranfield.show.pictures import shown_in_notebook
 LISTED = 10  # differences in the table of a comparison
 
 
-def evaluation_html(evaluation: Evaluation) -> str:
-    """The means, the counts and the signature; and how the first measure is spread over the queries."""
-    cells = [evaluation.run, *(evaluation.shown(name) for name in evaluation)]
-    signature = f'<code style="overflow-wrap: anywhere">{escape(evaluation.signature)}</code>'
-    notes = f"<small>{escape(evaluation.describe_counts())}<br>{signature}</small>"
+def spread_html(evaluation: Evaluation) -> str:
+    """How the first measure is spread over the queries; nothing for a single query."""
     name = next(iter(evaluation))
     columns = {evaluation.run: evaluation.column(name).tolist()}
-    drawn = _chart(lambda: charts.distribution_chart(name, columns)) if len(evaluation.query_ids) > 1 else ""
-    return f"{_table(['run', *evaluation], [cells])}{notes}{drawn}"
+    return _chart(lambda: charts.distribution_chart(name, columns)) if len(evaluation.query_ids) > 1 else ""
 
 
 def evaluations_html(evaluations: Sequence[Evaluation]) -> str:
