@@ -143,20 +143,22 @@ def test_filters(opened, report):
 
 
 def test_a_query_opens_by_click_link_and_key(opened, report):
+    from playwright.sync_api import expect  # which waits: a page follows its address a moment later
+
     page = opened(report)
-    first = listed(page)[0][0]
+    first, second = (row[0] for row in listed(page)[:2])
     page.locator("#query-list a").first.click()
     heading = page.locator("#query h3").first
-    assert heading.text_content() == first
+    expect(heading).to_have_text(first)
     assert f"q={first}" in page.url
     page.keyboard.press("j")
-    assert heading.text_content() == listed(page)[1][0]
+    expect(heading).to_have_text(second)
     page.keyboard.press("k")
-    assert heading.text_content() == first
+    expect(heading).to_have_text(first)
     page.keyboard.press("Escape")
-    assert page.locator("#query").is_hidden()
+    expect(page.locator("#query")).to_be_hidden()
     page.keyboard.press("/")
-    assert page.evaluate("document.activeElement.id") == "filter"
+    expect(page.locator("#filter")).to_be_focused()
 
 
 def test_a_link_shows_what_explain_says(opened, report):
