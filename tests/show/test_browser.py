@@ -11,7 +11,7 @@ pytest.importorskip("jinja2")
 pytest.importorskip("vl_convert")
 pytest.importorskip("playwright", reason="Playwright is not installed")
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 import cranfield
 from tests.show.test_report import ENDING, EVIL, FILES, evil
@@ -143,9 +143,7 @@ def test_filters(opened, report):
 
 
 def test_a_query_opens_by_click_link_and_key(opened, report):
-    from playwright.sync_api import expect  # which waits: a page follows its address a moment later
-
-    page = opened(report)
+    page = opened(report)  # which follows its address a moment later: `expect` waits for that
     first, second = (row[0] for row in listed(page)[:2])
     page.locator("#query-list a").first.click()
     heading = page.locator("#query h3").first
@@ -185,7 +183,7 @@ def test_a_bar_opens_its_query(opened, report):
     one, other = (each.by_query("nDCG@10") for each in results().values())
     page.locator("#difference path[aria-roledescription=bar]").first.click()
     gained = max(one, key=lambda query: other[query] - one[query])
-    assert page.locator("#query h3").first.text_content() == gained
+    expect(page.locator("#query h3").first).to_have_text(gained)
 
 
 def test_two_other_systems_are_chosen(opened, report):
