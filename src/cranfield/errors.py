@@ -15,6 +15,7 @@ A message is a fact with its place, and where it helps a second line: "Hint: wha
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -38,6 +39,11 @@ class CranfieldError(Exception):
     def __reduce__(self) -> tuple[Any, ...]:
         # Errors cross process borders, whatever arguments their class takes.
         return _restored, (type(self), self.args, self.__dict__)
+
+    def changed(self, change: Callable[[str], str]) -> CranfieldError:
+        """The same error with all its texts changed."""
+        state = {name: change(value) if isinstance(value, str) else value for name, value in self.__dict__.items()}
+        return _restored(type(self), tuple(change(str(text)) for text in self.args), state)
 
 
 class InputError(CranfieldError, ValueError):
@@ -139,7 +145,8 @@ class MissingLibrary(CranfieldError, ImportError):
 class SystemFailure(CranfieldError):
     """A live search system that did not answer, or not as it should.
 
-    `retry` says that the same request may succeed later, `after` how many seconds the system asked to wait.
+    `retry` says that the same request may succeed later, `after` how many seconds the system asked to wait; `final`
+    that no other query will fare better, because we are not let in.
 
     >>> import cranfield
     >>> def search(query, k):
@@ -151,9 +158,12 @@ class SystemFailure(CranfieldError):
     TimeoutError: it took too long True
     """
 
-    def __init__(self, fact: str, *, hint: str = "", retry: bool = False, after: float | None = None) -> None:
+    def __init__(
+        self, fact: str, *, hint: str = "", retry: bool = False, after: float | None = None, final: bool = False
+    ) -> None:
         self.retry = retry
         self.after = after
+        self.final = final
         super().__init__(fact, hint=hint)
 
 

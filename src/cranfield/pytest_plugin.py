@@ -1,6 +1,7 @@
 """A plugin for pytest: `search_quality(system).at_least("nDCG@10", 0.4)`.
 
-The collection comes from the call, from the marker `@pytest.mark.search_quality(collection=…)`, or from the setting
+What to ask and how comes from the nearest cranfield.toml at or above the test, as for `cranfield test`. The collection
+may also come from the call, from the marker `@pytest.mark.search_quality(collection=…)`, or from the setting
 `search_quality_collection` in pytest's own configuration. Nothing is imported before a test uses it.
 """
 
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +18,7 @@ import pytest
 if TYPE_CHECKING:
     from cranfield.result import Evaluation
     from cranfield.systems.collection import Collection
+    from cranfield.systems.project import Project
     from cranfield.systems.recording import Recorded
 
 _WORST = 3
@@ -24,24 +27,28 @@ _WORST = 3
 class SearchQuality:
     """A system that was asked all judged queries of a collection; `at_least` and `at_most` say what must hold."""
 
-    def __init__(self, system: Any, collection: Collection, folder: Path, *, k: int = 100, **options: Any) -> None:
-        from cranfield.systems.opening import open_system
-        from cranfield.systems.recording import record
+    def __init__(self, system: Any, project: Project, collection: Collection, folder: Path) -> None:
+        from cranfield.systems.asking import Silent
+        from cranfield.systems.testing import asked
 
-        self._collection = collection
-        opened = open_system(system, collection)
-        try:
-            name = re.sub(r"[^\w.-]", "_", opened.name)
-            self.recorded: Recorded = record(opened, collection.judged_queries(), folder / f"{name}.tsv", k, **options)
-        finally:
-            opened.close()
+        self._project, self._collection = project, collection
+        known = isinstance(system, str) and system in project.systems
+        name = system if known else getattr(system, "name", "") or getattr(system, "__name__", str(system))
+        path = folder / (re.sub(r"[^\w.-]", "_", name) + ".run.tsv")
+        described = dict(project.systems[system]) if known else system
+        self.recorded: Recorded = asked(
+            project, collection, described, system if known else "", path, lambda _: nullcontext(Silent())
+        )
 
     def evaluate(self, *measures: str) -> Evaluation:
         """The values of some measures; fails if a query was not answered."""
+        from cranfield.judge.judgments import Judgments
+        from cranfield.measures import parse_measures
         from cranfield.show.recorded import recorded_lines
         from cranfield.systems.testing import measured
 
-        evaluation = measured(self.recorded, self._collection, measures)
+        judgments, wanted = Judgments.read(self._collection.qrels), parse_measures([*measures, "Judged@10"])
+        evaluation = measured(self.recorded, judgments, wanted, self._project.policy)
         if not self.recorded.complete or evaluation is None:
             pytest.fail("\n".join(recorded_lines(self.recorded)), pytrace=False)
         return evaluation
@@ -91,7 +98,6 @@ def search_quality(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[.
     """Ask a system all judged queries: search_quality(system, collection=…, k=100, jobs=1)."""
     marker = request.node.get_closest_marker("search_quality")
     marked = dict(marker.kwargs) if marker else {}
-    usual = request.config.getini("search_quality_collection")
     calls = 0
 
     def ask(system: Any, collection: Any = None, **options: Any) -> SearchQuality:
@@ -100,16 +106,33 @@ def search_quality(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[.
         nonlocal calls
         calls += 1
         chosen = {**marked, **options}
-        named = collection or chosen.pop("collection", None)
+        named = chosen.pop("collection", None) if collection is None else collection
         chosen.pop("collection", None)
+        project = _project(request).changed(chosen)
+        usual = request.config.getini("search_quality_collection")
         if named is None and usual:
             named = usual if usual == "builtin" or ":" in usual else request.config.rootpath / usual
-        if named is None:
+        if named is None and not project.collection:
             pytest.fail(
-                "search_quality needs a collection: give one, or set search_quality_collection in pytest's settings",
+                "search_quality needs a collection: give one, or name it in cranfield.toml or in pytest's settings",
                 pytrace=False,
             )
-        folder = tmp_path / f"search_quality_{calls}"
-        return SearchQuality(system, open_collection(named), folder, **chosen)
+        opened = project.open_collection() if named is None else open_collection(named)
+        return SearchQuality(system, project, opened, tmp_path / f"search_quality_{calls}")
 
     return ask
+
+
+def _project(request: pytest.FixtureRequest) -> Project:
+    """The nearest cranfield.toml from the test's folder up to where pytest began; the usual settings without one."""
+    from cranfield.systems.project import Project, read_project
+    from cranfield.systems.settings import SETTINGS_FILE
+
+    root = request.config.rootpath
+    folder = request.node.path.parent
+    for place in (folder, *folder.parents):
+        if (place / SETTINGS_FILE).is_file():
+            return read_project(place / SETTINGS_FILE)
+        if place == root:
+            break
+    return Project(root / SETTINGS_FILE, "", {})

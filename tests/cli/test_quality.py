@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -72,7 +73,7 @@ def test_from_the_first_test_to_a_regression_and_back(project):
     assert "1.0000 → 0.5000  1: one" in worse.stdout
     assert "the first relevant at rank 2, before 1" in worse.stdout
     assert "expected     2. grade 1      a  Text of a." in worse.stdout
-    assert "came         1. not judged   b  Text of b." in worse.stdout
+    assert "returned     1. not judged   b  Text of b." in worse.stdout
     assert max(map(len, worse.stdout.splitlines())) <= 80
     assert run(project, "accept").stdout == "mine: accepted RR 0.5000, before 1.0000\n"
     assert "RR stayed at 0.5000" in run(project, "test", engine="worse").stdout
@@ -102,23 +103,63 @@ def test_ids_that_do_not_match_are_noticed(project):
     assert "are the system's ids those of the" in " ".join(done.stdout.split())
     empty = run(project, "test", engine="empty")
     assert empty.returncode == 1
-    assert "answered with no document, which counts 0: 3" in empty.stdout
+    assert "3 queries answered with no document, which counts 0: 1, 2, 3" in empty.stdout
 
 
-def test_changed_judgments_are_refused(project):
+def test_the_accepted_run_is_measured_again_when_judgments_change(project):
     run(project, "test")
     run(project, "accept")
+    assert sorted(path.name for path in (project / "baseline").iterdir()) == ["mine.json", "mine.run.tsv.gz"]
     (project / "qrels.txt").write_text("1 0 a 1\n2 0 c 2\n3 0 c 1\n")
     assert "the judgments have changed since the last test" in run(project, "accept").stderr
     done = run(project, "test")
-    assert done.returncode == 2
-    assert "judgments" in done.stderr
+    assert done.returncode == 0, done.stderr
+    said = " ".join(done.stdout.split())
+    assert "so the accepted run was measured again: RR 0.8333 (then 1.0000)" in said
+    assert "RR stayed at 0.8333: not worse" in said
+    (project / "qrels.txt").write_text("1 0 a 1\n2 0 c 2\n3 0 c 1\n4 0 a 1\n")
+    (project / "engine_under_test.py").write_text(ENGINE.replace('"three"', '"not judged": ["b", "a"], "three"'))
+    more = run(project, "test")
+    said = " ".join(more.stdout.split())
+    assert "1 query is new since then and not compared: 4" in said, more.stderr
+    assert "RR stayed at 0.8333: not worse" in said  # over the three queries; with the new one it is 0.75
+    assert more.stdout.splitlines()[1].split()[:2] == ["mine", "0.7500"]
+    (project / "baseline" / "mine.run.tsv.gz").unlink()
+    lost = run(project, "test")
+    assert lost.returncode == 2
+    assert "the accepted run is not here" in lost.stderr
+
+
+def test_queries_that_were_not_asked_are_no_zeros(project):
+    settings = (project / "cranfield.toml").read_text()
+    (project / "cranfield.toml").write_text("give_up = 1\n" + settings)
+    done = run(project, "test", engine="half")
+    assert done.returncode == 1
+    assert "mine: FAILED, 1 of 3 queries answered; the values are over these alone" in done.stdout
+    assert "gave up: 1 query not asked" in done.stdout
+    assert done.stdout.splitlines()[1].split()[:3] == ["mine", "1.0000", "1.0000"]
+
+
+def test_two_tests_at_once(project):
+    (project / "engine_under_test.py").write_text(
+        "import time\n" + ENGINE.replace("    found =", "    time.sleep(1)\n    found =")
+    )
+    first = subprocess.Popen([*PROGRAM, "test"], cwd=project, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 30
+    while not (project / ".cranfield" / "mine.run.tsv.partial").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    second = run(project, "test")
+    assert second.returncode == 2
+    assert "another process is testing here" in second.stderr
+    output, errors = first.communicate(timeout=60)
+    assert first.returncode == 0, errors
+    assert "mine: passed, 3 of 3 queries answered" in output
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ("jobs = true\n", "jobs is true or false, which this setting cannot be"),
+        ("jobs = true\n", "jobs must be a whole number"),
         ("kk = 3\n", "there is no setting 'kk'"),
         ("measures = ['nope']\ncollection = '.'\n[systems.a]\n", "nope"),
         ("= 3\n", "this is not TOML"),

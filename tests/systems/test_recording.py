@@ -11,7 +11,7 @@ import tracemalloc
 
 import pytest
 
-from cranfield.errors import InputError, SystemFailure
+from cranfield.errors import CranfieldError, InputError, OutputError, SystemFailure
 from cranfield.systems.asking import ask
 from cranfield.systems.opening import open_system
 from cranfield.systems.recording import record
@@ -35,7 +35,7 @@ EXPECTED = [f"q{n} Q0 d{n}-{rank} {rank} {1 / rank!r} s" for n in range(30) for 
 def test_a_run_is_in_the_order_of_the_queries(tmp_path, jobs):
     recorded = record(system(good), QUERIES, tmp_path / "out.run", 10, jobs=jobs)
     assert (tmp_path / "out.run").read_text().splitlines() == EXPECTED
-    assert (recorded.answered, recorded.short, recorded.empty, recorded.complete) == (30, 30, 0, True)
+    assert (recorded.answered, recorded.short, recorded.empty, recorded.complete) == (30, 30, (), True)
     told = json.loads((tmp_path / "out.run.json").read_text())
     assert told["queries"] == 30
     assert 0 <= told["latency"]["p50"] <= told["latency"]["max"]
@@ -44,7 +44,7 @@ def test_a_run_is_in_the_order_of_the_queries(tmp_path, jobs):
 
 def test_an_answer_without_documents_is_an_answer(tmp_path):
     recorded = record(system(lambda query, k: []), {"1": "a"}, tmp_path / "o.run")
-    assert (recorded.empty, recorded.complete, recorded.failed) == (1, True, {})
+    assert (recorded.empty, recorded.complete, recorded.failed) == (("1",), True, {})
     assert (tmp_path / "o.run").read_text() == ""
 
 
@@ -89,10 +89,15 @@ def test_an_unfinished_run_is_neither_overwritten_nor_mixed_up(tmp_path):
 
     out = tmp_path / "out.run"
     record(system(failing), {"1": "a"}, out, give_up=0)
-    with pytest.raises(InputError, match="an unfinished run is here"):
+    with pytest.raises(OutputError, match="an unfinished run is here"):
         record(system(good), {"1": "a"}, out)
-    for changed in ({"queries": {"1": "b"}}, {"k": 5}, {"name": "other"}, {"conditions": {"collapse": "#"}}):
-        with pytest.raises(InputError, match="begun with another system, k, queries or rule"):
+    for name, changed in (
+        ("queries", {"queries": {"1": "b"}}),
+        ("k", {"k": 5}),
+        ("system", {"name": "other"}),
+        ("collapse", {"conditions": {"collapse": "#"}}),
+    ):
+        with pytest.raises(InputError, match=f"begun with another {name}"):
             record(
                 system(good, changed.get("name", "s")),
                 changed.get("queries", {"1": "a"}),
@@ -102,7 +107,7 @@ def test_an_unfinished_run_is_neither_overwritten_nor_mixed_up(tmp_path):
                 conditions=changed.get("conditions"),
             )
     (tmp_path / "out.run.partial").write_text("what?\n")
-    with pytest.raises(InputError, match=r"out.run.partial:1: this is not a line"):
+    with pytest.raises(InputError, match=r"out.run.partial:1: this line is not as it was written"):
         record(system(good), {"1": "a"}, out, resume=True)
 
 
@@ -117,7 +122,10 @@ def test_nothing_is_asked_when_all_is_done(tmp_path):
     second = record(system(counted), QUERIES, tmp_path / "o.run", resume=True)
     assert len(asked) == 30
     assert second == first
-    record(system(counted), QUERIES, tmp_path / "o.run")
+    with pytest.raises(OutputError, match="this file exists already"):
+        record(system(counted), QUERIES, tmp_path / "o.run")
+    assert len(asked) == 30
+    record(system(counted), QUERIES, tmp_path / "o.run", force=True)
     assert len(asked) == 60
 
 
@@ -170,8 +178,10 @@ def test_ids_with_blanks_need_a_table(tmp_path):
     def search(query, k):
         return ["My file.pdf"]
 
-    with pytest.raises(InputError, match=r"write a table instead: -o NAME.tsv"):
-        record(system(search), {"1": "x"}, tmp_path / "o.run")
+    refused = record(system(search), {"1": "x"}, tmp_path / "o.run")
+    assert "the id 'My file.pdf' has a blank in it, which trec cannot hold" in refused.failed["1"]
+    with pytest.raises(CranfieldError, match="'query 1' has a blank in it"):
+        record(system(search), {"query 1": "x"}, tmp_path / "p.run")
     recorded = record(system(search), {"query 1": "x"}, tmp_path / "o.tsv")
     assert (tmp_path / "o.tsv").read_text() == "query_id\tdoc_id\tscore\nquery 1\tMy file.pdf\t1.0\n"
     from cranfield import evaluate

@@ -48,10 +48,10 @@ def test_a_langchain_retriever():
             return [Passage(page_content=query, metadata={"source": f"file{n}.txt"}, id=str(n)) for n in range(k)]
 
     assert open_system(Keyword()).search("q", 2) == [("0", 2.0), ("1", 1.0)]
-    from cranfield.systems.python import PythonSystem
+    from cranfield.systems.python import PythonSearch
 
-    by_source = PythonSystem(Keyword(), id="metadata.source")
-    assert [doc_id for doc_id, _ in by_source.search("q", 6)] == [f"file{n}.txt" for n in range(6)]
+    by_source = PythonSearch(Keyword(), id="metadata.source")
+    assert [doc_id for doc_id, _ in by_source.search("q", 6).ranking] == [f"file{n}.txt" for n in range(6)]
 
 
 def test_modules_are_imported_from_the_working_directory(tmp_path, monkeypatch):
@@ -81,7 +81,7 @@ def test_modules_are_imported_from_the_working_directory(tmp_path, monkeypatch):
         ([("a", 1, 2)], "3 parts"),
         ([{"title": "x"}], "no id under any of"),
         ([("a", 1.0), ("b", "high")], "'high'"),
-        ([("a", float("nan"))], "not finite"),
+        ({"a": float("nan")}, "not finite"),
         ([True], "no id"),
         ({"a": None}, "score None"),
         ([""], "the id is empty"),
@@ -100,7 +100,7 @@ def test_sqlite_finds_words_and_stems():
     assert plain.search("?!", 5) == []
     weighed = open_system({"type": "sqlite", "stem": True, "weights": {"title": 0, "text": 1}}, SMALL)
     assert {doc_id for doc_id, _ in weighed.search("cat", 5)} == {"cat", "dog"}
-    with pytest.raises(InputError, match="there is no such setting: 'steem'"):
+    with pytest.raises(InputError, match="there is no setting 'steem'"):
         open_system({"type": "sqlite", "steem": True}, SMALL)
     with pytest.raises(InputError, match="no field 'body'"):
         open_system({"type": "sqlite", "weights": {"body": 1}}, SMALL)

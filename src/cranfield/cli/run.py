@@ -10,7 +10,7 @@ import click
 @click.argument("queries")
 @click.option("-k", type=click.IntRange(1), default=100, show_default=True, help="Documents to ask for.")
 @click.option(
-    "-o", "--output", required=True, metavar="FILE", help="The run; a table with a header if it ends in .tsv."
+    "-o", "--output", required=True, metavar="FILE", help="The run: .tsv, .csv, .jsonl, .parquet, otherwise TREC's."
 )
 @click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Queries under way at a time.")
 @click.option("--timeout", type=click.FloatRange(0.001), help="Seconds to wait for a server's answer.")
@@ -19,6 +19,7 @@ import click
     "--give-up", type=click.IntRange(0), default=10, show_default=True, help="Stop after N failures in a row; 0 never."
 )
 @click.option("--resume", is_flag=True, help="Finish what an earlier call began.")
+@click.option("--force", is_flag=True, help="Replace what an earlier call has written.")
 @click.option(
     "--collapse",
     metavar="RULE",
@@ -35,6 +36,7 @@ def command(
     retries: int,
     give_up: int,
     resume: bool,
+    force: bool,
     collapse: str | None,
     corpus: str | None,
 ) -> None:
@@ -74,6 +76,7 @@ def command(
                 output,
                 k,
                 resume=resume,
+                force=force,
                 on_start=progress.start,
                 on_answer=progress.answer,
                 jobs=jobs,

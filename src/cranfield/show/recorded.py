@@ -13,12 +13,10 @@ def recorded_lines(recorded: Recorded) -> Iterator[str]:
     """How many queries were answered, how fast, and what failed."""
     yield f"{recorded.path}: {recorded.answered} of {recorded.queries} queries answered by {recorded.system}"
     notes = []
-    if recorded.empty:
-        notes.append(f"{recorded.empty} with no document")
     if recorded.short:
-        notes.append(f"{recorded.short} with fewer than {recorded.k}")
+        notes.append(f"{recorded.short} with fewer than {recorded.k} documents")
     if recorded.retried:
-        notes.append(f"{recorded.retried} attempts repeated")
+        notes.append("1 attempt repeated" if recorded.retried == 1 else f"{recorded.retried} attempts repeated")
     if notes:
         yield f"  {', '.join(notes)}"
     if recorded.latency:
@@ -27,13 +25,31 @@ def recorded_lines(recorded: Recorded) -> Iterator[str]:
     if recorded.unknown:
         listed = ", ".join(recorded.unknown_ids) + (", …" if recorded.unknown > len(recorded.unknown_ids) else "")
         yield f"  warning: {recorded.unknown} documents are not in the corpus: {listed}"
+    yield from order_lines(recorded)
     yield from failure_lines(recorded)
+
+
+def order_lines(recorded: Recorded) -> Iterator[str]:
+    """The queries without a document, and how the order that was returned was kept where the scores did not show it."""
+    if recorded.empty:
+        listed = ", ".join(recorded.empty[:_SHOWN]) + (", …" if len(recorded.empty) > _SHOWN else "")
+        yield f"  {_queries(len(recorded.empty))} answered with no document, which counts 0: {listed}"
+    if recorded.parted:
+        yield f"  {_queries(recorded.parted)} had equal scores, lowered a little to keep the order returned"
+    if recorded.replaced:
+        what = "had scores that contradict the order returned, replaced by"
+        yield f"  {_queries(recorded.replaced)} {what} falling ones"
+
+
+def _queries(count: int) -> str:
+    return f"{count} {'query' if count == 1 else 'queries'}"
 
 
 def failure_lines(recorded: Recorded) -> Iterator[str]:
     """The queries that failed, the first few with their reason."""
     if recorded.failed:
-        yield f"  {len(recorded.failed)} failed; they are not in the run:"
+        what = "failed and is not in the run" if len(recorded.failed) == 1 else "failed and are not in the run"
+        yield f"  {_queries(len(recorded.failed))} {what}:"
         for query, error in list(recorded.failed.items())[:_SHOWN]:
             yield f"    {query}: {error.partition(chr(10))[0]}"
         if len(recorded.failed) > _SHOWN:
@@ -42,7 +58,7 @@ def failure_lines(recorded: Recorded) -> Iterator[str]:
         for hint in sorted(hints):
             yield f"    Hint: {hint}"
     if recorded.gave_up:
-        yield f"  gave up: {recorded.not_asked} queries were not asked"
+        yield f"  gave up: {_queries(len(recorded.not_asked))} not asked"
 
 
 def milliseconds(seconds: float) -> str:

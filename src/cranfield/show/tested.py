@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from cranfield.result import Evaluation
 from cranfield.show.layout import aligned
-from cranfield.show.recorded import failure_lines, milliseconds
+from cranfield.show.recorded import failure_lines, milliseconds, order_lines
 from cranfield.systems.collection import Collection
 from cranfield.systems.misses import Miss, Place, misses
 from cranfield.systems.testing import Tested
@@ -42,9 +42,8 @@ def _table(results: Sequence[Tested]) -> Iterator[str]:
         evaluation, latency = tested.evaluation, tested.recorded.latency
         values = [evaluation.shown(name) if evaluation else "-" for name in measures]
         rows.append([tested.system, *values, milliseconds(latency["p95"]) if latency else "-"])
-        if tested.accepted and evaluation:
-            known = set(tested.accepted)
-            changes = [f"{evaluation[m] - tested.accepted[m]:+.4f}" if m in known else "" for m in measures]
+        if tested.accepted and tested.compared:
+            changes = [f"{tested.compared[m] - tested.accepted[m]:+.4f}" for m in measures]
             rows.append(["  since accepted", *changes, ""])
     yield from aligned(rows)
 
@@ -69,8 +68,9 @@ def _warnings(tested: Tested) -> Iterator[str]:
     if evaluation is not None and not evaluation["Judged@10"]:
         hint = "not one of the first 10 documents is judged: are the system's ids those of the judgments?"
         yield from _wrapped(hint, "  warning ")
-    if recorded.empty:
-        yield f"  answered with no document, which counts 0: {recorded.empty}"
+    yield from order_lines(recorded)
+    for note in tested.notes:
+        yield from _wrapped(note, "  note    ")
 
 
 def _got_worse(tested: Tested, collection: Collection, shown: int) -> Iterator[str]:
@@ -86,18 +86,18 @@ def _got_worse(tested: Tested, collection: Collection, shown: int) -> Iterator[s
 
 
 def miss_lines(miss: Miss) -> Iterator[str]:
-    """A query that performs poorly: what was expected and what came."""
+    """A query that performs poorly: what was expected and what was returned."""
     yield ""
     yield _short(f"  {miss.poor.value:.4f}  {miss.poor.query_id}: {miss.text}", WIDTH)
     yield from _wrapped("; ".join(filter(None, (miss.poor.reason, miss.why))), "          ")
-    for title, places in (("expected", miss.expected), ("came", miss.came)):
+    for title, places in (("expected", miss.expected), ("returned", miss.returned)):
         for at, place in enumerate(places):
             yield _short(f"    {title if at == 0 else '':<9} {_where(place, title)}  {_named(place)}", WIDTH)
 
 
 def _where(place: Place, title: str) -> str:
     grade = "not judged" if place.grade is None else f"grade {place.grade:g}"
-    if title == "came":
+    if title == "returned":
         return f"{place.rank:>4}. {grade:<11}"
     return f"{'none' if place.rank is None else f'{place.rank:>4}.':<5} {grade:<11}"
 

@@ -1,62 +1,127 @@
-"""What a system answers, whatever its shape, as a ranking: documents with scores that fall."""
+"""What a system answers, whatever its shape, as a ranking: the documents in the order returned, with scores that fall.
+
+What is returned is what is measured. A run is a file of scores, which every tool sorts, so scores that do not fall
+would put other documents first than the system did: equal ones are parted, and those that contradict the order are
+replaced.
+"""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
 
 from cranfield.errors import InputError, SystemFailure
 from cranfield.read.mappings import id_text
 
 Ranking = list[tuple[str, float]]
-Order = Literal["score", "rank"]
+Order = Literal["returned", "score", "rank"]
+Scores = Literal["kept", "parted", "replaced"]
 
 _ID_NAMES = ("doc_id", "_id", "id", "docno", "document_id", "docid")
 _SCORE_NAMES = ("score", "_score", "similarity", "relevance")
 _MISSING = object()
 
 
-def ranking_of(answer: Any, *, id_path: str = "", score_path: str = "", order: Order = "score") -> Ranking:
+class Returned(NamedTuple):
+    """A ranking as it was returned, and what became of its scores: kept, equal ones parted, or all replaced."""
+
+    ranking: Ranking
+    scores: Scores = "kept"
+
+
+def chosen_order(order: Any, score: str | None, name: str) -> Order:
+    """What the settings `order` and `score` say: a score that is set to nothing is not asked for."""
+    if order is not None and order not in get_args(Order):
+        raise InputError(name, f"there is no order {order!r}.", hint=f"order may be {', '.join(get_args(Order))}")
+    return order or ("rank" if score == "" else "returned")
+
+
+def ranking_of(answer: Any, *, id_path: str = "", score_path: str = "", order: Order = "returned") -> Returned:
     """Read an answer: ids, (id, score) pairs, {id: score}, or objects and mappings that hold an id and maybe a score.
 
     id_path, score_path: where to look in each result, such as "metadata.source"; by default the usual names are tried.
-    order: "score" uses the scores, which must fall from result to result; "rank" trusts the order and ignores them.
+    order: "returned" keeps the order of the answer, and its scores where they agree; "score" refuses an answer whose
+        scores rise; "rank" ignores the scores. {id: score} has no order of its own, and is sorted by score.
 
-    >>> ranking_of(["b", "a"])
+    >>> ranking_of(["b", "a"]).ranking
     [('b', 2.0), ('a', 1.0)]
-    >>> ranking_of({"a": 0.1, "b": 0.7})
+    >>> ranking_of({"a": 0.1, "b": 0.7}).ranking
     [('b', 0.7), ('a', 0.1)]
     >>> ranking_of([{"_id": 7, "_score": 1.5}])
-    [('7', 1.5)]
+    Returned(ranking=[('7', 1.5)], scores='kept')
+    >>> ranking_of([("a", 0.5), ("b", 0.5)])
+    Returned(ranking=[('a', 0.5), ('b', 0.4999999701976776)], scores='parted')
+    >>> ranking_of([("near", 0.1), ("far", 0.9)])  # distances
+    Returned(ranking=[('near', 2.0), ('far', 1.0)], scores='replaced')
     """
-    if order == "score" and type(answer) is list and _is_ranking(answer):
-        return answer
-    if order == "score" and id_path and score_path and type(answer) is list:
+    if order != "rank" and type(answer) is list and _is_ranking(answer):
+        return falling(answer)
+    if order != "rank" and id_path and score_path and type(answer) is list:
         plain: list[Any] = [(each.get(id_path), each.get(score_path)) for each in answer if type(each) is dict]
         if len(plain) == len(answer) and _is_ranking(plain):
-            return plain
+            return falling(plain)
     if isinstance(answer, Mapping):
-        answer = sorted(answer.items(), key=lambda pair: -_number(pair[1], pair[0]))
+        answer = sorted(answer.items(), key=lambda pair: -_finite(pair[1], pair[0]))
     if isinstance(answer, str | bytes) or not isinstance(answer, Iterable):
         raise SystemFailure(
             f"the answer is {type(answer).__name__}, not a list of results.",
             hint="return ids, (id, score) pairs or {id: score}",
         )
     found = [_result(result, id_path, score_path) for result in answer]
-    scores = [score for _, score in found]
-    if order == "rank" or all(score is None for score in scores):
-        return [(doc_id, float(len(found) - at)) for at, (doc_id, _) in enumerate(found)]
+    if order == "rank" or all(score is None for _, score in found):
+        return Returned(_by_rank([doc_id for doc_id, _ in found]))
     ranking = [(doc_id, _number(score, doc_id)) for doc_id, score in found]
-    for (_, above), (doc_id, below) in pairwise(ranking):
-        if below > above:
-            raise SystemFailure(
-                f"the score rises from {above:g} to {below:g} at document '{doc_id}'.",
-                hint="if these are distances, or the order is not that of the scores, set order = 'rank'",
-            )
-    return ranking
+    returned = falling(ranking)
+    if order == "score" and returned.scores == "replaced":
+        raise SystemFailure(_contradiction(ranking), hint="order = 'rank' measures the order that was returned")
+    return returned
+
+
+def falling(ranking: Ranking) -> Returned:
+    """The ranking with scores that fall from document to document, for readers of 64 and of 32 bits.
+
+    A score that is not below the one above it by so much that 32 bits show it becomes the next lower 32-bit number.
+    Where a score rises, or is not finite in 32 bits, the scores say nothing about the order: all of them are replaced.
+    """
+    scores = np.array([score for _, score in ranking], dtype=np.float64)
+    with np.errstate(over="ignore"):
+        single = scores.astype(np.float32)
+        if np.isfinite(single).all():
+            if (single[1:] < single[:-1]).all():
+                return Returned(ranking)
+            if (scores[1:] <= scores[:-1]).all():
+                parted = _parted(scores.tolist(), single)
+                if np.isfinite(single[-1]):  # else there was no lower number left
+                    return Returned([(doc_id, score) for (doc_id, _), score in zip(ranking, parted)], "parted")
+    return Returned(_by_rank([doc_id for doc_id, _ in ranking]), "replaced")
+
+
+def _parted(scores: list[float], single: Any) -> list[float]:
+    """Scores that do not rise, and the same in 32 bits, which are changed in place, so that both fall."""
+    for at in range(1, len(scores)):
+        if not single[at] < single[at - 1]:
+            single[at] = np.nextafter(single[at - 1], np.float32(-np.inf))
+            scores[at] = float(single[at])
+    return scores
+
+
+def _by_rank(documents: list[str]) -> Ranking:
+    return [(doc_id, float(len(documents) - at)) for at, doc_id in enumerate(documents)]
+
+
+def _contradiction(ranking: Ranking) -> str:
+    above = math.inf
+    for doc_id, score in ranking:
+        if not score <= above:
+            return f"the score rises from {above:g} to {score:g} at document '{doc_id}'."
+        if not abs(score) <= float(np.finfo(np.float32).max):
+            return f"document '{doc_id}' has the score {score:g}, which is not finite."
+        above = score
+    return "the scores do not fall."
 
 
 def _is_ranking(answer: list[Any]) -> bool:
@@ -73,13 +138,16 @@ def _is_ranking(answer: list[Any]) -> bool:
 
 
 def checked(ranking: Ranking, k: int) -> Ranking:
-    """The first k documents; none may stand there twice."""
+    """The first k documents; none may appear twice."""
     ranking = ranking[:k]
+    for doc_id, _ in ranking:
+        if not doc_id.isascii() and any("\ud800" <= letter <= "\udfff" for letter in doc_id):
+            raise SystemFailure(f"the id {doc_id!a} is not text: half of a pair of surrogates.")
     if len({doc_id for doc_id, _ in ranking}) == len(ranking):
         return ranking
     [(twice, _)] = Counter(doc_id for doc_id, _ in ranking).most_common(1)
     raise SystemFailure(
-        f"document '{twice}' is twice in the answer.",
+        f"document '{twice}' appears twice in the answer.",
         hint="if these are chunks, collapse their ids to documents (--collapse)",
     )
 
@@ -151,11 +219,17 @@ def _usual(result: Any, names: tuple[str, ...]) -> Any:
 
 def _number(score: Any, doc_id: Any) -> float:
     if isinstance(score, bool) or score is None or isinstance(score, str | bytes):
-        raise SystemFailure(f"document '{doc_id}' has the score {score!r}, others have numbers.")
+        raise SystemFailure(f"document '{doc_id}' has the score {score!r:.60}, others have numbers.")
     try:
-        number = float(score)
+        return float(score)
+    except OverflowError:
+        raise SystemFailure(f"document '{doc_id}' has a score beyond the range of floating point.") from None
     except (TypeError, ValueError):
-        raise SystemFailure(f"document '{doc_id}' has the score {score!r}, which is not a number.") from None
+        raise SystemFailure(f"document '{doc_id}' has the score {score!r:.60}, which is not a number.") from None
+
+
+def _finite(score: Any, doc_id: Any) -> float:
+    number = _number(score, doc_id)
     if not math.isfinite(number):
         raise SystemFailure(f"document '{doc_id}' has the score {number}, which is not finite.")
     return number

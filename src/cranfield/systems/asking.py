@@ -9,10 +9,10 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import NamedTuple
 
-from cranfield.errors import CranfieldError, SystemFailure
-from cranfield.systems.answers import Ranking, checked
+from cranfield.errors import SystemFailure
+from cranfield.systems.answers import Ranking, Scores, checked
 from cranfield.systems.collapse import Collapse, collapse
-from cranfield.systems.opening import System
+from cranfield.systems.system import System
 
 LONGEST_WAIT = 30.0
 
@@ -21,6 +21,8 @@ class Answer(NamedTuple):
     """What came of one query. `ranking` is None where it failed, and `error` says why.
 
     seconds: how long the system took, without failed attempts and the waits between them
+    scores: what became of its scores: "kept", "parted" (equal ones) or "replaced" (they contradicted the order)
+    final: it failed in a way that no other query can escape
     """
 
     query_id: str
@@ -28,6 +30,18 @@ class Answer(NamedTuple):
     seconds: float
     attempts: int = 1
     error: str = ""
+    scores: Scores = "kept"
+    final: bool = False
+
+
+class Silent:
+    """Progress that nobody watches."""
+
+    def start(self, done: int, queries: int) -> None:
+        """Queries answered before, and all of them."""
+
+    def answer(self, answer: Answer) -> None:
+        """One more answer."""
 
 
 class GaveUp(SystemFailure):
@@ -44,14 +58,16 @@ def ask(
     wait: float = 0.25,
     give_up: int = 10,
     to_document: Collapse | None = None,
+    check: Callable[[str, Ranking], None] | None = None,
 ) -> Iterator[Answer]:
     """Ask every (query_id, text), and give the answers as they come.
 
     jobs: how many queries are under way at a time, each in a thread
     retries, wait: after a failure that may pass, how often to try again; the wait doubles each time, with some chance
         in it, and is longer if the system asks for it
-    give_up: raise GaveUp after this many failed queries in a row; 0 never
+    give_up: raise GaveUp after this many failed queries in a row, 0 never; at once where we are not let in
     to_document: from the id of a chunk to that of its document
+    check: raises an error for an answer that cannot be used, which then counts as failed
 
     Memory does not grow with the number of queries.
     """
@@ -63,20 +79,23 @@ def ask(
             attempt += 1
             start = time.perf_counter()
             try:
-                ranking = system.search(text, k)
+                ranking, scores = system.answer(text, k)
                 seconds = time.perf_counter() - start
                 if to_document is not None:
                     ranking = collapse(ranking, to_document)
-                return Answer(query_id, checked(ranking, k), seconds, attempt)
-            except CranfieldError as error:
+                ranking = checked(ranking, k)
+                if check is not None:
+                    check(query_id, ranking)
+                return Answer(query_id, ranking, seconds, attempt, scores=scores)
+            except Exception as error:  # whatever it is, it is this query that failed
                 seconds = time.perf_counter() - start
-                again = isinstance(error, SystemFailure) and error.retry and attempt <= retries
+                failure = system.failure(error)
+                again = failure.retry and attempt <= retries
                 if again:
                     pause = wait * 2 ** (attempt - 1) * random.uniform(0.75, 1.25)
-                    asked = error.after if isinstance(error, SystemFailure) and error.after else 0.0
-                    again = not stop.wait(min(max(pause, asked), LONGEST_WAIT))
+                    again = not stop.wait(min(max(pause, failure.after or 0.0), LONGEST_WAIT))
                 if not again:
-                    return Answer(query_id, None, seconds, attempt, str(error))
+                    return Answer(query_id, None, seconds, attempt, str(failure), final=failure.final)
 
     answers: Generator[Answer, None, None] = (
         (one(*query) for query in queries) if jobs == 1 else _several(one, queries, jobs, stop)
@@ -86,6 +105,8 @@ def ask(
         for answer in answers:
             yield answer
             failed = failed + 1 if answer.ranking is None else 0
+            if answer.final:
+                raise GaveUp(f"the system refuses to be asked: {answer.error}")
             if give_up and failed >= give_up:
                 raise GaveUp(f"{failed} queries in a row failed; the last: {answer.error}")
     finally:

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from cranfield.errors import InputError, need
-from cranfield.systems.answers import Ranking
-from cranfield.systems.collection import Document
+from cranfield.systems.answers import Returned, falling
+from cranfield.systems.collection import Collection, Document, indexed
+from cranfield.systems.secrets import Secrets
+
+SETTINGS: dict[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("method", "stopwords"), str),
+    **dict.fromkeys(("k1", "b"), (int, float)),
+}
 
 
-class Bm25sSystem:
+def open_type(
+    kind: str, settings: Mapping[str, Any], name: str, secrets: Secrets, collection: Collection | None
+) -> Bm25sSearch:
+    """An index of a collection."""
+    return Bm25sSearch(indexed(collection, name, kind), name, **settings)
+
+
+class Bm25sSearch:
     """BM25 as bm25s does it, over title and text as one.
 
     method, k1, b: those of bm25s; stopwords: a language such as "en", or "" for none
@@ -40,16 +54,16 @@ class Bm25sSystem:
             self._library.tokenize(texts, stopwords=self._stopwords, show_progress=False), show_progress=False
         )
 
-    def search(self, query: str, k: int) -> Ranking:
+    def search(self, query: str, k: int) -> Returned:
         """The k best documents; one that shares no word with the query is not among them."""
         words = self._library.tokenize(
             [query], stopwords=self._stopwords, return_ids=False, show_progress=False, allow_empty=False
         )
         if not any(words):
-            return []
+            return Returned([])
         places, scores = self._index.retrieve(words, k=min(k, len(self._ids)), show_progress=False)
         pairs = zip(places[0].tolist(), scores[0].tolist(), strict=True)
-        return [(self._ids[place], score) for place, score in pairs if score > 0]
+        return falling([(self._ids[place], score) for place, score in pairs if score > 0])
 
     def close(self) -> None:
         """Nothing to close."""

@@ -99,6 +99,13 @@ def open_collection(where: str | os.PathLike[str] | Collection, *, split: str | 
     )
 
 
+def indexed(collection: Collection | None, name: str, kind: str) -> Iterator[Document]:
+    """The documents that a system is to index."""
+    if collection is None or collection.corpus is None:
+        raise InputError(name, f"{kind} needs documents to index.", hint="name a collection that has a corpus.jsonl")
+    return collection.documents()
+
+
 def builtin_folder() -> Path:
     """Where the collection that comes with cranfield lies."""
     return Path(__file__).parents[1] / "data" / "collection"
@@ -109,7 +116,7 @@ def read_queries(path: str | os.PathLike[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     name = os.fspath(path)
     is_json = ".json" in Path(name).name
-    for number, line in _lines(path):
+    for number, line in text_lines(path):
         if is_json:
             record = _record(line, name, number)
             query, text = _key(record, "_id", name, number), record.get("text")
@@ -143,12 +150,12 @@ _HEADERS = {
 def read_corpus(path: str | os.PathLike[str]) -> Iterator[Document]:
     """Documents from JSON lines with `_id`, `title` (may be missing) and `text`."""
     name = os.fspath(path)
-    for number, line in _lines(path):
+    for number, line in text_lines(path):
         record = _record(line, name, number)
         yield Document(_key(record, "_id", name, number), str(record.get("title") or ""), str(record.get("text") or ""))
 
 
-def _lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
+def text_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
     """Lines that are not blank, with their numbers; decompressed."""
     rest, number = b"", 0
     stream = Stream(path)

@@ -9,17 +9,17 @@ from typing import Any
 class Connections:
     """As many as there are queries under way. A list's append and pop need no lock."""
 
-    def __init__(self, connect: Callable[[], Any]) -> None:
+    def __init__(self, connect: Callable[..., Any]) -> None:
         self._connect = connect
         self._idle: list[Any] = []
         self._closed = False
 
-    def take(self) -> tuple[Any, bool]:
-        """A connection, and whether it has been used before."""
+    def take(self, *how: Any) -> tuple[Any, bool]:
+        """A connection, and whether it has been used before; `how` is for one that must be opened."""
         try:
             return self._idle.pop(), True
         except IndexError:
-            return self._connect(), False
+            return self._connect(*how), False
 
     def give(self, connection: Any) -> None:
         """Put a connection back that can be used again."""

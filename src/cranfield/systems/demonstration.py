@@ -13,7 +13,7 @@ from cranfield.result import Evaluation
 from cranfield.systems.collection import BUILTIN, Collection, open_collection
 from cranfield.systems.misses import Miss, misses
 from cranfield.systems.recording import record
-from cranfield.systems.sqlite import SqliteSystem, tuned
+from cranfield.systems.sqlite import SqliteSearch, tuned
 
 MEASURES = ("nDCG@10", "RR", "R@100", "Judged@10")
 POOR = 8  # queries looked at for what to try next
@@ -32,7 +32,7 @@ class Demonstration(NamedTuple):
 def demonstrate() -> Demonstration:
     """Index the built-in collection twice, ask both engines every query, and compare them."""
     collection = open_collection(BUILTIN)
-    plain, better = SqliteSystem(collection.documents(), "plain"), tuned(collection.documents(), "tuned")
+    plain, better = SqliteSearch(collection.documents(), "plain"), tuned(collection.documents(), "tuned")
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder) / f"{system.name}.run" for system in (plain, better)]
         for system, path in zip((plain, better), paths, strict=True):

@@ -1,4 +1,4 @@
-"""Queries that perform poorly: what was expected, what came, and what words have to do with it."""
+"""Queries that perform poorly: what was expected, what was returned, and what words have to do with it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Place(NamedTuple):
 
 
 class Miss(NamedTuple):
-    """A query that performs poorly: what was expected and what came.
+    """A query that performs poorly: what was expected and what was returned.
 
     apart: how many of its relevant documents have no word in common with it; None if there is no corpus to look at
     """
@@ -35,7 +35,7 @@ class Miss(NamedTuple):
     poor: PoorQuery
     text: str
     expected: tuple[Place, ...]
-    came: tuple[Place, ...]
+    returned: tuple[Place, ...]
     apart: int | None
 
     @property
@@ -52,7 +52,7 @@ class Miss(NamedTuple):
 def misses(
     evaluation: Evaluation, run: Any, collection: Collection, queries: Sequence[PoorQuery], shown: int = 3
 ) -> list[Miss]:
-    """For some queries the best documents that were judged, and the first that came."""
+    """For some queries the best documents that were judged, and the first that were returned."""
     grades = Judgments.read(collection.qrels).by_query
     wanted = {poor.query_id: grades[poor.query_id] for poor in queries}
     if not wanted:

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from cranfield.errors import InputError
-from cranfield.systems.answers import Ranking
 from cranfield.systems.collection import Collection
 from cranfield.systems.presets import PRESETS
-from cranfield.systems.settings import SETTINGS_FILE, read_toml
+from cranfield.systems.secrets import Secrets
+from cranfield.systems.settings import SETTINGS_FILE, check_settings, read_toml
+from cranfield.systems.system import System
 
-TYPES = ("python", "sqlite", "bm25s", "postgres", *PRESETS)
-
-
-class System(Protocol):
-    """Something that answers a query with its best documents, and their scores, which fall."""
-
-    name: str
-
-    def search(self, query: str, k: int) -> Ranking:
-        """The k best documents, or a SystemFailure."""
-
-    def close(self) -> None:
-        """Let go of connections and memory."""
+# Where each type of system is: a module with its SETTINGS, and `open_type`, which makes one of them.
+_HOMES = {"python": "python", "sqlite": "sqlite", "bm25s": "bm25s", "postgres": "postgres"} | dict.fromkeys(
+    PRESETS, "http"
+)
+TYPES = tuple(_HOMES)
 
 
 def open_system(
@@ -45,13 +41,14 @@ def open_system(
     >>> open_system(lambda query, k: ["a", "b"]).search("cats", 10)
     [('a', 2.0), ('b', 1.0)]
     """
+    if isinstance(what, System):
+        return what
     if isinstance(what, Mapping):
-        settings = dict(what) if timeout is None else {**what, "timeout": timeout}
-        return _from_settings(settings, collection, name)
+        return _from_settings(dict(what), collection, name, timeout)
     if not isinstance(what, str):
-        from cranfield.systems.python import PythonSystem
+        from cranfield.systems.python import PythonSearch
 
-        return PythonSystem(what, name or getattr(what, "name", ""))
+        return System(PythonSearch(what, name or getattr(what, "name", "")))
     kind, _, variant = what.partition(":")
     if what in ("sqlite", "sqlite:tuned", "bm25s"):
         return _from_settings({"type": kind, "tuned": True} if variant else {"type": kind}, collection, name or what)
@@ -85,46 +82,19 @@ def _from_file(path: Path, name: str) -> Mapping[str, Any]:
     return settings
 
 
-def _from_settings(settings: dict[str, Any], collection: Collection | None, name: str) -> System:
+def _from_settings(
+    settings: dict[str, Any], collection: Collection | None, name: str, timeout: float | None = None
+) -> System:
     kind = settings.pop("type", None)
     name = name or str(kind)
     if kind not in TYPES:
         raise InputError(name, f"type = {kind!r} is not a type of system.", hint=f"types are {', '.join(TYPES)}")
-    if kind in PRESETS:
-        from cranfield.systems.http import HttpSystem
-
-        return HttpSystem(settings, name, preset=kind)
-    if kind == "postgres":
-        from cranfield.systems.postgres import PostgresSystem
-
-        return PostgresSystem(settings, name)
-    settings.pop("timeout", None)  # only what goes over a wire can be given up on
-    if kind == "python":
-        from cranfield.systems.python import PythonSystem, load_object
-
-        target = settings.pop("object", None)
-        if not isinstance(target, str) or ":" not in target:
-            raise InputError(name, "object = 'package.module:name' is needed.")
-        return _built(lambda **options: PythonSystem(load_object(target), name, **options), settings, name)
-    if collection is None or collection.corpus is None:
-        raise InputError(name, f"{kind} needs documents to index.", hint="name a collection that has a corpus.jsonl")
-    documents = collection.documents()
-    if kind == "bm25s":
-        from cranfield.systems.bm25s import Bm25sSystem
-
-        return _built(lambda **options: Bm25sSystem(documents, name, **options), settings, name)
-    from cranfield.systems.sqlite import SqliteSystem, tuned
-
-    if settings.pop("tuned", False):
-        return _built(lambda **options: tuned(documents, name, **options), settings, name)
-    return _built(lambda **options: SqliteSystem(documents, name, **options), settings, name)
-
-
-def _built(make: Any, settings: dict[str, Any], name: str) -> System:
-    try:
-        system: System = make(**settings)
-    except TypeError as error:
-        if "unexpected keyword" not in str(error):
-            raise
-        raise InputError(name, f"there is no such setting: {str(error).rpartition(' ')[2]}.") from None
-    return system
+    home = import_module(f"cranfield.systems.{_HOMES[kind]}")
+    check_settings(settings, home.SETTINGS, name)
+    described = json.dumps([kind, {**settings, "timeout": None}], sort_keys=True)
+    if timeout is not None and "timeout" in home.SETTINGS:  # only what goes over a wire can be given up on
+        settings["timeout"] = timeout
+    secrets = Secrets(name)
+    with secrets.hidden():
+        search = home.open_type(kind, secrets.fill(settings), name, secrets, collection)
+    return System(search, secrets, hashlib.sha256(described.encode()).hexdigest())

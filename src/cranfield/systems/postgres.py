@@ -2,46 +2,60 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from cranfield.errors import InputError, SystemFailure, need
-from cranfield.systems.answers import Ranking, ranking_of
+from cranfield.systems.answers import Returned, chosen_order, ranking_of
 from cranfield.systems.connections import Connections
 from cranfield.systems.secrets import Secrets
-from cranfield.systems.settings import check_settings
 
-_SETTINGS: dict[str, type | tuple[type, ...]] = {
+SETTINGS: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("dsn", "table", "id", "language", "match", "sql", "order"), str),
     "columns": list,
     "timeout": (int, float),
 }
 
 
-class PostgresSystem:
+def open_type(kind: str, settings: Mapping[str, Any], name: str, secrets: Secrets, collection: Any) -> PostgresSearch:
+    """A database."""
+    return PostgresSearch(settings, name, secrets)
+
+
+class PostgresSearch:
     """Asks a table, or runs a statement of your own.
 
     dsn: how to connect, such as "dbname=shop user=reader password=${PGPASSWORD}"; empty takes PG* from the environment
     table, id, columns: what is searched; language: the text-search configuration ("english")
     match: "any" word of the query (ranked by ts_rank_cd), or "all" of them
-    sql: instead of all that, a statement with %(query)s and %(k)s that gives ids, or ids and scores
+    sql: instead of all that, a statement with %(query)s and %(k)s that gives ids, or ids and scores, the best first
+    order: "returned" (as the rows come), "score" (they must fall) or "rank" (whatever their scores)
     """
 
-    def __init__(self, settings: Mapping[str, Any], name: str = "postgres") -> None:
+    def __init__(self, settings: Mapping[str, Any], name: str, secrets: Secrets) -> None:
         self.name = name
-        check_settings(settings, _SETTINGS, name)
         self._psycopg = need("psycopg", extra="postgres", purpose=f"the system '{name}'")
-        self._secrets = Secrets(name)
-        filled = self._secrets.fill(dict(settings))
-        self._dsn = str(filled.get("dsn", ""))
-        password = self._psycopg.conninfo.conninfo_to_dict(self._dsn).get("password") if self._dsn else None
-        if password:
-            self._secrets.keep(str(password), "(password)")
-        self._timeout = float(filled.get("timeout", 30))
-        self._order = filled.get("order", "score")
-        self._statement = filled.get("sql") or self._ranked(filled)
-        self._language = str(filled.get("language", "english"))
+        self._dsn = str(settings.get("dsn", ""))
+        try:
+            known = self._psycopg.conninfo.conninfo_to_dict(self._dsn)
+        except self._psycopg.Error as error:
+            raise InputError(name, f"the dsn cannot be read: {_first_line(error)}.", hint=_DSN) from None
+        if known.get("password"):
+            secrets.keep(str(known["password"]), "(password)")
+        self._timeout = float(settings.get("timeout", 30))
+        self._order = chosen_order(settings.get("order"), None, name)
+        self._statement = self._own(settings["sql"]) if settings.get("sql") else self._ranked(settings)
+        self._language = str(settings.get("language", "english"))
         self._connections = Connections(self._connect)
+
+    def _own(self, statement: str) -> str:
+        """A statement of the user's, with the two places that psycopg fills in."""
+        unknown = [mark for mark in _MARK.findall(statement) if mark not in ("%(query)s", "%(k)s", "%%")]
+        if unknown or "%(query)s" not in statement:
+            fact = f"sql has {unknown[0]!r} in it." if unknown else "sql does not say where the query goes."
+            raise InputError(self.name, fact, hint="write %(query)s and %(k)s, without quotes; a percent sign is %%")
+        return statement
 
     def _ranked(self, settings: Mapping[str, Any]) -> Any:
         if not settings.get("table") or not settings.get("columns"):
@@ -64,18 +78,20 @@ class PostgresSystem:
             text=sql.SQL(" || ' ' || ").join(columns),
         )
 
-    def search(self, query: str, k: int) -> Ranking:
+    def search(self, query: str, k: int) -> Returned:
         """Run the statement."""
         try:
             connection, _ = self._connections.take()
         except self._psycopg.Error as error:
-            raise self._failure(error) from None
+            refused = _FATAL in str(error) and not any(passing in str(error) for passing in _PASSING)
+            raise SystemFailure(f"PostgreSQL: {_first_line(error)}", retry=not refused, final=refused) from None
         try:
             with connection.cursor() as cursor:
                 cursor.execute(self._statement, {"query": query, "k": k, "language": self._language})
                 rows = cursor.fetchall()
         except self._psycopg.Error as error:
-            raise self._failure(error) from None
+            broken = isinstance(error, self._psycopg.OperationalError | self._psycopg.InterfaceError)
+            raise SystemFailure(f"PostgreSQL: {_first_line(error)}", retry=broken) from None
         finally:
             if not connection.closed:
                 self._connections.give(connection)
@@ -86,11 +102,18 @@ class PostgresSystem:
         connection.execute(f"set statement_timeout = {int(1000 * self._timeout)}")
         return connection
 
-    def _failure(self, error: Exception) -> SystemFailure:
-        broken = isinstance(error, self._psycopg.OperationalError | self._psycopg.InterfaceError)
-        first = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        return SystemFailure(self._secrets.hide(f"PostgreSQL: {first}"), retry=broken)
-
     def close(self) -> None:
         """Close the connections."""
         self._connections.close()
+
+
+_DSN = "such as dbname=shop user=reader password=${PGPASSWORD}"
+_MARK = re.compile(r"%(?:\([^)]*\)\w?|.|$)", re.DOTALL)
+# What libpq puts before a server's refusal of a connection; other failures are of the way to the server. It may let us
+# in later where it is starting, stopping or full.
+_FATAL = "FATAL: "
+_PASSING = ("starting up", "shutting down", "recovery mode", "too many", "remaining connection slots")
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,12 @@ from cranfield.errors import InputError
 from cranfield.evaluation import DEFAULT_MEASURES
 from cranfield.judge.policy import Policy
 from cranfield.measures import parse_measures
+from cranfield.systems.collapse import Collapse
 from cranfield.systems.collection import BUILTIN, IR_DATASETS, Collection, open_collection
 from cranfield.systems.settings import check_settings, read_toml
 
 _POLICY = {"ties": str, "same_id": str}
-_ASKING: dict[str, type | tuple[type, ...]] = {"jobs": int, "retries": int, "give_up": int}
+_ASKING: dict[str, type | tuple[type, ...]] = {"jobs": int, "retries": int, "give_up": int, "wait": (int, float)}
 _SETTINGS: dict[str, type | tuple[type, ...]] = {
     "collection": str,
     "split": str,
@@ -54,7 +55,7 @@ class Project:
     k: int = 100
     timeout: float | None = None
     split: str | None = None
-    collapse: str | None = None
+    collapse: str | Mapping[str, str] | Collapse | None = None
     baseline: str = "baseline"
     gate: Mapping[str, Any] = field(default_factory=dict)
     asking: Mapping[str, Any] = field(default_factory=dict)
@@ -70,13 +71,26 @@ class Project:
         inside = self.collection != BUILTIN and not self.collection.startswith(IR_DATASETS)
         return open_collection(self.folder / self.collection if inside else self.collection, split=self.split)
 
-    def accepted_path(self, system: str) -> Path:
-        """Where the accepted evaluation of a system is kept."""
-        return self.folder / self.baseline / f"{system}.json"
+    def accepted_path(self, name: str) -> Path:
+        """Where what was accepted is kept."""
+        return self.folder / self.baseline / name
 
-    def result_path(self, system: str, ending: str) -> Path:
+    def result_path(self, name: str) -> Path:
         """Where what the last test found is kept."""
-        return self.folder / ".cranfield" / f"{system}{ending}"
+        return self.folder / ".cranfield" / name
+
+    def changed(self, settings: Mapping[str, Any]) -> Project:
+        """The project with other settings than those of its file: k, timeout, collapse, and those of asking."""
+        known = {**_ASKING, **_POLICY, "k": int, "timeout": (int, float), "collapse": object}
+        check_settings(settings, known, "search_quality")
+        asking = {name: settings[name] for name in _ASKING if name in settings}
+        policy = {name: settings[name] for name in _POLICY if name in settings}
+        return replace(
+            self,
+            asking={**self.asking, **asking},
+            policy=replace(self.policy, **policy),
+            **{name: settings[name] for name in ("k", "timeout", "collapse") if name in settings},
+        )
 
 
 def read_project(path: Path) -> Project:
@@ -129,7 +143,7 @@ retries = 3    # further attempts where a failure may pass
 # timeout = 10     # seconds to wait for a server
 # collapse = "#"   # chunk ids to document ids: what stands before the last '#'; or a regular expression, or a file
 
-# Where accepted results are kept. Commit this folder; .cranfield holds the last result and need not be committed.
+# Where the accepted runs are kept. Commit this folder; .cranfield holds the last result and need not be committed.
 baseline = "baseline"
 
 [gate]

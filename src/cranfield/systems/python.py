@@ -5,35 +5,44 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
-from cranfield.errors import InputError, SystemFailure
-from cranfield.systems.answers import Order, Ranking, ranking_of
+from cranfield.errors import InputError
+from cranfield.systems.answers import Returned, chosen_order, ranking_of
+from cranfield.systems.secrets import Secrets
 
-Search = Callable[[str, int], Any]
+SETTINGS: dict[str, type | tuple[type, ...]] = dict.fromkeys(("object", "id", "score", "order"), str)
+Ask = Callable[[str, int], Any]
 
 
-class PythonSystem:
+def open_type(kind: str, settings: Mapping[str, Any], name: str, secrets: Secrets, collection: Any) -> PythonSearch:
+    """An object that settings name."""
+    target, *others = (settings.get(key) for key in ("object", "id", "score", "order"))
+    if not target or ":" not in target:
+        raise InputError(name, "object = 'package.module:name' is needed.")
+    id, score, order = others
+    return PythonSearch(load_object(target), name, id=id or "", score=score, order=order)
+
+
+class PythonSearch:
     """Anything in this process that answers a query."""
 
-    def __init__(self, target: Any, name: str = "", *, id: str = "", score: str = "", order: Order = "score") -> None:
+    def __init__(
+        self, target: Any, name: str = "", *, id: str = "", score: str | None = None, order: str | None = None
+    ) -> None:
         self.name = name or getattr(target, "__name__", type(target).__name__)
         self._search = search_of(target, self.name)
-        self._options = {"id_path": id, "score_path": score, "order": order}
+        self._id, self._score, self._order = id, score or "", chosen_order(order, score, self.name)
 
-    def search(self, query: str, k: int) -> Ranking:
+    def search(self, query: str, k: int) -> Returned:
         """Ask it, and read its answer."""
         try:
             answer = self._search(query, k)
-        except (ConnectionError, TimeoutError) as error:
-            raise SystemFailure(f"{type(error).__name__}: {error}", retry=True) from error
-        except SystemFailure:
-            raise
-        except Exception as error:
-            raise SystemFailure(f"{type(error).__name__}: {error}") from error
-        return ranking_of(answer, **self._options)  # type: ignore[arg-type]
+        except SystemExit as error:  # a search that ends the program would end the run
+            raise RuntimeError(f"SystemExit: {error}") from error
+        return ranking_of(answer, id_path=self._id, score_path=self._score, order=self._order)
 
     def close(self) -> None:
         """Nothing to close: the object is its owner's."""
@@ -60,7 +69,7 @@ def load_object(path: str) -> Any:
     return found
 
 
-def search_of(target: Any, name: str = "the system") -> Search:
+def search_of(target: Any, name: str = "the system") -> Ask:
     """How to ask an object: search(query, k), invoke(query), retrieve(query), or the object itself if it is callable.
 
     A class, or a function without parameters, is called first: it makes the system.
@@ -84,7 +93,7 @@ def search_of(target: Any, name: str = "the system") -> Search:
     )
 
 
-def _with_k(function: Callable[..., Any]) -> Search:
+def _with_k(function: Callable[..., Any]) -> Ask:
     """A function of (query, k), (query, top_k=…) or (query) alone."""
     try:
         parameters = inspect.signature(function).parameters

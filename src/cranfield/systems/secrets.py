@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import base64
+import html
+import json
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
-from urllib.parse import quote, quote_plus
+from urllib.parse import quote
 
-from cranfield.errors import InputError
+from cranfield.errors import CranfieldError, InputError
 
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_EXCERPT = 1 << 16  # characters of a text that are looked at to show its start
 
 
 class Secrets:
@@ -28,6 +33,7 @@ class Secrets:
     def __init__(self, where: str) -> None:
         self.where = where
         self._shown: dict[str, str] = {}  # what must not be seen → what is shown instead
+        self._pattern: re.Pattern[str] | None = None
 
     def fill(self, setting: Any) -> Any:
         """The setting with every ${NAME} in it replaced, in tables and lists too."""
@@ -40,17 +46,40 @@ class Secrets:
         return setting
 
     def keep(self, value: str, shown: str) -> None:
-        """Hide a value, however it is written: as it is, in a URL or in base64."""
-        if value:
-            encoded = base64.b64encode(value.encode()).decode()
-            for form in (value, quote(value, safe=""), quote_plus(value), repr(value)[1:-1], encoded):
-                self._shown[form] = shown
+        """Hide a value, however it is written."""
+        for each in (value, value.strip()) if value.strip() else ():
+            if each not in self._shown:
+                self._shown[each] = shown
+                self._pattern = None
 
     def hide(self, text: str) -> str:
-        """The text without any of the values."""
-        for value in sorted(self._shown, key=len, reverse=True):
-            text = text.replace(value, self._shown[value])
-        return text
+        """The text without any of the values, in whatever form they appear in it."""
+        if not self._shown:
+            return text
+        if self._pattern is None:
+            # The longest first: one value may be the beginning of another.
+            kept = sorted(self._shown, key=len, reverse=True)
+            self._names = [self._shown[value] for value in kept]
+            self._pattern = re.compile("|".join(f"({_any_form(value)})" for value in kept), re.IGNORECASE)
+        return self._pattern.sub(lambda match: self._names[(match.lastindex or 1) - 1], text)
+
+    def excerpt(self, data: bytes, width: int = 120) -> str:
+        """The start of a text on one line. Values are hidden before it is cut, so that none is cut in two."""
+        text = data[:_EXCERPT].decode(errors="replace")
+        if len(data) > _EXCERPT:  # a value may begin here and end behind
+            text = text[: -6 * max(map(len, self._shown), default=0) or None]
+        text = " ".join(self.hide(text).split())
+        return f"{text[: width - 3]}…" if len(text) > width else text or "(nothing)"
+
+    @contextmanager
+    def hidden(self) -> Iterator[None]:
+        """Whatever is raised inside leaves as an error of ours, without any of the values."""
+        try:
+            yield
+        except CranfieldError as error:
+            raise error.changed(self.hide) from None
+        except Exception as error:
+            raise InputError(self.where, self.hide(f"{type(error).__name__}: {error}")) from None
 
     def _value(self, name: str) -> str:
         try:
@@ -61,3 +90,55 @@ class Secrets:
             ) from None
         self.keep(value, f"${{{name}}}")
         return value
+
+
+def _any_form(value: str) -> str:
+    r"""A pattern of a value as it is, in URLs, JSON, HTML or Python's quotes, with its blanks collapsed, or in base64.
+
+    >>> forms = ['p/w "1', "p%2Fw+%221", 'p\\/w \\"1', "p/w &quot;1", "p/w\n\t\"1", "cC93ICIx"]
+    >>> all(map(re.compile(_any_form('p/w "1')).fullmatch, forms))
+    True
+    """
+    letters = "".join(map(_letter_forms, re.sub(r"\s+", " ", value)))
+    return "|".join([letters, *map(re.escape, _in_base64(value.encode(errors="surrogateescape")))])
+
+
+_BLANKS = r"(?:\s|\+|%20|%0[9a-d]|\\+[nrtvf]|\\+(?:x|u00)(?:20|0[9a-d])|&#(?:x0*(?:20|[9a-d])|0*(?:32|9|1[0-3]));)+"
+
+
+def _letter_forms(letter: str) -> str:
+    if letter == " ":
+        return _BLANKS
+    if letter.isascii() and letter.isalnum():
+        return letter
+    coded = letter.encode(errors="surrogateescape")
+    forms = {
+        letter,
+        quote(coded, safe=""),
+        "".join(f"%{byte:02x}" for byte in coded),  # also of what `quote` leaves alone
+        html.escape(letter),
+        f"&#{ord(letter)};",
+        f"&#x{ord(letter):x};",
+        "".join(f"\\x{byte:02x}" for byte in coded),  # bytes, shown by Python
+        f"\\x{ord(letter):02x}",
+        f"\\u{ord(letter):04x}",
+        f"\\{letter}",
+        json.dumps(letter)[1:-1],
+        repr(letter)[1:-1],
+    }
+    # A text that was quoted twice has its backslashes doubled.
+    patterns = {re.escape(form).replace(r"\\", r"\\+") for form in forms}
+    return f"(?:{'|'.join(sorted(patterns, key=len, reverse=True))})"
+
+
+def _in_base64(value: bytes) -> set[str]:
+    """What base64 makes of the value alone, and inside a longer text: the part that does not depend on the rest."""
+    found = set()
+    for code in (base64.b64encode, base64.urlsafe_b64encode):
+        found.add(code(value).decode().rstrip("="))
+        for before in (0, 1, 2):
+            coded = code(bytes(before) + value).decode()
+            inner = coded[(0, 2, 3)[before] : (before + len(value)) * 8 // 6]
+            if len(inner) >= 8:  # a few letters could be of anything
+                found.add(inner)
+    return found

@@ -30,9 +30,11 @@ def check_settings(table: Mapping[str, Any], known: Kinds, where: str) -> None:
             raise InputError(where, f"there is no setting '{name}'.", hint=f"there are {', '.join(sorted(known))}")
         # In Python true is a number; here it is none.
         if not isinstance(value, known[name]) or (isinstance(value, bool) and known[name] is not bool):
-            raise InputError(where, f"{name} is {_kind(value)}, which this setting cannot be.")
+            raise InputError(where, f"{name} must be {_wanted(known[name])}.")
 
 
-def _kind(value: Any) -> str:
-    kinds = {bool: "true or false", str: "a text", dict: "a table", list: "a list"}
-    return kinds.get(type(value), "a number")
+def _wanted(kinds: type | tuple[type, ...]) -> str:
+    if kinds == (int, float):
+        return "a number"
+    words = {bool: "true or false", int: "a whole number", str: "text", dict: "a table", list: "a list"}
+    return " or ".join(words.get(kind, "a number") for kind in (kinds if isinstance(kinds, tuple) else (kinds,)))

@@ -6,15 +6,27 @@ import re
 import sqlite3
 import threading
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from cranfield.errors import InputError
-from cranfield.systems.answers import Ranking
-from cranfield.systems.collection import Document
+from cranfield.systems.answers import Returned, falling
+from cranfield.systems.collection import Collection, Document, indexed
+from cranfield.systems.secrets import Secrets
 
+SETTINGS: dict[str, type | tuple[type, ...]] = {"tuned": bool, "stem": bool, "weights": dict, "ignore": list}
 _WORD = re.compile(r"\w+")
 
 
-class SqliteSystem:
+def open_type(
+    kind: str, settings: Mapping[str, Any], name: str, secrets: Secrets, collection: Collection | None
+) -> SqliteSearch:
+    """An index of a collection; what `tuned` sets can be set otherwise."""
+    chosen = dict(settings)
+    usual = TUNED if chosen.pop("tuned", False) else {}
+    return SqliteSearch(indexed(collection, name, kind), name, **{**usual, **chosen})
+
+
+class SqliteSearch:
     """BM25 over titles and texts. A document matches if it holds any word of the query.
 
     stem: cut English words down to their stems (Porter), so that "ranking" finds "ranked"
@@ -52,11 +64,11 @@ class SqliteSystem:
         if not self.size:
             raise InputError(name, "there is no document to search.", hint="the collection needs a corpus.jsonl")
 
-    def search(self, query: str, k: int) -> Ranking:
+    def search(self, query: str, k: int) -> Returned:
         """The k best documents by BM25."""
         words = [word for word in _WORD.findall(query) if word.lower() not in self._ignored]
         if not words:
-            return []
+            return Returned([])
         # In quotes, so that no word of the query is read as an operator.
         expression = " OR ".join(f'"{word}"' for word in words)
         with self._lock:
@@ -65,16 +77,16 @@ class SqliteSystem:
                 "order by score desc, doc_id desc limit ?",
                 (*self._weights, expression, k),
             ).fetchall()
-        return [(str(doc_id), float(score)) for doc_id, score in rows]
+        return falling([(str(doc_id), float(score)) for doc_id, score in rows])
 
     def close(self) -> None:
         """Let the index go."""
         self._database.close()
 
 
-def tuned(documents: Iterable[Document], name: str = "sqlite:tuned") -> SqliteSystem:
+def tuned(documents: Iterable[Document], name: str = "sqlite:tuned") -> SqliteSearch:
     """The same with stems, titles that count three times, and without words that say nothing."""
-    return SqliteSystem(documents, name, stem=True, weights={"title": 3.0}, ignore=STOPWORDS)
+    return SqliteSearch(documents, name, **TUNED)
 
 
 STOPWORDS = frozenset(
@@ -83,3 +95,4 @@ STOPWORDS = frozenset(
     | {"the", "their", "them", "then", "there", "these", "they", "this", "to", "was", "we", "what", "when", "where"}
     | {"which", "who", "why", "will", "with", "you", "your"}
 )
+TUNED: dict[str, Any] = {"stem": True, "weights": {"title": 3.0}, "ignore": STOPWORDS}

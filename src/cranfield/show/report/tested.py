@@ -18,18 +18,14 @@ def write_test(path: str | os.PathLike[str], results: Sequence[Tested], collecti
         if tested.evaluation is None:
             continue
         accepted = tested.accepted
-        # What was accepted by other measures or judgments cannot stand beside what was found now.
-        if (
-            accepted is not None
-            and all(name in accepted for name in tested.evaluation)
-            and accepted.qrels_sha256 == tested.evaluation.qrels_sha256
-        ):
+        # What was accepted over other queries cannot stand beside what was found now.
+        if accepted is not None and accepted.qrels_sha256 == tested.evaluation.qrels_sha256:
             runs[f"{tested.system}, accepted"] = accepted
         runs[tested.system] = tested.evaluation
     if not runs:
         return None
     rankings = {tested.system: tested.recorded.path for tested in results if tested.recorded.answered}
-    empty = {tested.system for tested in results if tested.recorded.empty == tested.recorded.answered}
+    empty = {tested.system for tested in results if len(tested.recorded.empty) == tested.recorded.answered}
     return write_report(
         path,
         collection.qrels,

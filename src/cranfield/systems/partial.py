@@ -1,0 +1,160 @@
+"""The answers of an unfinished run, so that a process killed at any moment loses nothing.
+
+Every answered query is one line, appended in one write: a checksum and JSON. What a kill can leave behind is a last
+line that is not whole; resuming cuts it off and asks what is missing. A line that was changed is an error, never an
+answer.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from array import array
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from cranfield.errors import InputError
+from cranfield.systems.answers import Ranking
+from cranfield.systems.asking import Answer
+from cranfield.systems.locking import open_locked, unwritable
+
+_DELETE = "delete this file to ask everything again"
+
+
+class Partial:
+    """The file of the answers so far, which is locked until it is closed.
+
+    conditions: what must be the same to go on with it, such as the system and k
+    failed: query → why; empty: the queries answered with no document
+    parted, replaced: how many answers had equal scores, or scores that contradicted their order
+    done: set when all of it has been written elsewhere; then the file is removed when it is closed
+    """
+
+    def __init__(self, path: Path, queries: Mapping[str, str], k: int, conditions: Mapping[str, Any]) -> None:
+        self.path = path
+        self._queries, self._k = queries, k
+        self._conditions = dict(conditions)
+        self.places: dict[str, int] = {}  # query → where its line begins
+        self.failed: dict[str, str] = {}
+        self.empty: set[str] = set()
+        self.latencies = array("d")
+        self.short = self.retried = self.parted = self.replaced = 0
+        self.done = False
+        self._file = open_locked(path, "writing this run")
+        self._size = os.fstat(self._file).st_size
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is anything in it."""
+        return self._size > 0
+
+    def start(self) -> None:
+        """Begin anew, whatever was there."""
+        self._cut(0)
+        self._write(self._conditions)
+
+    def resume(self) -> None:
+        """Go on from what is there."""
+        self._cut(self._read())
+        if not self._size:  # not even the first line is whole
+            self._write(self._conditions)
+        self.failed.clear()  # to be asked again
+
+    def _cut(self, size: int) -> None:
+        try:
+            os.ftruncate(self._file, size)
+        except OSError as error:
+            raise unwritable(self.path, error) from None
+        self._size = size
+
+    def _write(self, thing: Any) -> int:
+        content = json.dumps(thing, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+        data = b"%08x %s\n" % (zlib.crc32(content), content)
+        place, rest = self._size, memoryview(data)
+        try:
+            while rest:
+                rest = rest[os.write(self._file, rest) :]
+        except OSError as error:
+            raise unwritable(self.path, error) from None
+        self._size += len(data)
+        return place
+
+    def add(self, answer: Answer) -> None:
+        """Append an answer; then count it."""
+        line = [answer.query_id, answer.ranking, round(answer.seconds, 6), answer.attempts, answer.error, answer.scores]
+        self._count(self._write(line), *line)
+
+    def _count(
+        self, place: int, query: Any, ranking: Any, seconds: Any, attempts: Any, error: Any, scores: Any
+    ) -> None:
+        self.retried += attempts - 1
+        if ranking is None:
+            self.failed[query] = error
+            return
+        self.failed.pop(query, None)
+        self.places[query] = place
+        self.latencies.append(seconds)
+        if not ranking:
+            self.empty.add(query)
+        self.short += len(ranking) < self._k
+        self.parted += scores == "parted"
+        self.replaced += scores == "replaced"
+
+    def _read(self) -> int:
+        """Read what is there; the size of what is whole."""
+        size = 0
+        with self.path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                if not line.endswith(b"\n"):
+                    break  # torn off by a kill: asked again
+                row = self._content(line, number)
+                if number == 1 and row != self._conditions:
+                    raise InputError(
+                        str(self.path),
+                        f"it was begun with {_changed(row, self._conditions)}.",
+                        hint="resume with the same, or delete this file",
+                    )
+                if number > 1:
+                    if row[0] in self.places:
+                        raise InputError(
+                            str(self.path), f"query '{row[0]}' is answered twice.", line=number, hint=_DELETE
+                        )
+                    self._count(size, *row)
+                size += len(line)
+        return size
+
+    def _content(self, line: bytes, number: int | None = None) -> Any:
+        content = line[9:-1]
+        if line[:9] != b"%08x " % zlib.crc32(content):
+            raise InputError(
+                str(self.path), "this line is not as it was written, or not by cranfield.", line=number, hint=_DELETE
+            )
+        return json.loads(content)
+
+    def rankings(self) -> Iterator[tuple[str, Ranking]]:
+        """The answers in the order of the queries."""
+        with self.path.open("rb") as file:
+            for query in self._queries:
+                if query in self.places:
+                    file.seek(self.places[query])
+                    answered, ranking, *_ = self._content(file.readline())
+                    if answered != query:
+                        raise InputError(str(self.path), f"the answer to '{query}' is not where it was.", hint=_DELETE)
+                    yield query, [(doc_id, score) for doc_id, score in ranking]
+
+    def close(self) -> None:
+        """Close the file; remove it where nothing is left to be asked, or nothing was."""
+        remove = self.done or not self._size
+        if remove and os.name != "nt":  # while the lock holds, so that nobody can have begun with it
+            self.path.unlink(missing_ok=True)
+        os.close(self._file)
+        if remove and os.name == "nt":  # which removes no open file
+            self.path.unlink(missing_ok=True)
+
+
+def _changed(before: Any, now: Mapping[str, Any]) -> str:
+    """What differs, in words."""
+    names = [name for name in now if not isinstance(before, dict) or before.get(name) != now[name]]
+    return f"another {' and another '.join(name.replace('_', ' ') for name in names)}" if names else "other conditions"
