@@ -12,7 +12,11 @@ def elastic(pairs):
 
 
 class Server:
-    """`behave(query, attempt)` gives a dict, raw bytes, a status, one of these with headers, or seconds to sleep."""
+    """A server that behaves as it is told.
+
+    `behave(query, attempt)` gives a dict, raw bytes, a status, one of these with headers, a status with a text, or
+    seconds to sleep.
+    """
 
     def __init__(self, behave):
         self.behave = behave
@@ -62,6 +66,8 @@ class Server:
                 handler.close_connection = True
                 handler.connection.close()
                 return
+            if isinstance(what, tuple) and isinstance(what[1], str):
+                status, what = what[0], what[1].encode()
             if isinstance(what, tuple):
                 what, headers = what
             if isinstance(what, int):

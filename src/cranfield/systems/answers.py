@@ -219,13 +219,13 @@ def _usual(result: Any, names: tuple[str, ...]) -> Any:
 
 def _number(score: Any, doc_id: Any) -> float:
     if isinstance(score, bool) or score is None or isinstance(score, str | bytes):
-        raise SystemFailure(f"document '{doc_id}' has the score {score!r:.60}, others have numbers.")
+        raise SystemFailure(f"document '{doc_id}' has the score {score!r}, others have numbers.")
     try:
         return float(score)
     except OverflowError:
         raise SystemFailure(f"document '{doc_id}' has a score beyond the range of floating point.") from None
     except (TypeError, ValueError):
-        raise SystemFailure(f"document '{doc_id}' has the score {score!r:.60}, which is not a number.") from None
+        raise SystemFailure(f"document '{doc_id}' has the score {score!r}, which is not a number.") from None
 
 
 def _finite(score: Any, doc_id: Any) -> float:

@@ -89,6 +89,7 @@ class HttpSearch:
             self._host, self._port = parts.hostname or "", parts.port
         except ValueError as error:
             raise InputError(self.name, f"'{url}' is not a URL: {error}.", hint="https://host/path") from None
+        self._secrets.keep_parts((parts.netloc, self._host))
         if parts.scheme not in ("http", "https") or not self._host:
             raise InputError(self.name, f"'{url}' is not the URL of a server.", hint="https://host/path")
         if parts.username or parts.password:

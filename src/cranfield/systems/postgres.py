@@ -39,8 +39,9 @@ class PostgresSearch:
         self._dsn = str(settings.get("dsn", ""))
         try:
             known = self._psycopg.conninfo.conninfo_to_dict(self._dsn)
-        except self._psycopg.Error as error:
-            raise InputError(name, f"the dsn cannot be read: {_first_line(error)}.", hint=_DSN) from None
+        except self._psycopg.Error:  # whose message shows a part of it
+            raise InputError(name, "the dsn is not one that PostgreSQL understands.", hint=_DSN) from None
+        secrets.keep_parts(known.values())
         if known.get("password"):
             secrets.keep(str(known["password"]), "(password)")
         self._timeout = float(settings.get("timeout", 30))

@@ -7,15 +7,16 @@ import html
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from cranfield.errors import CranfieldError, InputError
 
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _EXCERPT = 1 << 16  # characters of a text that are looked at to show its start
+_WORD, _PART = 6, 4  # letters from which on a part of a value is hidden: shorter ones are in many words
 
 
 class Secrets:
@@ -46,11 +47,20 @@ class Secrets:
         return setting
 
     def keep(self, value: str, shown: str) -> None:
-        """Hide a value, however it is written."""
-        for each in (value, value.strip()) if value.strip() else ():
+        """Hide a value, however it is written, and its longer words."""
+        words = [word for word in value.split() if len(word) >= _WORD]
+        for each in (value, value.strip(), unquote(value), *words) if value.strip() else ():
             if each not in self._shown:
                 self._shown[each] = shown
                 self._pattern = None
+
+    def keep_parts(self, found: Iterable[object]) -> None:
+        """Hide what a library made of a setting, such as the host of a URL, where it is a part of a value."""
+        for part in map(str, found):
+            for value, shown in list(self._shown.items()):
+                if len(part) >= _PART and part.lower() in value.lower():
+                    self.keep(part, shown)
+                    break
 
     def hide(self, text: str) -> str:
         """The text without any of the values, in whatever form they appear in it."""

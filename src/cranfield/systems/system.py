@@ -8,6 +8,8 @@ from cranfield.errors import CranfieldError, SystemFailure
 from cranfield.systems.answers import Ranking, Returned
 from cranfield.systems.secrets import Secrets
 
+_LONGEST = 1000  # characters of a failure
+
 
 class Search(Protocol):
     """What a kind of system brings: it answers a query with its best documents, or raises whatever went wrong."""
@@ -59,7 +61,11 @@ class System:
         else:
             lost = isinstance(error, ConnectionError | TimeoutError)
             failure = SystemFailure(f"{type(error).__name__}: {error}", retry=lost)
-        return failure.changed(self._secrets.hide)  # type: ignore[return-value]
+        return failure.changed(self._shown)  # type: ignore[return-value]
+
+    def _shown(self, text: str) -> str:
+        text = self._secrets.hide(text)
+        return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
     def close(self) -> None:
         """Let go of connections and memory."""
