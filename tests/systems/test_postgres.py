@@ -8,8 +8,9 @@ import tempfile
 
 import pytest
 
+from cranfield import evaluate, record
 from cranfield.errors import InputError, SystemFailure
-from cranfield.systems.asking import ask
+from cranfield.systems.asking import GaveUp, ask
 from cranfield.systems.collection import open_collection
 from cranfield.systems.opening import open_system
 
@@ -39,6 +40,10 @@ def dsn():
     data = f"{folder}/data"
     try:
         subprocess.run([initdb, "-D", data, "-U", "tester", "-A", "trust", "-E", "UTF8", "--locale=C"], **run)
+        with open(f"{data}/pg_hba.conf", "r+") as rules:  # one user needs a password
+            kept = rules.read()
+            rules.seek(0)
+            rules.write(f"local all locked scram-sha-256\n{kept}")
         settings = f"-c listen_addresses='' -k {folder} -c fsync=off"
         subprocess.run(
             [pg_ctl, "-D", data, "-l", f"{folder}/log", "-w", "-o", settings, "start"],
@@ -100,6 +105,49 @@ def test_full_text_search(filled, opened):
 def test_a_statement_of_your_own(filled, opened):
     sql = "select doc_id from pages where title ~* %(query)s order by length(title), doc_id limit %(k)s"
     assert opened({"dsn": filled, "sql": sql}).search("recall", 2) == [("recall", 2.0), ("e-discovery", 1.0)]
+
+
+def test_rows_are_measured_in_the_order_of_the_statement(filled, opened, tmp_path):
+    with psycopg.connect(filled) as connection:
+        connection.execute("create table shop (sku text, score real)")
+        connection.execute("insert into shop values ('a-good', 1), ('y-bad', 1), ('z-bad', 1), ('w-bad', 0.5)")
+    system = opened(
+        {"dsn": filled, "sql": "select sku, score from shop, (select %(query)s) q order by score desc, sku limit %(k)s"}
+    )
+    recorded = record(system, {"1": "x"}, tmp_path / "o.run")
+    assert (recorded.parted, recorded.replaced) == (1, 0)
+    assert evaluate({"1": {"a-good": 1}}, tmp_path / "o.run", "RR")["RR"] == 1.0
+
+
+def test_a_wrong_password_is_not_tried_again(filled, opened, monkeypatch):
+    with psycopg.connect(filled) as connection:
+        connection.execute("create role locked login password 'right'")
+    monkeypatch.setenv("PG_TEST_PASSWORD", "wrong-password")
+    system = opened({"dsn": f"{filled} user=locked password=${{PG_TEST_PASSWORD}}", **TABLE})
+    attempts = []
+    connect = psycopg.connect
+    monkeypatch.setattr(psycopg, "connect", lambda *a, **k: attempts.append(1) or connect(*a, **k))
+    with pytest.raises(GaveUp, match="password authentication failed") as caught:
+        list(ask(system, [(str(n), "x") for n in range(20)], 5, wait=0.01))
+    assert len(attempts) == 1
+    assert "wrong-password" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"dsn": "what is this"}, "the dsn is not one that PostgreSQL understands"),
+        ({"dsn": "", "sql": "select id where a like %s"}, "sql has '%s' in it"),
+        ({"dsn": "", "sql": "select id where a like '%x' and b = %(query)s"}, "sql has '%x' in it"),
+        ({"dsn": "", "sql": "select id where b = %(text)s"}, r"sql has '%\(text\)s' in it"),
+        ({"dsn": "", "sql": "select id where b = :query"}, "does not say where the query goes"),
+        ({"dsn": "", "sql": "select id where b = $1"}, "does not say where the query goes"),
+        ({"dsn": "", "table": "t", "columns": "title"}, "columns must be a list"),
+    ],
+)
+def test_settings_that_cannot_work(opened, settings, message):
+    with pytest.raises(InputError, match=message):
+        opened(settings)
 
 
 def test_failures_are_told_apart(filled, opened, monkeypatch):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
@@ -22,6 +23,7 @@ def open_type(kind: str, settings: Mapping[str, Any], name: str, secrets: Secret
     target, *others = (settings.get(key) for key in ("object", "id", "score", "order"))
     if not target or ":" not in target:
         raise InputError(name, "object = 'package.module:name' is needed.")
+    secrets.keep_parts(re.split("[.:]", target))  # which messages name one by one
     id, score, order = others
     return PythonSearch(load_object(target), name, id=id or "", score=score, order=order)
 

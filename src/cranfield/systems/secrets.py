@@ -136,7 +136,8 @@ def _letter_forms(letter: str) -> str:
         json.dumps(letter)[1:-1],
         repr(letter)[1:-1],
     }
-    # A text that was quoted twice has its backslashes doubled.
+    # A text may have been quoted twice, by a server and by what stands before it; backslashes are doubled then.
+    forms |= {again for form in forms for again in (html.escape(form), quote(form, safe="", errors="surrogateescape"))}
     patterns = {re.escape(form).replace(r"\\", r"\\+") for form in forms}
     return f"(?:{'|'.join(sorted(patterns, key=len, reverse=True))})"
 
