@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 
 class CranfieldError(Exception):
@@ -39,11 +39,6 @@ class CranfieldError(Exception):
     def __reduce__(self) -> tuple[Any, ...]:
         # Errors cross process borders, whatever arguments their class takes.
         return _restored, (type(self), self.args, self.__dict__)
-
-    def changed(self, change: Callable[[str], str]) -> CranfieldError:
-        """The same error with all its texts changed."""
-        state = {name: change(value) if isinstance(value, str) else value for name, value in self.__dict__.items()}
-        return _restored(type(self), tuple(change(str(text)) for text in self.args), state)
 
 
 class InputError(CranfieldError, ValueError):
@@ -167,7 +162,20 @@ class SystemFailure(CranfieldError):
         super().__init__(fact, hint=hint)
 
 
-def _restored(kind: type[CranfieldError], args: tuple[Any, ...], state: dict[str, Any]) -> CranfieldError:
+Kind = TypeVar("Kind", bound=CranfieldError)
+
+
+def reworded(error: Kind, change: Callable[[str], str]) -> Kind:
+    """The same error with all its texts changed.
+
+    >>> str(reworded(InputError("a.run", "it is empty.", hint="fill it"), str.upper))
+    'A.RUN: IT IS EMPTY.\\nHINT: FILL IT'
+    """
+    state = {name: change(value) if isinstance(value, str) else value for name, value in error.__dict__.items()}
+    return _restored(type(error), tuple(change(str(text)) for text in error.args), state)
+
+
+def _restored(kind: type[Kind], args: tuple[Any, ...], state: dict[str, Any]) -> Kind:
     error = kind.__new__(kind)
     error.args = args
     error.__dict__.update(state)

@@ -76,7 +76,7 @@ def check_same_inputs(one: Evaluation, other: Evaluation) -> None:
         raise ComparisonError(
             f"{both} were evaluated against different judgments (SHA-256 {one.qrels_sha256[:12]} and "
             f"{other.qrels_sha256[:12]}).",
-            hint="evaluate both against the same judgments",
+            hint="evaluate both against the same judgments; a saved evaluation has only values, so give the run itself",
         )
     if one.policy != other.policy:
         raise ComparisonError(

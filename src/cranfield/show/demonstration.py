@@ -24,7 +24,7 @@ def demonstration_lines(found: Demonstration) -> Iterator[str]:
     yield ""
     yield from _comparison_lines(found)
     yield ""
-    yield "Queries that perform poorly with tuned, what was expected, and what came"
+    yield "tuned's worst queries: expected vs returned"
     for miss in found.poor[:SHOWN]:
         yield from miss_lines(miss)
     yield ""

@@ -127,10 +127,9 @@ CONFIG = """\
 qrels = "qrels.txt"
 candidate = "candidate.run"
 
-# What it is compared with: a run, or better an evaluation that was saved with
-#   cranfield evaluate qrels.txt baseline.run -m nDCG@10 --save baseline.json
-# The gate refuses to compare if the judgments, the policy or the queries have changed since.
-baseline = "baseline.json"
+# What it is compared with: the run of the version in use. Keep the run itself, so that it can be measured again when the
+# judgments change. An evaluation that was saved with `cranfield evaluate --save` works too, until they do.
+baseline = "baseline.run"
 
 measures = ["nDCG@10"]
 

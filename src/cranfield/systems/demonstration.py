@@ -12,8 +12,8 @@ from cranfield.evaluation import evaluate
 from cranfield.result import Evaluation
 from cranfield.systems.collection import BUILTIN, Collection, open_collection
 from cranfield.systems.misses import Miss, misses
+from cranfield.systems.opening import open_system
 from cranfield.systems.recording import record
-from cranfield.systems.sqlite import SqliteSearch, tuned
 
 MEASURES = ("nDCG@10", "RR", "R@100", "Judged@10")
 POOR = 8  # queries looked at for what to try next
@@ -32,16 +32,17 @@ class Demonstration(NamedTuple):
 def demonstrate() -> Demonstration:
     """Index the built-in collection twice, ask both engines every query, and compare them."""
     collection = open_collection(BUILTIN)
-    plain, better = SqliteSearch(collection.documents(), "plain"), tuned(collection.documents(), "tuned")
+    systems = open_system("sqlite", collection, name="plain"), open_system("sqlite:tuned", collection, name="tuned")
     with tempfile.TemporaryDirectory() as folder:
-        paths = [Path(folder) / f"{system.name}.run" for system in (plain, better)]
-        for system, path in zip((plain, better), paths, strict=True):
+        paths = [Path(folder) / f"{system.name}.run" for system in systems]
+        for system, path in zip(systems, paths, strict=True):
             record(system, collection.queries, path)
             system.close()
         evaluations = [evaluate(collection.qrels, path, MEASURES) for path in paths]
         poor = misses(evaluations[1], paths[1], collection, evaluations[1].worst(n=POOR))
     comparison = compare_evaluations(evaluations, "nDCG@10", baseline="plain")
-    return Demonstration(collection, plain.size, tuple(evaluations), comparison, tuple(poor))
+    documents = sum(1 for _ in collection.documents())
+    return Demonstration(collection, documents, tuple(evaluations), comparison, tuple(poor))
 
 
 def without_words(poor: Sequence[Miss]) -> int:

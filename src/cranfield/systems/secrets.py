@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import quote, unquote
 
-from cranfield.errors import CranfieldError, InputError
+from cranfield.errors import CranfieldError, InputError, reworded
 
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _EXCERPT = 1 << 16  # characters of a text that are looked at to show its start
@@ -87,7 +87,7 @@ class Secrets:
         try:
             yield
         except CranfieldError as error:
-            raise error.changed(self.hide) from None
+            raise reworded(error, self.hide) from None
         except Exception as error:
             raise InputError(self.where, self.hide(f"{type(error).__name__}: {error}")) from None
 

@@ -60,8 +60,8 @@ class SqliteSearch:
         except sqlite3.OperationalError as error:
             raise InputError(name, f"this Python's SQLite cannot search text: {error}.") from None
         self._database.executemany("insert into documents values (?, ?, ?)", documents)
-        [self.size] = self._database.execute("select count(*) from documents").fetchone()
-        if not self.size:
+        [size] = self._database.execute("select count(*) from documents").fetchone()
+        if not size:
             raise InputError(name, "there is no document to search.", hint="the collection needs a corpus.jsonl")
 
     def search(self, query: str, k: int) -> Returned:
@@ -84,15 +84,11 @@ class SqliteSearch:
         self._database.close()
 
 
-def tuned(documents: Iterable[Document], name: str = "sqlite:tuned") -> SqliteSearch:
-    """The same with stems, titles that count three times, and without words that say nothing."""
-    return SqliteSearch(documents, name, **TUNED)
-
-
 STOPWORDS = frozenset(
     {"a", "an", "and", "are", "as", "at", "be", "by", "can", "do", "does", "for", "from", "has", "have", "how", "i"}
     | {"if", "in", "is", "it", "its", "me", "my", "no", "not", "of", "on", "or", "our", "should", "so", "than", "that"}
     | {"the", "their", "them", "then", "there", "these", "they", "this", "to", "was", "we", "what", "when", "where"}
     | {"which", "who", "why", "will", "with", "you", "your"}
 )
+# Stems, titles that count three times, and without words that say nothing.
 TUNED: dict[str, Any] = {"stem": True, "weights": {"title": 3.0}, "ignore": STOPWORDS}

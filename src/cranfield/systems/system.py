@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from cranfield.errors import CranfieldError, SystemFailure
+from cranfield.errors import CranfieldError, SystemFailure, reworded
 from cranfield.systems.answers import Ranking, Returned
 from cranfield.systems.secrets import Secrets
 
@@ -55,13 +55,13 @@ class System:
     def failure(self, error: BaseException) -> SystemFailure:
         """What went wrong, without secrets."""
         if isinstance(error, SystemFailure):
-            failure: CranfieldError = error
+            failure = error
         elif isinstance(error, CranfieldError):
             failure = SystemFailure(error.fact, hint=error.hint)
         else:
             lost = isinstance(error, ConnectionError | TimeoutError)
             failure = SystemFailure(f"{type(error).__name__}: {error}", retry=lost)
-        return failure.changed(self._shown)  # type: ignore[return-value]
+        return reworded(failure, self._shown)
 
     def _shown(self, text: str) -> str:
         text = self._secrets.hide(text)
