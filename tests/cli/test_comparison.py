@@ -103,9 +103,7 @@ def test_init_writes_a_config_that_works(files):
     assert run("gate", "--init", cwd=files).returncode == 2
     (files / "qrels.txt").write_bytes((files / "qrels").read_bytes())
     (files / "candidate.run").write_bytes((files / "bad.run").read_bytes())
-    assert (
-        run("evaluate", "qrels.txt", "good.run", "-m", "nDCG@10", "--save", "baseline.json", cwd=files).returncode == 0
-    )
+    (files / "baseline.run").write_bytes((files / "good.run").read_bytes())
     # Paths in it are relative to it, wherever the command is run.
     assert run("gate", "--config", str(config), cwd=files.parent).returncode == 1
     assert run("gate", "--config", str(config), "--tolerance", "0.9", cwd=files).returncode == 0
