@@ -49,7 +49,7 @@ struct OwnedIndex : Index {
     }
 };
 
-// Bring the documents of each query together, keeping their order, unless they are; say where each query starts.
+// Bring the documents of each query together, in the order of the queries, unless they are; say where each starts.
 std::vector<std::size_t> gather(Block& block) {
     std::vector<std::size_t> first(block.queries.size() + 1, 0);
     auto stop = [&](std::size_t i) {
@@ -58,7 +58,9 @@ std::vector<std::size_t> gather(Block& block) {
     for (std::size_t i = 0; i < block.stretches.size(); ++i)
         first[block.stretches[i].query + 1] += stop(i) - block.stretches[i].first;
     std::partial_sum(first.begin(), first.end(), first.begin());
-    if (block.stretches.size() > block.queries.size()) {
+    auto not_after = [](const Stretch& one, const Stretch& other) { return other.query <= one.query; };
+    const auto end = block.stretches.end();
+    if (std::adjacent_find(block.stretches.begin(), end, not_after) != end) {
         std::vector<std::size_t> next(first);
         std::vector<Document> gathered(block.documents.size());
         for (std::size_t i = 0; i < block.stretches.size(); ++i)

@@ -117,6 +117,11 @@ def test_columns(argument, changes):
         columns(**changes)
 
 
+def test_columns_whose_queries_are_numbered_in_any_order():
+    sizes, (row, *_) = columns(query=(2, 2, 0), place=(1, -1, 0))
+    assert (sizes.tolist(), row.tolist()) == ([1, 0, 2], [2, 0])
+
+
 def dicts(run=None, places=None, judged=None, numbers=None, first=(0, 2, 3), threads=2):
     run = {"q1": {"a": 2.5, "c": 1.5}, "q2": {"12": 1.0}} if run is None else run
     places = {"q1": 0, "q2": 1} if places is None else places

@@ -200,6 +200,16 @@ def test_duplicates_may_be_settled(scan, keep, rank):
 
 
 @scans
+@pytest.mark.parametrize("query", ["1", "9"])  # judged, and not
+@pytest.mark.parametrize("ranking", [{"a": 1.0}, 7])
+def test_a_query_as_a_number_and_as_text(scan, query, ranking):
+    qrels, (text, number) = {"1": {"a": 1}}, ((query, {"b": 1.0}), (int(query), ranking))
+    for run in (dict([text, number]), dict([number, text])):
+        with scan_with(scan), pytest.raises(InputError, match=f"the query '{query}' stands twice, as a number and as"):
+            table(qrels, run)
+
+
+@scans
 def test_a_document_that_is_the_query_may_be_dropped(scan):
     qrels, run = {"a": {"a": 1, "b": 1}}, {"a": {"a": 9.0, "c": 8.0, "b": 7.0}}
     text = plain((q, "Q0", d, "1", str(s), "t") for q, ranking in run.items() for d, s in ranking.items())

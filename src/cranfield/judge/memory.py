@@ -66,7 +66,7 @@ def scan_rankings(source: Rankings, judgments: Judgments, policy: Policy) -> Sca
     for query, ranking in rankings:
         query_id = id_text(query, source.name, "a query")
         number = judgments.number.get(query_id)
-        if query_id in seen or (number is not None and retrieved[number] >= 0):
+        if query_id in seen or (not isinstance(query, str) and query_id in source.by_query):
             raise InputError(source.name, f"the query '{query_id}' stands twice, as a number and as text.")
         seen.add(query_id)
         first, last = (0, 0) if number is None else judgments.first[number : number + 2].tolist()
