@@ -1,5 +1,6 @@
 """Lines, ids and scores drawn at random, and bytes with some damage done to them."""
 
+import math
 import random
 from typing import NamedTuple
 
@@ -65,6 +66,13 @@ SCORES = (
     ),
     *("1e999", "1e-999", "nan", "inf", "-inf", "0x10", "1_0", "", ".", "-", "1e", "e5", "1.2.3", "٣", "1-", "00.50"),
 )
+# Neighbours among the floats, each written in several ways: one that is rounded wrongly is tied, or is not, in error.
+NEAR = tuple(
+    format(number, style)
+    for middle in (1 / 3, 123456.789, 9007199254740993.0, 1e23, 5e-324, 8.5e-308, 1.7976931348623157e308)
+    for number in (math.nextafter(middle, 0), middle, -middle)
+    for style in ("", ".16g", ".17g", ".18e", ".25g", ".1f", ".30f")
+)
 HEADERS = ("query_id,doc_id,score", "doc_id\tscore\tquery_id", "rank;query_id;doc_id", "score extra doc_id query_id")
 
 
@@ -73,6 +81,8 @@ def document(chance: random.Random) -> str:
 
 
 def score(chance: random.Random) -> str:
+    if chance.random() < 0.1:
+        return chance.choice(NEAR)
     return chance.choice(SCORES[:20]) if chance.random() < 0.99 else chance.choice(SCORES)
 
 
@@ -86,7 +96,13 @@ class Lines(NamedTuple):
 def lines(chance: random.Random, layout: Layout | None = None) -> Lines:
     """Some lines that are mostly as they should be; some are not."""
     layout = layout or _layout(chance)
-    rows = [_row(layout, chance) for _ in range(chance.choice((0, 1, 2, 3, 5, 8, 13)))]
+    others = (
+        _other_columns(layout, chance) if chance.random() < 0.5 else None
+    )  # the same in all lines, as in most files
+    rows = [
+        _row(layout, others or _other_columns(layout, chance), chance)
+        for _ in range(chance.choice((0, 1, 2, 3, 5, 8, 13)))
+    ]
     if layout.counted:
         rows.sort(key=lambda row: row[layout.query])
         places: dict[str, int] = {}
@@ -116,12 +132,17 @@ def _layout(chance: random.Random) -> Layout:
     return layout._replace(single=True) if chance.random() < 0.05 else layout
 
 
-def _row(layout: Layout, chance: random.Random) -> list[str]:
-    row = [chance.choice(("Q0", "t", "7")) for _ in range(layout.least)]
+def _other_columns(layout: Layout, chance: random.Random) -> list[str]:
+    columns = [chance.choice(("Q0", "t", "7")) for _ in range(layout.least)]
     if chance.random() < (0.01 if 0 < layout.most <= layout.least else 0.2):
-        row += chance.choices(("7th", "8", "é"), k=chance.choice((1, 1, 2, 12)))
+        columns += chance.choices(("7th", "8", "é"), k=chance.choice((1, 1, 2, 12)))
+    return columns
+
+
+def _row(layout: Layout, others: list[str], chance: random.Random) -> list[str]:
+    row = list(others)
     if layout.rank >= 0:
-        row[layout.rank] = chance.choice(RANKS[:6]) if chance.random() < 0.98 else chance.choice(RANKS)
+        row[layout.rank] = chance.choice(RANKS[:6]) if chance.random() < 0.97 else chance.choice(RANKS)
     row[layout.query], row[layout.document] = chance.choice(QUERIES), document(chance)
     row[layout.value] = score(chance) if not layout.ranks else str(chance.randint(1, 20))
     return row
