@@ -60,39 +60,10 @@ class Hostile:
 
 
 SCORES = (1.0, 2.0, 0.5, -1.5, 0.0, -0.0, 1e300, 16777217.0)
-ODD_SCORES = (
-    3,
-    True,
-    10**400,
-    math.nan,
-    math.inf,
-    np.float64(1.5),
-    np.float32(0.5),
-    np.int64(2),
-    "1.0",
-    None,
-    b"1",
-    [1.0],
-)
-ODD_IDS = (
-    "",
-    12,
-    1,
-    2,
-    12345,
-    -1,
-    b"d1",
-    b"",
-    b"\xff",
-    None,
-    1.5,
-    True,
-    ("a",),
-    Name("d1"),
-    Name("q1"),
-    Whole(12),
-    "\ud800",
-)
+ODD_NUMBERS = (3, True, 10**400, math.nan, math.inf, np.float64(1.5), np.float32(0.5), np.int64(2))
+ODD_SCORES = (*ODD_NUMBERS, "1.0", None, b"1", [1.0])
+NUMBERED_IDS = (12, 1, 2, 12345, -1, True, 1.5, Whole(12))
+ODD_IDS = (*NUMBERED_IDS, "", b"d1", b"", b"\xff", None, ("a",), Name("d1"), Name("q1"), "\ud800")
 
 
 def any_id(chance, ids, odd):

@@ -30,46 +30,17 @@ def mutated(data: bytes, chance: random.Random) -> bytes:
 
 QUERIES = ("q1", "q2", "q10", "1", "2", "#q", "é", "a-query-id-of-thirty-one-letters")
 # Of all lengths that the hash and the comparison of ids tell apart.
-DOCUMENTS = (
-    *(
-        "a",
-        "b",
-        "ab",
-        "abc",
-        "d1",
-        "12",
-        "012",
-        "q1",
-        "abcd",
-        "12345",
-        "é",
-        "文書",
-        "𝄞",
-        "1234567",
-        "abcdefgh",
-        "abcdefgi",
-    ),
-    *("nine-long", "ids-of-15-bytes", "ids-of-16-bytes!", "ids-of-17-bytes!!", "x" * 24, "x" * 32, "x" * 33, "y" * 40),
-)
-RANKS = ("1", "2", "3", "10", "+4", "-5", "--6", "two", "1.5", "-")
-SCORES = (
-    *("1", "2", "3", "0", "-1", "+1", "1.5", "-.5", "5.", "1e3", "1E-3", "2.50", "0.1", "0.10000000000000001"),
-    *(
-        "16777216",
-        "16777217",
-        "9007199254740993",
-        "123456789012345678",
-        "1234567890123456789",
-        "1e308",
-        "1e-320",
-        "4e38",
-    ),
-    *("1e999", "1e-999", "nan", "inf", "-inf", "0x10", "1_0", "", ".", "-", "1e", "e5", "1.2.3", "٣", "1-", "00.50"),
-)
+SHORT = ("a", "b", "ab", "abc", "d1", "12", "012", "q1", "abcd", "12345", "é", "文書", "𝄞", "1234567")
+LONG = ("abcdefgh", "abcdefgi", "nine-long", *("x" * length for length in (15, 16, 17, 24, 32, 33)), "y" * 40)
+DOCUMENTS = SHORT + LONG
+RANKS = ("1", "2", "3", "10", "+4", "-5")
+NO_RANKS = ("two", "1.5", "-", "--6", "٣")
+SCORES = ("1", "2", "3", "0", "-1", "+1", "1.5", "-.5", "5.", "1e3", "1E-3", "2.50", "00.50", "16777216", "16777217")
+NO_SCORES = ("1e999", "1e-999", "nan", "inf", "-inf", "0x10", "1_0", "", ".", "-", "1e", "e5", "1.2.3", "٣", "1-")
 # Neighbours among the floats, each written in several ways: one that is rounded wrongly is tied, or is not, in error.
 NEAR = tuple(
     format(number, style)
-    for middle in (1 / 3, 123456.789, 9007199254740993.0, 1e23, 5e-324, 8.5e-308, 1.7976931348623157e308)
+    for middle in (0.1, 1 / 3, 123456.789, 9007199254740993.0, 1e23, 5e-324, 8.5e-308, 1.7976931348623157e308)
     for number in (math.nextafter(middle, 0), middle, -middle)
     for style in ("", ".16g", ".17g", ".18e", ".25g", ".1f", ".30f")
 )
@@ -81,9 +52,7 @@ def document(chance: random.Random) -> str:
 
 
 def score(chance: random.Random) -> str:
-    if chance.random() < 0.1:
-        return chance.choice(NEAR)
-    return chance.choice(SCORES[:20]) if chance.random() < 0.99 else chance.choice(SCORES)
+    return chance.choice(chance.choices((SCORES, NEAR, NO_SCORES), (89, 10, 1))[0])
 
 
 class Lines(NamedTuple):
@@ -96,9 +65,8 @@ class Lines(NamedTuple):
 def lines(chance: random.Random, layout: Layout | None = None) -> Lines:
     """Some lines that are mostly as they should be; some are not."""
     layout = layout or _layout(chance)
-    others = (
-        _other_columns(layout, chance) if chance.random() < 0.5 else None
-    )  # the same in all lines, as in most files
+    alike = chance.random() < 0.5  # in most files, lines differ only in document, rank and score
+    others = _other_columns(layout, chance) if alike else None
     rows = [
         _row(layout, others or _other_columns(layout, chance), chance)
         for _ in range(chance.choice((0, 1, 2, 3, 5, 8, 13)))
@@ -142,7 +110,7 @@ def _other_columns(layout: Layout, chance: random.Random) -> list[str]:
 def _row(layout: Layout, others: list[str], chance: random.Random) -> list[str]:
     row = list(others)
     if layout.rank >= 0:
-        row[layout.rank] = chance.choice(RANKS[:6]) if chance.random() < 0.97 else chance.choice(RANKS)
+        row[layout.rank] = chance.choice(RANKS if chance.random() < 0.98 else NO_RANKS)
     row[layout.query], row[layout.document] = chance.choice(QUERIES), document(chance)
     row[layout.value] = score(chance) if not layout.ranks else str(chance.randint(1, 20))
     return row
