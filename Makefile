@@ -6,7 +6,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/native/*)
 
-.PHONY: demo test check bench docs pages figures format clean
+.PHONY: demo test check sanitize bench docs pages figures format clean
 
 demo: .venv/.installed
 	$(BIN)/cranfield demo
@@ -21,6 +21,21 @@ check: .venv/.developing
 	$(BIN)/lint-imports
 	$(MAKE) --silent pages PAGES=.venv/pages
 	for page in .venv/pages/*.md; do diff docs/$$(basename $$page) $$page || exit 1; done || (echo "a page in docs is stale: make pages"; exit 1)
+
+# The native part with sanitizers in it against its twin, on random and damaged input.
+INPUTS ?= 1000000
+sanitize: build/sanitized/.built
+	LD_PRELOAD="$(call library,asan) $(call library,stdc++)" PYTHONMALLOC=malloc ASAN_OPTIONS=detect_leaks=0 \
+	  UBSAN_OPTIONS=print_stacktrace=1 \
+	  $(BIN)/python -m tests.fuzz --native build/sanitized/objects --inputs $(INPUTS) $(FUZZ)
+
+library = $(shell $(CXX) -print-file-name=lib$(1).so)
+build/sanitized/.built: .venv/.developing $(SOURCES)
+	@test -e "$(call library,asan)" || (echo "make sanitize needs GCC with its sanitizers (libasan, libubsan)"; exit 1)
+	rm -f build/sanitized/objects/_native*
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir build/sanitized \
+	  --config-settings=build-dir=build/sanitized/objects --config-settings=cmake.define.CRANFIELD_SANITIZE=ON .
+	touch $@
 
 bench: .venv/.developing
 	$(BIN)/python -m compileall -q src

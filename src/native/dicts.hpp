@@ -5,6 +5,7 @@
 #include <nanobind/nanobind.h>
 
 #include <atomic>
+#include <cmath>
 #include <exception>
 #include <system_error>
 #include <thread>
@@ -15,49 +16,50 @@ namespace cranfield {
 
 namespace nb = nanobind;
 
-namespace nb = nanobind;
-
-// One ranking {document: score}, and the judged documents that it holds.
+// One ranking {document: score}, and the judged documents that it holds. It owns what it points to: a key may be any
+// object, whose __eq__ is called when the dict is asked, and may throw the ranking out of the run.
 struct Dict {
-    PyObject* documents;
-    std::int64_t query;     // its number among the judged queries, or -1
-    std::vector<Hit> hits;  // not yet located
-    bool plain = true;      // strings to finite floats: anything else is the twin's business
-    bool tied = false;      // a hit has the score of another document
+    nb::object query_id, documents;
+    std::int64_t query = -1;  // its number among the judged queries, or -1
+    Py_ssize_t size = 0;      // when it was asked
+    std::vector<Hit> hits;    // not yet located
+    bool plain = true;        // strings to finite floats: anything else is the twin's business
+    bool tied = false;        // a hit has the score of another document
 };
 
-// Ranks dicts one after the other. `count` only reads, and counts no references: so several of these may do it at the
-// same time in threads of their own while the thread that started them holds the interpreter's lock and waits. What
-// looks documents up, or compares them, may call back into Python and is done by that thread alone.
+// Ranks dicts one after the other. `probe` may run Python code, so nothing else may happen at that time. `count` only
+// reads, runs no Python code and counts no references: so several of these may do it at the same time in threads of
+// their own while the thread that started them holds the interpreter's lock, and nobody can change a dict.
 class DictRanker {
   public:
     // `judged` lists the judged documents, `numbers` the same as whole numbers, or None for those that are none; rows
     // first[q] to first[q + 1] of both belong to query q.
     // `empty` is the empty string, of which there is only one object, and which is no id.
-    DictRanker(PyObject* judged, PyObject* numbers, const std::int64_t* first, PyObject* empty, bool ties_in_order)
+    DictRanker(nb::list judged, nb::list numbers, const std::int64_t* first, nb::str empty, bool ties_in_order)
         : judged_(judged), numbers_(numbers), first_(first), empty_(empty), ties_in_order_(ties_in_order) {}
 
-    // Ask for the judged documents, as text and as the number that the text may stand for. False: Python raised an
-    // error.
-    bool probe(Dict& dict) const {
+    // Ask for the judged documents, as text and as the number that the text may stand for.
+    void probe(Dict& dict) const {
         PyObject *id, *score;
         Py_ssize_t next = 0;
-        if (PyDict_Next(dict.documents, &next, &id, &score) && Py_TYPE(id) != &PyUnicode_Type) dict.plain = false;
-        if (dict.query < 0) return true;
-        for (std::int64_t row = first_[dict.query]; row < first_[dict.query + 1]; ++row) {
-            if (PyObject* found = PyDict_GetItemWithError(dict.documents, PyList_GetItem(judged_, row)))
-                dict.hits.push_back({row, 0, Py_TYPE(found) == &PyFloat_Type ? value_of(found) : 0});
-            else if (PyObject* number = PyList_GetItem(numbers_, row);
-                     number != Py_None && PyDict_GetItemWithError(dict.documents, number))
-                dict.plain = false;
+        dict.size = PyDict_Size(dict.documents.ptr());
+        if (PyDict_Next(dict.documents.ptr(), &next, &id, &score) && Py_TYPE(id) != &PyUnicode_Type) dict.plain = false;
+        if (dict.query < 0) return;
+        for (std::int64_t row = first_[dict.query]; dict.plain && row < first_[dict.query + 1]; ++row) {
+            if (PyObject* found = look_up(dict, document(row))) {
+                const double value = Py_TYPE(found) == &PyFloat_Type ? value_of(found) : NAN;
+                dict.plain = std::isfinite(value);
+                dict.hits.push_back({row, 0, value});
+            } else if (const nb::object number = item(numbers_, row); !number.is_none()) {
+                dict.plain = !look_up(dict, number);
+            }
         }
-        return !PyErr_Occurred();
     }
 
     // Count above the hits, unless they are tied. Safe in a thread of its own.
     void count(Dict& dict) {
         if (!dict.plain || dict.hits.empty()) return;  // without a hit, there is nothing to rank
-        dict.plain = take_scores(dict.documents);
+        dict.plain = take_scores(dict);
         if (!dict.plain) return;
         const std::size_t before = found.row.size();
         auto score = [&](std::size_t a) { return scores_[a]; };
@@ -68,7 +70,7 @@ class DictRanker {
 
     // The same for a dict whose hits are tied.
     void count_tied(Dict& dict) {
-        take_scores(dict.documents);
+        take_scores(dict);
         locate(dict);
         auto score = [&](std::size_t a) { return scores_[a]; };
         auto first = [&](std::size_t a, std::size_t b) {
@@ -80,13 +82,15 @@ class DictRanker {
     Found found;
 
   private:
-    bool take_scores(PyObject* documents) {
-        scores_.resize(PyDict_Size(documents));
+    // Read all scores of a ranking; false where it is not plain, or has changed since it was asked.
+    bool take_scores(const Dict& dict) {
+        if (PyDict_Size(dict.documents.ptr()) != dict.size) return false;
+        scores_.resize(dict.size);
         double* at = scores_.data();
         double check = 0;  // x - x is 0 for a finite number and NaN for any other, so one sum tells for all
         PyObject *id, *score;
-        for (Py_ssize_t next = 0; PyDict_Next(documents, &next, &id, &score); ++at) {
-            if (Py_TYPE(id) != &PyUnicode_Type || Py_TYPE(score) != &PyFloat_Type || id == empty_) return false;
+        for (Py_ssize_t next = 0; PyDict_Next(dict.documents.ptr(), &next, &id, &score); ++at) {
+            if (Py_TYPE(id) != &PyUnicode_Type || Py_TYPE(score) != &PyFloat_Type || id == empty_.ptr()) return false;
             *at = value_of(score);
             check += *at - *at;
         }
@@ -101,39 +105,56 @@ class DictRanker {
 #endif
     }
 
-    // Where the hits stand in the ranking, which only matters when they are tied.
-    void locate(Dict& dict) {
-        std::unordered_multimap<Py_hash_t, Hit*> wanted;
-        auto id_of = [&](const Hit& hit) { return PyList_GetItem(judged_, hit.row); };
-        for (Hit& hit : dict.hits) wanted.emplace(PyObject_Hash(id_of(hit)), &hit);
-        ids_.clear();
-        PyObject *id, *score;
-        for (Py_ssize_t next = 0; PyDict_Next(dict.documents, &next, &id, &score); ids_.push_back(id))
-            for (auto [one, last] = wanted.equal_range(PyObject_Hash(id)); one != last; ++one)
-                if (PyUnicode_Compare(id, id_of(*one->second)) == 0) one->second->at = ids_.size();
+    // What a dict holds for a key, or null: to be used at once, before any Python code can run.
+    static PyObject* look_up(const Dict& dict, const nb::object& key) {
+        PyObject* found = PyDict_GetItemWithError(dict.documents.ptr(), key.ptr());
+        if (!found && PyErr_Occurred()) throw nb::python_error();
+        return found;
     }
 
-    PyObject *judged_, *numbers_;
+    static nb::object item(const nb::list& list, std::int64_t row) {
+        PyObject* found = PyList_GetItem(list.ptr(), row);
+        if (!found) throw nb::python_error();
+        return nb::borrow(found);
+    }
+
+    nb::object document(std::int64_t row) const {
+        nb::object id = item(judged_, row);
+        if (Py_TYPE(id.ptr()) != &PyUnicode_Type) throw nb::type_error("judged: every document must be a str");
+        return id;
+    }
+
+    // Where the hits stand in the ranking, which only matters when they are tied.
+    void locate(Dict& dict) {
+        std::unordered_multimap<Py_hash_t, Hit*> wanted;  // Python's hash of a str has a secret of its own
+        for (Hit& hit : dict.hits) wanted.emplace(PyObject_Hash(document(hit.row).ptr()), &hit);
+        ids_.clear();
+        PyObject *id, *score;
+        for (Py_ssize_t next = 0; PyDict_Next(dict.documents.ptr(), &next, &id, &score); ids_.push_back(id))
+            for (auto [one, last] = wanted.equal_range(PyObject_Hash(id)); one != last; ++one)
+                if (PyUnicode_Compare(id, document(one->second->row).ptr()) == 0) one->second->at = ids_.size();
+    }
+
+    nb::list judged_, numbers_;
     const std::int64_t* first_;
-    PyObject* empty_;
-    const bool ties_in_order_;
+    nb::str empty_;
+    bool ties_in_order_;
     std::vector<double> scores_;
     std::vector<PyObject*> ids_;
     Counter counter_;
 };
 
-// Rank all dicts. This thread asks for the judged documents; the others count above what it has found so far, and it
-// helps them when it is done.
+// Rank all dicts: ask them for the judged documents, then count above those in several threads, this one among them.
 inline Found rank_dicts(std::vector<Dict>& dicts, const DictRanker& ranker, std::size_t threads) {
+    for (Dict& dict : dicts)
+        if (dict.plain) ranker.probe(dict);
+    threads = std::clamp<std::size_t>(threads, 1, std::max<std::size_t>(dicts.size(), 1));
     std::vector<DictRanker> rankers(threads, ranker);
     std::vector<std::exception_ptr> errors(threads);
-    std::atomic<std::size_t> probed = 0, taken = 0;
+    std::atomic<std::size_t> taken = 0;
     auto work = [&](std::size_t t) {
         try {
-            for (std::size_t i; (i = taken++) < dicts.size();) {
-                while (probed <= i) std::this_thread::yield();
-                rankers[t].count(dicts[i]);
-            }
+            for (std::size_t i; (i = taken++) < dicts.size();) rankers[t].count(dicts[i]);
         } catch (...) {
             errors[t] = std::current_exception();
         }
@@ -144,14 +165,8 @@ inline Found rank_dicts(std::vector<Dict>& dicts, const DictRanker& ranker, std:
         for (std::size_t t = 1; t < threads; ++t) others.emplace_back(work, t);
     } catch (const std::system_error&) {  // no more threads to be had: the others and this one do the rest
     }
-    bool fine = true;
-    for (Dict& dict : dicts) {
-        fine = fine && rankers[0].probe(dict);
-        ++probed;
-    }
     work(0);
     for (std::thread& other : others) other.join();
-    if (!fine) throw nb::python_error();
     for (const std::exception_ptr& error : errors)
         if (error) std::rethrow_exception(error);
     for (std::size_t t = 1; t < threads; ++t) rankers[0].found.append(rankers[t].found);

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <numeric>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "text.hpp"
@@ -50,7 +49,7 @@ bool first_documents(const char* data, std::size_t size, const Layout& layout, W
                      bool drop_same, std::vector<FirstDocuments>& out) {
     if (size == 0 || data[size - 1] != '\n') return false;
     if (layout.separator && std::memchr(data, '"', size)) return false;
-    std::unordered_map<std::string_view, std::size_t> place;
+    ById<std::size_t> place;
     std::vector<std::vector<Document>> rankings;
     Block lines;
     for (const char *at = data, *end = data + size; at < end;) {

@@ -1,23 +1,23 @@
-// The Python face of the native scan. Every function here has a twin in judge/pure.py with the same contract; where
-// the input is anything but plain, it returns None and the twin takes the block, so errors have one voice.
-// The twin of first_of_text is in judge/first.py. Two functions read no run: largest_differences has its twin in
-// comparison/tukey.py, add_up in judge/ranks.py.
+// The Python face of the native part. Every function here has a twin in Python with the same contract; where the input
+// is anything but plain, it returns None and the twin takes the block, so errors have one voice. The twins: scan_text in
+// judge/pure.py, scan_columns and scan_dicts in judge/memory.py, first_of_text in judge/first.py, partition in
+// read/text.py, largest_differences in comparison/tukey.py, add_up in judge/ranks.py.
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
+#include <limits>
+
+#include "boundary.hpp"
 #include "dicts.hpp"
 #include "first.hpp"
+#include "partition.hpp"
 #include "rank.hpp"
 #include "tukey.hpp"
 
 namespace nb = nanobind;
 using namespace cranfield;
-
-using Integers = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Text = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 namespace {
 
@@ -29,29 +29,27 @@ nb::object to_numpy(std::vector<std::int64_t>&& values) {
 
 nb::bytes to_bytes(std::string_view text) { return nb::bytes(text.data(), text.size()); }
 
-std::string_view piece(const Text& text, const Integers& ends, std::size_t i) {
-    auto* data = reinterpret_cast<const char*>(text.data());
-    return {data + ends.data()[i], std::size_t(ends.data()[i + 1] - ends.data()[i])};
-}
-
 // Keeps the arrays whose bytes the index points into.
 struct OwnedIndex : Index {
     Text query_text, document_text;
 
-    OwnedIndex(Text queries_, Integers query_ends, Text documents_, Integers document_ends, Integers rows)
+    OwnedIndex(Text queries_, Integers query_offsets, Text documents_, Integers document_offsets, Integers rows)
         : query_text(queries_), document_text(documents_) {
+        const Ids query_ids(query_text, query_offsets, "query_offsets");
+        const Ids document_ids(document_text, document_offsets, "document_offsets");
+        require_first_rows(rows, query_ids.size(), document_ids.size());
         first.assign(rows.data(), rows.data() + rows.size());
-        for (std::size_t q = 0; q + 1 < query_ends.size(); ++q) queries.emplace(piece(query_text, query_ends, q), q);
-        documents.reserve(document_ends.size() - 1);
-        hashes.reserve(document_ends.size() - 1);
-        for (std::size_t d = 0; d + 1 < document_ends.size(); ++d) {
-            documents.push_back(piece(document_text, document_ends, d));
+        for (std::size_t q = 0; q < query_ids.size(); ++q) queries.emplace(query_ids[q], q);
+        documents.reserve(document_ids.size());
+        hashes.reserve(document_ids.size());
+        for (std::size_t d = 0; d < document_ids.size(); ++d) {
+            documents.push_back(document_ids[d]);
             hashes.push_back(hash(documents.back()));
         }
     }
 };
 
-// Bring the documents of each query together, keeping their order, unless they are; say where each query starts.
+// Bring the documents of each query together, in the order of the queries, unless they are; say where each starts.
 std::vector<std::size_t> gather(Block& block) {
     std::vector<std::size_t> first(block.queries.size() + 1, 0);
     auto stop = [&](std::size_t i) {
@@ -60,7 +58,9 @@ std::vector<std::size_t> gather(Block& block) {
     for (std::size_t i = 0; i < block.stretches.size(); ++i)
         first[block.stretches[i].query + 1] += stop(i) - block.stretches[i].first;
     std::partial_sum(first.begin(), first.end(), first.begin());
-    if (block.stretches.size() > block.queries.size()) {
+    auto not_after = [](const Stretch& one, const Stretch& other) { return other.query <= one.query; };
+    const auto end = block.stretches.end();
+    if (std::adjacent_find(block.stretches.begin(), end, not_after) != end) {
         std::vector<std::size_t> next(first);
         std::vector<Document> gathered(block.documents.size());
         for (std::size_t i = 0; i < block.stretches.size(); ++i)
@@ -97,11 +97,12 @@ nb::object scan_text(Text text, const Layout& layout, const OwnedIndex& index, b
     static thread_local Block block;  // kept from block to block: fresh memory costs as much as filling it
     Found found;
     std::vector<std::int64_t> sizes;
+    std::vector<std::string_view> queries;
     bool plain;
     {
         nb::gil_scoped_release others_may_run;
         block.clear();
-        plain = read(reinterpret_cast<const char*>(text.data()), text.size(), layout, drop_same, block);
+        plain = read(characters(text), text.size(), layout, drop_same, block);
         if (plain) {
             std::vector<std::int64_t> place;
             for (std::string_view query : block.queries) {
@@ -109,16 +110,17 @@ nb::object scan_text(Text text, const Layout& layout, const OwnedIndex& index, b
                 place.push_back(known == index.queries.end() ? -1 : known->second);
             }
             plain = rank_all(block, index, place, layout.counted, ties_in_order, found, sizes);
+            queries.swap(block.queries);  // what follows may run Python code, which may scan another block
         }
     }
     if (!plain) return nb::none();
-    nb::list queries;
-    for (std::string_view query : block.queries) queries.append(to_bytes(query));
-    return nb::make_tuple(queries, to_numpy(std::move(sizes)), answer(std::move(found)));
+    nb::list query_ids;
+    for (std::string_view query : queries) query_ids.append(to_bytes(query));
+    return nb::make_tuple(query_ids, to_numpy(std::move(sizes)), answer(std::move(found)));
 }
 
 // The same for columns in memory; `query` numbers the queries from 0, `place` finds them in the index.
-nb::object scan_columns(Integers query, Integers place, Text document_text, Integers document_ends, Numbers score,
+nb::object scan_columns(Integers query, Integers place, Text document_text, Integers document_offsets, Numbers score,
                         const OwnedIndex& index, bool ties_in_order) {
     Block block;
     Found found;
@@ -127,78 +129,91 @@ nb::object scan_columns(Integers query, Integers place, Text document_text, Inte
     {
         nb::gil_scoped_release others_may_run;
         const std::size_t n = query.size();
-        block.queries.resize(place.size());
-        block.documents.reserve(n);
-        for (std::size_t i = 0; i < n; ++i) {
-            const auto its_query = std::size_t(query.data()[i]);
-            if (i == 0 || its_query != block.stretches.back().query) block.stretches.push_back({its_query, i});
-            const std::string_view document = piece(document_text, document_ends, i);
-            block.documents.push_back({document, hash(document), score.data()[i]});
-        }
+        const Ids documents(document_text, document_offsets, "document_offsets");
+        require(documents.size() == n, "document_offsets", "there must be one more than there are rows");
+        require(score.size() == n, "score", "there must be as many as there are rows");
         const std::vector<std::int64_t> places(place.data(), place.data() + place.size());
+        for (const std::int64_t its_place : places) require_place(its_place, -1, index.first.size() - 1, "place");
+        block.queries.resize(places.size());
+        block.documents.reserve(n);
+        double odd = 0;  // x - x is 0 for a finite number and NaN for any other, so one sum tells for all
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::int64_t its_query = query.data()[i];
+            require_place(its_query, 0, places.size(), "query");
+            if (i == 0 || std::size_t(its_query) != block.stretches.back().query)
+                block.stretches.push_back({std::size_t(its_query), i});
+            const std::string_view document = documents[i];
+            block.documents.push_back({document, hash(document), score.data()[i]});
+            odd += score.data()[i] - score.data()[i];
+        }
+        require(odd == 0, "score", "every score must be finite");
         plain = rank_all(block, index, places, false, ties_in_order, found, sizes);
     }
     if (!plain) return nb::none();
     return nb::make_tuple(to_numpy(std::move(sizes)), answer(std::move(found)));
 }
 
+// The number of a judged query, or -1 for another.
+std::int64_t number_of(const nb::object& query, const nb::dict& places, std::size_t queries) {
+    PyObject* known = PyDict_GetItemWithError(places.ptr(), query.ptr());
+    if (!known && PyErr_Occurred()) throw nb::python_error();
+    if (!known) return -1;
+    if (Py_TYPE(known) != &PyLong_Type) throw nb::type_error("places: every number must be an int");
+    const std::int64_t number = PyLong_AsLongLong(known);
+    if (number == -1 && PyErr_Occurred()) throw nb::python_error();
+    require_place(number, 0, queries, "places");
+    return number;
+}
+
 // Probe a run {query: {document: score}} for the judged documents. `places` finds a judged query's number, `judged`
 // lists the judged documents by row, `numbers` the same as whole numbers where they are. A ranking that holds none of
-// them is counted and not read. Returns what was found, and the queries that are left to the twin.
+// them is counted and not read. Returns what was found, and the queries that are left to the twin with their rankings.
 nb::object scan_dicts(nb::dict run, nb::dict places, nb::list judged, nb::list numbers, Integers first,
                       bool ties_in_order, std::size_t threads) {
+    require(numbers.size() == judged.size(), "numbers", "there must be as many as there are judged documents");
+    require(first.size() > 0, "first", "there must be one more than there are queries");
+    require_first_rows(first, first.size() - 1, judged.size());
     std::vector<Dict> dicts;
-    std::vector<PyObject*> queries;
-    nb::list odd;
     PyObject *query, *ranking;
-    const nb::str empty("");
-    const DictRanker ranker(judged.ptr(), numbers.ptr(), first.data(), empty.ptr(), ties_in_order);
     for (Py_ssize_t next = 0; PyDict_Next(run.ptr(), &next, &query, &ranking);) {
-        if (Py_TYPE(query) != &PyUnicode_Type || Py_TYPE(ranking) != &PyDict_Type || query == empty.ptr()) {
-            odd.append(nb::handle(query));
-            continue;
-        }
-        PyObject* known = PyDict_GetItemWithError(places.ptr(), query);
-        dicts.push_back({ranking, known ? PyLong_AsLongLong(known) : -1, {}});
-        queries.push_back(query);
+        Dict& dict = dicts.emplace_back();
+        dict.query_id = nb::borrow(query);
+        dict.documents = nb::borrow(ranking);
     }
-    Found found = rank_dicts(dicts, ranker, std::max<std::size_t>(threads, 1));
+    const nb::str empty("");
+    for (Dict& dict : dicts) {
+        dict.plain = Py_TYPE(dict.query_id.ptr()) == &PyUnicode_Type && !dict.query_id.is(empty) &&
+                     Py_TYPE(dict.documents.ptr()) == &PyDict_Type;
+        if (dict.plain) dict.query = number_of(dict.query_id, places, first.size() - 1);
+    }
+    Found found = rank_dicts(dicts, DictRanker(judged, numbers, first.data(), empty, ties_in_order), threads);
     std::vector<std::int64_t> retrieved(first.size() - 1, -1);
     std::int64_t extra = 0;
-    for (std::size_t i = 0; i < dicts.size(); ++i) {
-        if (!dicts[i].plain)
-            odd.append(nb::handle(queries[i]));
-        else if (dicts[i].query < 0)
+    nb::list odd;
+    for (const Dict& dict : dicts) {
+        if (!dict.plain)
+            odd.append(nb::make_tuple(dict.query_id, dict.documents));
+        else if (dict.query < 0)
             ++extra;
         else
-            retrieved[dicts[i].query] = PyDict_Size(dicts[i].documents);
+            retrieved[dict.query] = PyDict_Size(dict.documents.ptr());
     }
     return nb::make_tuple(to_numpy(std::move(retrieved)), extra, answer(std::move(found)), odd);
 }
 
 // The lines of a block, each with its number before it, shared out by query: a scattered file becomes `count`
 // smaller ones that each hold whole queries.
-nb::object partition(Text text, const Layout& layout, std::int64_t line, int count) {
+nb::object partition(Text text, const Layout& layout, std::int64_t line, std::int64_t count) {
+    require(count > 0 && count <= 1 << 16, "count", "must be between 1 and 65,536");
+    require(line >= 0 && line <= std::numeric_limits<std::int64_t>::max() - std::int64_t(text.size()), "line",
+            "is not the number of a line");
     std::vector<std::string> parts(count);
+    bool plain;
     {
         nb::gil_scoped_release others_may_run;
-        const char* at = reinterpret_cast<const char*>(text.data());
-        const char* end = at + text.size();
-        const char mark = layout.separator ? layout.separator : ' ';
-        for (; at < end; ++at, ++line) {
-            const char* start = at;
-            at = line_end(start, end);
-            const char* first = start;
-            while (first < at && is_space(*first)) ++first;
-            if (first == at || (!layout.separator && *first == '#')) continue;
-            const std::string_view query = column(start, at, layout.query, layout.separator);
-            std::string& part = parts[hash(query) % count];
-            part += std::to_string(line);
-            part += mark;
-            part.append(start, at - start);
-            part += '\n';
-        }
+        plain = share_out(characters(text), text.size(), layout, line, parts);
     }
+    if (!plain) return nb::none();
     nb::list out;
     for (const std::string& part : parts) out.append(to_bytes(part));
     return out;
@@ -207,12 +222,13 @@ nb::object partition(Text text, const Layout& layout, std::int64_t line, int cou
 // The first n documents of each query of a block that the index knows: [(query, [document, …]), …].
 nb::object first_of_text(Text text, const Layout& layout, const OwnedIndex& index, std::size_t n, int ties,
                          bool drop_same) {
+    require_place(ties, 0, std::size_t(Ties::in_order) + 1, "ties");
     std::vector<FirstDocuments> found;
     bool plain;
     {
         nb::gil_scoped_release others_may_run;
         auto wanted = [&](std::string_view query) { return index.queries.contains(query); };
-        plain = first_documents(reinterpret_cast<const char*>(text.data()), text.size(), layout, wanted, n,
+        plain = first_documents(characters(text), text.size(), layout, wanted, n,
                                 static_cast<Ties>(ties), drop_same, found);
     }
     if (!plain) return nb::none();
@@ -228,6 +244,8 @@ nb::object first_of_text(Text text, const Layout& layout, const OwnedIndex& inde
 // A row for each query, a column for each system.
 nb::object largest(nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu> values, std::uint64_t seed,
                    std::uint64_t first, std::uint64_t last) {
+    require(values.shape(1) > 0, "values", "there must be a system");
+    require(first <= last, "last", "must not be before `first`");
     auto* kept = new std::vector<double>;
     nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
     {
@@ -239,6 +257,7 @@ nb::object largest(nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::devi
 
 // Turns the values of each query, whose rows stand together, into their running sums, in place.
 void add_up(nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu> values, Integers query) {
+    require(query.size() == values.size(), "query", "there must be as many as there are values");
     auto* value = values.data();
     auto* its_query = query.data();
     for (std::size_t i = 1; i < values.size(); ++i)
@@ -248,12 +267,14 @@ void add_up(nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu> valu
 }  // namespace
 
 NB_MODULE(_native, m) {
+    const auto drawn = nb::cast<nb::bytes>(nb::module_::import_("os").attr("urandom")(sizeof secret));
+    std::memcpy(secret.data(), drawn.data(), sizeof secret);
     nb::class_<OwnedIndex>(m, "Index").def(nb::init<Text, Integers, Text, Integers, Integers>());
     nb::class_<Layout>(m, "Layout")
         .def("__init__", [](Layout* self, int query, int document, int value, int least, int most, int rank,
                             const std::string& separator, bool ranks, bool counted, bool single) {
-            const char mark = separator.empty() ? '\0' : separator[0];
-            new (self) Layout{query, document, value, least, most, rank, mark, ranks, counted, single};
+            new (self) Layout(
+                checked_layout(query, document, value, least, most, rank, separator, ranks, counted, single));
         });
     m.def("scan_text", &scan_text);
     m.def("scan_columns", &scan_columns);
@@ -261,5 +282,5 @@ NB_MODULE(_native, m) {
     m.def("first_of_text", &first_of_text);
     m.def("partition", &partition);
     m.def("largest_differences", &largest);
-    m.def("add_up", &add_up);
+    m.def("add_up", &add_up, nb::arg().noconvert(), nb::arg());  // a copy of the values would be added up for nobody
 }

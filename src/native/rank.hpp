@@ -14,7 +14,7 @@ struct Index {
     std::vector<std::string_view> documents;
     std::vector<std::uint64_t> hashes;
     std::vector<std::int64_t> first;  // rows [first[q], first[q + 1]) are the judgments of query q
-    std::unordered_map<std::string_view, std::int64_t> queries;
+    ById<std::int64_t> queries;
 };
 
 // What is known of each judged document that was retrieved.
@@ -121,7 +121,7 @@ class Ranker {
   public:
     Ranker(const Index& index, bool ties_in_order) : index_(index), ties_in_order_(ties_in_order) {}
 
-    // Rank the n documents of one ranking. False: it holds a document twice.
+    // Rank the n documents of one ranking. False: it holds a document twice, or more documents than can be numbered.
     bool rank(const Document* documents, std::size_t n, std::int64_t query, Found& found) {
         if (!fill(documents, n)) return false;
         if (query < 0) return true;
@@ -138,9 +138,11 @@ class Ranker {
 
   private:
     static constexpr std::size_t absent = ~std::size_t(0);
+    static constexpr std::size_t most_documents = ~std::uint32_t(0);  // of one ranking: places are kept in 32 bits
 
     // A table of the ranking's documents: finds duplicates now, judged documents later.
     bool fill(const Document* documents, std::size_t n) {
+        if (n >= most_documents) return false;
         mask_ = std::bit_ceil(2 * n + 1) - 1;
         slots_.assign(mask_ + 1, 0);
         for (std::size_t at = 0; at < n; ++at) {

@@ -7,8 +7,9 @@
 #include <cstdint>
 #include <cstring>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
+
+#include "ids.hpp"
 
 #if !defined(__cpp_lib_to_chars)
 #include <cstdlib>
@@ -17,7 +18,7 @@
 
 namespace cranfield {
 
-// Which column holds what; the same fields as read/text.py's Layout.
+// Which column holds what; the same fields as in read/layouts.py. The boundary has checked them: columns below `least`.
 struct Layout {
     int query, document, value;  // column numbers, from 0
     int least, most;             // how many columns a line may have
@@ -48,47 +49,6 @@ struct Block {
 
     void clear() { queries.clear(), stretches.clear(), documents.clear(); }
 };
-
-template <class Word>
-inline std::uint64_t load(const char* at) {
-    Word word;
-    std::memcpy(&word, at, sizeof word);
-    return word;
-}
-
-// Words that overlap at the end read every byte and none beyond.
-inline std::uint64_t hash(std::string_view text) {
-    const char* at = text.data();
-    const std::size_t n = text.size();
-    std::uint64_t h = n * 0x9E3779B97F4A7C15u;
-    auto mix = [&](std::uint64_t word) {
-        h = (h ^ word) * 0xD6E8FEB86659FD93u;
-        h ^= h >> 32;
-    };
-    if (n >= 8) {
-        for (std::size_t i = 0; i + 8 < n; i += 8) mix(load<std::uint64_t>(at + i));
-        mix(load<std::uint64_t>(at + n - 8));
-    } else if (n >= 4) {
-        mix(load<std::uint32_t>(at) | load<std::uint32_t>(at + n - 4) << 32);
-    } else if (n) {
-        mix(load<std::uint8_t>(at) | load<std::uint8_t>(at + n / 2) << 8 | load<std::uint8_t>(at + n - 1) << 16);
-    }
-    // Ids often differ in their last letters only, which by now have reached the high half; tables look at the low bits.
-    h *= 0x9E3779B97F4A7C15u;
-    return h ^ h >> 32;
-}
-
-// Equality without a call, for ids that mostly fit two words.
-inline bool same(std::string_view a, std::string_view b) {
-    const std::size_t n = a.size();
-    if (n != b.size()) return false;
-    if (n < 4 || n > 16) return a == b;
-    if (n < 8)
-        return load<std::uint32_t>(a.data()) == load<std::uint32_t>(b.data()) &&
-               load<std::uint32_t>(a.data() + n - 4) == load<std::uint32_t>(b.data() + n - 4);
-    return load<std::uint64_t>(a.data()) == load<std::uint64_t>(b.data()) &&
-           load<std::uint64_t>(a.data() + n - 8) == load<std::uint64_t>(b.data() + n - 8);
-}
 
 inline bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
@@ -196,6 +156,7 @@ inline bool valid_utf8(const char* at, const char* end) {
 // The columns that matter of one line.
 struct Line {
     std::string_view query, document, value;
+    bool wide = false;  // it has more columns than needed
 };
 
 constexpr int most_columns = 16;  // of a white-space layout; a line with more of them is left to the twin
@@ -205,17 +166,19 @@ inline bool is_whole(std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
 }
 
-// Cut a line at its white space. A blank line or a comment has no query. False: too few or too many columns.
+// Cut a line at its white space. A blank line or a comment has no query. False: too few or too many columns, or in one
+// of more columns than needed something else where the rank should be.
 inline bool split_white(const char* at, const char* end, const Layout& layout, Line& line) {
     std::string_view fields[most_columns];
     int column = 0;
+    bool rest = false;
     line.query = {};
     for (;;) {
         while (at < end && is_space(*at)) ++at;
         if (at == end) break;
         if (column == 0 && *at == '#') return true;
-        if (column == layout.least && layout.most == 0) {  // the rest does not matter
-            if (layout.rank >= 0 && !is_whole(fields[layout.rank])) return false;
+        if (column == layout.least && layout.most == 0) {  // what the rest is does not matter
+            rest = true;
             break;
         }
         if (column == most_columns) return false;
@@ -224,8 +187,9 @@ inline bool split_white(const char* at, const char* end, const Layout& layout, L
         fields[column++] = {start, std::size_t(at - start)};
     }
     if (column == 0) return true;
-    line = {fields[layout.query], fields[layout.document], fields[layout.value]};
-    return column >= layout.least && (layout.most == 0 || column <= layout.most);
+    line = {fields[layout.query], fields[layout.document], fields[layout.value], rest || column > layout.least};
+    if (column < layout.least || (layout.most && column > layout.most)) return false;
+    return !line.wide || layout.rank < 0 || is_whole(fields[layout.rank]);
 }
 
 inline std::string_view trimmed(std::string_view field) {
@@ -236,17 +200,22 @@ inline std::string_view trimmed(std::string_view field) {
 
 // The same at every separator. A blank line is left to the twin.
 inline bool split_separated(const char* at, const char* end, const Layout& layout, Line& line) {
+    std::string_view rank;
     for (int column = 0;; ++column, ++at) {
         const char* start = at;
         while (at < end && *at != layout.separator) ++at;
         const std::string_view field = trimmed({start, std::size_t(at - start)});
+        if (column == layout.rank) rank = field;
         if (column == layout.query)
             line.query = field;
         else if (column == layout.document)
             line.document = field;
         else if (column == layout.value)
             line.value = field;
-        if (at == end) return column + 1 >= layout.least && (!layout.most || column < layout.most) && !line.query.empty();
+        if (at < end) continue;
+        line.wide = column >= layout.least;
+        if (column + 1 < layout.least || (layout.most && column >= layout.most) || line.query.empty()) return false;
+        return !line.wide || layout.rank < 0 || is_whole(rank);
     }
 }
 
@@ -262,6 +231,7 @@ class Pattern {
         const char* behind = line.value.data() + line.value.size();
         after_ = {behind, std::size_t(end - behind)};
         between_ = layout.value - layout.document - 1;
+        rank_ = line.wide ? layout.rank - layout.document - 1 : -1;  // elsewhere it is among the bytes that stay
     }
 
     // Read the line at `at`, which then moves behind it. False: it does not fit, and nothing is changed.
@@ -272,7 +242,9 @@ class Pattern {
         const std::string_view found(start, stop - start);
         for (int i = 0; i < between_; ++i) {
             if (!one_blank(stop, end)) return false;
-            stop = next_blank(stop + 1, end);
+            const char* from = stop + 1;
+            stop = next_blank(from, end);
+            if (i == rank_ && !is_whole({from, std::size_t(stop - from)})) return false;
         }
         if (found.empty() || !one_blank(stop, end)) return false;
         ++stop;
@@ -290,7 +262,7 @@ class Pattern {
     }
 
     std::string_view before_, after_;
-    int between_ = 0;
+    int between_ = 0, rank_ = -1;  // columns between document and score, and which of them must be a whole number
     bool usable_ = false;
 };
 
@@ -313,7 +285,7 @@ inline bool read(const char* data, std::size_t size, const Layout& layout, bool 
     if (layout.separator && std::memchr(data, '"', size)) return false;  // quoting is the twin's business
     if (layout.counted && drop_same) return false;                       // and so is counting what is dropped
     if (!is_ascii(data, size) && !valid_utf8(data, data + size)) return false;
-    std::unordered_map<std::string_view, std::size_t> seen;
+    ById<std::size_t> seen;
     Line line;
     Pattern pattern;
     std::string_view last;

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import cranfield
 from cranfield import InputError, JudgedRanks, Judgments, Policy
 from cranfield.judge.native import native
-from cranfield.judge.scan import native_layout
+from cranfield.judge.scan import native_layout, scan_text
 from cranfield.read.layouts import TREC_RUN
 from cranfield.read.source import open_source
 from tests import generated, oracle
@@ -139,6 +139,50 @@ def test_a_bad_line_is_named(scan, block, line, fact):
 
 
 @scans
+@pytest.mark.parametrize(("separator", "name"), [(" ", "x.run"), ("\t", "x.run"), ("\t", "x.tsv")])
+def test_a_line_with_more_columns_must_hold_a_rank(scan, separator, name, tmp_path):
+    lines = ["q Q0 a 1 .9 n e", "q Q0 b two .8 n e"]
+    path = tmp_path / name
+    path.write_text("".join(line.replace(" ", separator) + "\n" for line in lines))
+    with scan_with(scan), pytest.raises(InputError, match=r":2: 7 columns, and 'two' is not a rank"):
+        table({"q": {"a": 1}}, path)
+
+
+@pytest.mark.skipif(native is None, reason="the native scan is not built")
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["q1", "q2"]),
+            st.sampled_from(["1", "2", "-3", "+4", "--5", "1.5", "two", "-", "a1"]),
+            st.sampled_from(["1", ".5", "2e0", "x"]),
+            st.lists(st.sampled_from(["n", "e", "7"]), max_size=3),
+        ),
+        min_size=1,
+        max_size=8,
+    ),
+    st.sampled_from([" ", "\t", "  "]),
+)
+def test_both_scans_accept_the_same_lines_with_more_columns(rows, blank):
+    lines = [
+        (query, "Q0", f"d{place}", rank, score, *rest) for place, (query, rank, score, rest) in enumerate(sorted(rows))
+    ]
+    text = "".join(blank.join(line) + "\n" for line in lines).encode()
+
+    def outcome(scan, layout):
+        with scan_with(scan):
+            try:
+                source = open_source(file(text), "run", "trec")._replace(layout=layout)
+                found = scan_text(source, Judgments.read({"q1": {"d0": 1, "d3": 1}, "q2": {"d5": 1}}), Policy())
+                return found.retrieved.tolist(), [column.tolist() for column in found.found]
+            except InputError as error:
+                return str(error)
+
+    for layout in (TREC_RUN, TREC_RUN._replace(most=7), TREC_RUN._replace(separator=blank[0])):
+        assert outcome(native, layout) == outcome(None, layout)
+
+
+@scans
 @pytest.mark.parametrize(("keep", "rank"), [("first", 2), ("last", 3), ("best", 1)])
 def test_duplicates_may_be_settled(scan, keep, rank):
     scores = {"first": 5, "last": 2, "best": 9}
@@ -153,6 +197,16 @@ def test_duplicates_may_be_settled(scan, keep, rank):
         assert table(qrels, file(plain(lines)), policy) == ([("q", rank, 1.0)], {"q": (3, False)}, 0)
         assert table(qrels, frame, policy) == ([("q", rank, 1.0)], {"q": (3, False)}, 0)
     assert f"duplicates:{keep}" in cranfield.evaluate(qrels, file(plain(lines)), "RR", policy=policy).signature
+
+
+@scans
+@pytest.mark.parametrize("query", ["1", "9"])  # judged, and not
+@pytest.mark.parametrize("ranking", [{"a": 1.0}, 7])
+def test_a_query_as_a_number_and_as_text(scan, query, ranking):
+    qrels, (text, number) = {"1": {"a": 1}}, ((query, {"b": 1.0}), (int(query), ranking))
+    for run in (dict([text, number]), dict([number, text])):
+        with scan_with(scan), pytest.raises(InputError, match=f"the query '{query}' stands twice, as a number and as"):
+            table(qrels, run)
 
 
 @scans

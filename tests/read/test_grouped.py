@@ -15,7 +15,7 @@ from hypothesis import given, settings
 import cranfield
 from cranfield import CranfieldError, GroupedJudgments, InputError, Judgments, MeasureError, evaluate
 from tests import generated
-from tests.read.test_fuzz import mutated
+from tests.fuzz.mutations import mutated
 
 GROUPED = {"1": {"s1": {"a": 1, "b": 0}, "s2": {"a": 2.5, "c": -1}}, "2": {"s1": {"b": 1}}}
 ROWS = [

@@ -49,7 +49,7 @@ def tukey(values: Numbers, settings: Settings) -> tuple[Numbers, float]:
 
 def _compiled(values: Numbers, seed: int, first: int, last: int) -> Numbers:
     assert native is not None
-    return native.largest_differences(values, seed % 2**64, first, last)  # type: ignore[no-any-return]
+    return native.largest_differences(values, seed % 2**64, first, last)
 
 
 def _in_numpy(values: Numbers, seed: int, first: int, last: int) -> Numbers:

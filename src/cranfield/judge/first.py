@@ -42,7 +42,9 @@ def _from_text(source: Text, grades: Grades, n: int, policy: Policy) -> Rankings
     pieces = blocks(source.stream, source.layout, scan.BLOCK, hashed=False)
     work = partial(first_of_block, grades=grades, n=n, policy=policy)
     if native is not None and policy.ties in _TIES:
-        index = native.Index(*laid_out(list(grades)), np.empty(0, np.uint8), np.zeros(1, np.int64), _NO_ROWS)
+        index = native.Index(
+            *laid_out(list(grades)), np.empty(0, np.uint8), np.zeros(1, np.int64), np.zeros(len(grades) + 1, np.int64)
+        )
         known = (scan.native_layout(source.layout), index, n, _TIES[policy.ties], policy.same_id == "drop")
         first = native.first_of_text
 
@@ -75,6 +77,3 @@ def first_of_block(block: Block, grades: Grades, n: int, policy: Policy) -> list
         if query in grades:
             scores.setdefault(query, {})[document.decode()] = sign * value
     return [(query, ordered(its, query, grades[query], policy)[:n]) for query, its in scores.items()]
-
-
-_NO_ROWS = np.zeros(1, np.int64)

@@ -130,7 +130,7 @@ class Judgments:
         return np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.first))
 
     @cached_property
-    def index(self) -> Any:
+    def index(self) -> native.Index:
         """What the native scan looks documents up in."""
         assert native is not None
         return native.Index(*laid_out(self.query_ids), *laid_out(self.document_ids), self.first)

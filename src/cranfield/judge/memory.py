@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,8 +24,9 @@ def scan_table(source: Table, judgments: Judgments, policy: Policy) -> Scanned:
     frame = source.frame
     places = np.array([judgments.number.get(query, -1) for query in frame.queries], np.int64)
     if native is not None and policy.same_id == "keep":
+        text, offsets = frame.document
         answer = native.scan_columns(
-            frame.query, places, *frame.document, frame.value, judgments.index, policy.ties == "file"
+            frame.query, places, text, offsets, frame.value, judgments.index, policy.ties == "file"
         )
         if answer is not None:
             sizes, columns = answer
@@ -44,13 +45,13 @@ def scan_rankings(source: Rankings, judgments: Judgments, policy: Policy) -> Sca
 
     A dict is asked for the judged documents; one that has none of them is counted, and its scores are not looked at.
     """
-    run = source.by_query
+    rankings: Iterable[tuple[Any, Any]] = source.by_query.items()
     found: list[Found] = []
     in_order = policy.ties == "file"
-    if native is not None and isinstance(run, dict) and policy.same_id == "keep":
-        threads = CORES if len(run) > 100 and getattr(sys, "_is_gil_enabled", lambda: True)() else 1
-        retrieved, extra, columns, odd = native.scan_dicts(
-            run,
+    if native is not None and isinstance(source.by_query, dict) and policy.same_id == "keep":
+        threads = CORES if len(source.by_query) > 100 and getattr(sys, "_is_gil_enabled", lambda: True)() else 1
+        retrieved, extra, columns, rankings = native.scan_dicts(
+            source.by_query,
             judgments.number,
             judgments.document_ids,
             judgments.document_numbers,
@@ -59,14 +60,13 @@ def scan_rankings(source: Rankings, judgments: Judgments, policy: Policy) -> Sca
             threads,
         )
         found.append(Found(*columns))
-        run = {query: run[query] for query in odd}
     else:
         retrieved, extra = np.full(len(judgments), -1, dtype=np.int64), 0
     seen: set[str] = set()
-    for query, ranking in run.items():
+    for query, ranking in rankings:
         query_id = id_text(query, source.name, "a query")
         number = judgments.number.get(query_id)
-        if query_id in seen or (number is not None and retrieved[number] >= 0):
+        if query_id in seen or (not isinstance(query, str) and query_id in source.by_query):
             raise InputError(source.name, f"the query '{query_id}' stands twice, as a number and as text.")
         seen.add(query_id)
         first, last = (0, 0) if number is None else judgments.first[number : number + 2].tolist()

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
-from importlib import import_module
-from types import ModuleType
 
-native: ModuleType | None
+__all__ = ["CORES", "native"]
+
 try:
-    native = import_module("cranfield._native")
+    if os.environ.get("CRANFIELD_SCAN") == "pure":
+        raise ImportError("the compiled scan is switched off")
+    from cranfield.judge import _native as native
 except ImportError:  # this machine had no C++ compiler
-    native = None
-
-if os.environ.get("CRANFIELD_SCAN") == "pure":
-    native = None
+    native = None  # type: ignore[assignment]
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

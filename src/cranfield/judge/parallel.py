@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from itertools import chain, islice
 from queue import SimpleQueue
-from typing import TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
 
 WAITING = 4  # results for each thread that may wait to be taken
+_END: Any = object()
 
 
 def in_parallel(work: Callable[[Piece], Result], pieces: Iterable[Piece], threads: int) -> Generator[Result]:
-    """The results, in the order of the pieces. A single piece is not worth a thread.
+    """The results, in the order of the pieces, up to the first that raises. A single piece is not worth a thread.
 
     Each thread fetches its own next piece, under a lock, so that one reads while another works.
     """
@@ -28,12 +29,17 @@ def in_parallel(work: Callable[[Piece], Result], pieces: Iterable[Piece], thread
         yield from _Team(work, rest).results(threads)
 
 
+class _Raised(NamedTuple):
+    error: BaseException
+
+
 class _Team:
     """Threads that share an iterator of pieces."""
 
-    def __init__(self, work: Callable[[Piece], Result], pieces: Iterable[Piece]) -> None:
+    def __init__(self, work: Callable[[Piece], Result], pieces: Iterator[Piece]) -> None:
         self._work = work
-        self._pieces = enumerate(pieces)
+        self._pieces = pieces
+        self._fetched = 0
         self._reading = threading.Lock()
         self._done: SimpleQueue[tuple[int, object]] = SimpleQueue()
         self._stopped = False
@@ -48,14 +54,14 @@ class _Team:
         try:
             while busy:
                 number, result = self._done.get()
-                if isinstance(result, BaseException):
-                    raise result
                 if number < 0:
                     busy -= 1
                 else:
                     early[number] = result
                 while awaited in early:
-                    yield early.pop(awaited)  # type: ignore[misc]
+                    if isinstance(first := early.pop(awaited), _Raised):
+                        raise first.error
+                    yield first  # type: ignore[misc]
                     awaited += 1
                     self._room.release()
         finally:
@@ -65,14 +71,16 @@ class _Team:
                 thread.join()
 
     def _run(self) -> None:
+        number = 0
         try:
             while not self._stopped:
                 self._room.acquire()
                 with self._reading:
-                    numbered = next(self._pieces, None)
-                if numbered is None:
+                    number, self._fetched = self._fetched, self._fetched + 1
+                    piece = next(self._pieces, _END)
+                if piece is _END:
                     break
-                self._done.put((numbered[0], self._work(numbered[1])))
-            self._done.put((-1, None))
-        except BaseException as error:  # the reader of the results raises it
-            self._done.put((-1, error))
+                self._done.put((number, self._work(piece)))
+        except BaseException as error:  # the reader of the results raises it in its turn
+            self._done.put((number, _Raised(error)))
+        self._done.put((-1, None))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -92,7 +92,7 @@ def _natively(
     yield from in_parallel(work, pieces, CORES)
 
 
-def native_layout(layout: Layout) -> Any:
+def native_layout(layout: Layout) -> native.Layout:
     """A layout for the native scan."""
     assert native is not None
     return native.Layout(
@@ -119,16 +119,20 @@ def regrouped(source: Text) -> Iterator[Block]:
     with ExitStack() as stack:
         parts = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(PARTS)]
         for block in blocks(source.stream, source.layout):
-            if native is None or source.layout.separator:  # where a quoted id must be told from its quotes
-                shares = partition(block, line, PARTS)
-            else:
-                data = np.frombuffer(block.data, np.uint8)
-                shares = native.partition(data, native_layout(source.layout), line, PARTS)
-            line += bytes(block.data).count(b"\n")
-            for file, share in zip(parts, shares, strict=True):
+            for file, share in zip(parts, _shared_out(block, line), strict=True):
                 file.write(share)
+            line += bytes(block.data).count(b"\n")
         for file in parts:
             file.seek(0)
             lines = file.read()
             if lines:
                 yield Block(source.stream, layout, 0, lines)
+
+
+def _shared_out(block: Block, line: int) -> list[bytes]:
+    if native is not None:
+        data = np.frombuffer(block.data, np.uint8)
+        shares = native.partition(data, native_layout(block.layout), line, PARTS)
+        if shares is not None:
+            return shares
+    return partition(block, line, PARTS)

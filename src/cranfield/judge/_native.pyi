@@ -10,7 +10,13 @@ _Found = tuple[_Integers, _Integers, _Integers, _Integers]
 
 class Index:
     def __init__(
-        self, queries: _Text, query_ends: _Integers, documents: _Text, document_ends: _Integers, first: _Integers, /
+        self,
+        queries: _Text,
+        query_offsets: _Integers,
+        documents: _Text,
+        document_offsets: _Integers,
+        first: _Integers,
+        /,
     ) -> None: ...
 
 class Layout:
@@ -36,7 +42,7 @@ def scan_columns(
     query: _Integers,
     place: _Integers,
     document_text: _Text,
-    document_ends: _Integers,
+    document_offsets: _Integers,
     score: _Numbers,
     index: Index,
     in_order: bool,
@@ -51,9 +57,10 @@ def scan_dicts(
     in_order: bool,
     threads: int,
     /,
-) -> tuple[_Integers, int, _Found, list[Any]]: ...
+) -> tuple[_Integers, int, _Found, list[tuple[Any, Any]]]: ...
 def first_of_text(
     text: _Text, layout: Layout, index: Index, n: int, ties: int, drop_same: bool, /
 ) -> list[tuple[str, list[str]]] | None: ...
-def partition(text: _Text, layout: Layout, line: int, count: int, /) -> list[bytes]: ...
+def partition(text: _Text, layout: Layout, line: int, count: int, /) -> list[bytes] | None: ...
 def largest_differences(values: _Numbers, seed: int, first: int, last: int, /) -> _Numbers: ...
+def add_up(values: _Numbers, query: _Integers, /) -> None: ...

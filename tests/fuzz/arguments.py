@@ -1,0 +1,119 @@
+"""Arrays handed to the native part itself: right ones, whose answer is known, and wrong ones, which it must refuse."""
+
+import random
+
+import numpy as np
+
+from cranfield.comparison.tukey import _in_numpy
+from cranfield.judge.native import native
+from cranfield.judge.scan import native_layout
+from cranfield.read.layouts import TREC_RUN
+from tests.fuzz.mutations import lines
+from tests.fuzz.texts import COMPARED, REFUSED, any_judgments, exact, index_of
+
+
+def running_sums(chance: random.Random) -> str:
+    query = np.array(sorted(chance.randrange(5) for _ in range(chance.randrange(20))), np.int64)
+    values = np.array([chance.random() for _ in query], np.float64)
+    expected = values.tolist()
+    for at in range(1, len(expected)):
+        if query[at] == query[at - 1]:
+            expected[at] += expected[at - 1]
+    native.add_up(values, query)
+    assert values.tolist() == expected
+    return COMPARED
+
+
+def permutations(chance: random.Random) -> str:
+    queries, systems = chance.randint(0, 6), chance.choice((1, 2, 3, 10, 15, 40))
+    values = np.array([[chance.randrange(64) / 64 for _ in range(systems)] for _ in range(queries)], np.float64)
+    values = values.reshape(queries, systems)
+    first, seed = chance.choice((0, 1, 1000)), chance.getrandbits(64)
+    last = first + chance.randrange(6)
+    found = native.largest_differences(values, seed, first, last)
+    if queries:
+        assert found.tolist() == _in_numpy(values, seed, first, last).tolist()  # sums of 64ths are exact
+    return COMPARED
+
+
+NUMBERS = (-(2**63), -(2**31), -2, -1, 0, 1, 2, 3, 4, 5, 6, 7, 15, 16, 17, 20, 64, 2**31 - 1, 2**31, 2**32, 2**63 - 1)
+
+
+def any_numbers(chance: random.Random, size: int) -> np.ndarray:
+    """Numbers that are offsets, or places, or nearly so."""
+    steps = chance.randrange(4)
+    numbers = np.array(
+        [chance.randrange(steps + 1) for _ in range(max(size + chance.choice((-1, 0, 0, 0, 1)), 0))], np.int64
+    )
+    if chance.random() < 0.5:
+        numbers = np.cumsum(numbers, dtype=np.int64)
+    if len(numbers) and chance.random() < 0.3:
+        numbers[chance.randrange(len(numbers))] = chance.choice(NUMBERS)
+    return numbers
+
+
+def any_text(chance: random.Random) -> np.ndarray:
+    return exact(np.frombuffer(chance.randbytes(chance.randrange(12)), np.uint8))
+
+
+def any_scores(chance: random.Random, size: int) -> np.ndarray:
+    kinds = (1.0, 2.0, 2.0, float("nan"), float("inf")) if chance.random() < 0.2 else (1.0, 2.0, -3.0)
+    return np.array([chance.choice(kinds) for _ in range(size)], np.float64)
+
+
+def any_index(chance: random.Random):
+    queries, documents = chance.randrange(4), chance.randrange(6)
+    return native.Index(
+        any_text(chance),
+        any_numbers(chance, queries + 1),
+        any_text(chance),
+        any_numbers(chance, documents + 1),
+        any_numbers(chance, queries + 1),
+    )
+
+
+def any_layout(chance: random.Random):
+    names = ("query", "document", "value", "least", "most", "rank")
+    changes = {name: chance.choice(NUMBERS) for name in chance.sample(names, chance.randint(1, 3))}
+    if chance.random() < 0.2:
+        changes["separator"] = chance.choice((",", "\n", "\r", '"', " ", "\0", "::", "é"))
+    return native_layout(TREC_RUN._replace(**changes))
+
+
+def call(chance: random.Random) -> None:
+    """One call of any function, with arguments that may not fit each other."""
+    rows = chance.randrange(6)
+    text = exact(np.frombuffer(lines(chance).data, np.uint8))
+    match chance.randrange(8):
+        case 0:
+            native.scan_text(text, any_layout(chance), index_of(any_judgments(chance)), False, chance.random() < 0.5)
+        case 1:
+            native.scan_text(text, native_layout(TREC_RUN), any_index(chance), False, False)
+        case 2:
+            places, numbers = any_numbers(chance, 3) - 1, any_numbers(chance, rows)
+            offsets, scores = any_numbers(chance, rows + 1), any_scores(chance, rows)
+            native.scan_columns(numbers, places, any_text(chance), offsets, scores, any_index(chance), False)
+        case 3:
+            run = {query: {"a": 1.0, "b": 1.0, "12": 0.5} for query in "xyz"}
+            places = {query: chance.choice((0, 1, 2, "0", None, *NUMBERS, 2**70)) for query in "xyz"}
+            judged = [chance.choice(("a", "b", "c", "12", 12, None)) for _ in range(rows)]
+            numbers = [chance.choice((None, 12, 1.5, "b")) for _ in range(max(0, rows + chance.choice((-1, 0, 0, 1))))]
+            native.scan_dicts(run, places, judged, numbers, any_numbers(chance, 4), False, chance.choice((0, 1, 3)))
+        case 4:
+            ties = chance.choice(NUMBERS)
+            native.first_of_text(text, any_layout(chance), index_of(any_judgments(chance)), rows, ties, False)
+        case 5:
+            native.partition(text, any_layout(chance), chance.choice(NUMBERS), chance.choice(NUMBERS))
+        case 6:
+            first = chance.randrange(5)
+            native.largest_differences(np.zeros((rows, chance.randrange(3))), 1, first, chance.randrange(5))
+        case 7:
+            native.add_up(np.zeros(rows), any_numbers(chance, rows))
+
+
+def wrong_arguments(chance: random.Random) -> str:
+    try:
+        call(chance)
+    except (ValueError, IndexError, TypeError, OverflowError):
+        return REFUSED
+    return COMPARED

@@ -1,0 +1,53 @@
+"""A few inputs of every kind; and that whatever goes wrong with one is noticed, and can be repeated."""
+
+import os
+import random
+import re
+import subprocess
+import sys
+
+import pytest
+
+from cranfield.judge.native import native
+from tests.fuzz.exploring import KINDS, one
+
+
+@pytest.mark.skipif(native is None, reason="the native scan is not built")
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_native_part_answers_as_its_twin(kind):
+    outcomes = [one(kind, 1, number) for number in range(250)]
+    assert outcomes.count("compared") > 25
+
+
+CODE = """
+import os
+from tests.fuzz.exploring import Kind, explore
+
+def draw(chance):
+    if chance.random() < 0.05:
+        {act}
+    return "compared"
+
+raise SystemExit(not explore(2000, 7, 2, {{"made-up": Kind(draw, 1)}}, "command {{}}"))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the inputs are tried in processes that fork")
+@pytest.mark.parametrize("act", ["os.abort()", "assert False", "os._exit(1)", "return 'left to the twin'"])
+def test_what_goes_wrong_is_noticed(act):
+    done = subprocess.run([sys.executable, "-c", CODE.format(act=act)], capture_output=True, text=True)
+    if act.startswith("return"):
+        assert done.returncode == 0
+        assert re.search(r"made-up +1\d\d\d +\d+ +0", done.stdout)
+    else:
+        assert done.returncode == 1
+        number = int(re.search(r"again: command --seed 7 --kind made-up --only (\d+)", done.stdout)[1])
+        assert random.Random(f"7 made-up {number}").random() < 0.05
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the inputs are tried in processes that fork")
+def test_comparing_hardly_anything_is_a_failure():
+    code = CODE.format(act="pass").replace('"compared"', '"refused"')
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "hardly anything was compared: made-up" in done.stdout

@@ -1,0 +1,157 @@
+"""Lines of text: blocks, whole files, the first documents of rankings, and lines shared out by query."""
+
+import bz2
+import functools
+import gzip
+import io
+import lzma
+import random
+
+import numpy as np
+
+from cranfield import CranfieldError, JudgedRanks, Judgments, Policy
+from cranfield.judge import pure
+from cranfield.judge.first import first_of_block
+from cranfield.judge.judgments import laid_out
+from cranfield.judge.native import native
+from cranfield.judge.scan import native_layout
+from cranfield.read.source import open_source
+from cranfield.read.text import BadLine, Block, partition
+from tests.fuzz.mutations import DOCUMENTS, QUERIES, Lines, file, lines, mutated
+from tests.generated import scan_with
+
+COMPARED, LEFT, REFUSED = "compared", "left to the twin", "refused"
+TIES = ("doc_id", "smaller_doc_id", "file")
+
+
+@functools.cache
+def judgments(number: int) -> Judgments:
+    """One of some judgments of the documents that lines are made of."""
+    chance = random.Random(number)
+    queries = chance.sample(QUERIES, chance.randint(1, len(QUERIES)))
+    return Judgments.read(
+        {query: dict.fromkeys(chance.sample(DOCUMENTS, chance.randint(1, len(DOCUMENTS))), 1) for query in queries}
+    )
+
+
+def any_judgments(chance: random.Random) -> Judgments:
+    return judgments(chance.randrange(40))
+
+
+def exact(array: np.ndarray) -> np.ndarray:
+    """A copy in memory of its own, so that a sanitizer sees a step beyond its end; bytes end with a 0 too many."""
+    return np.array(array)
+
+
+@functools.cache
+def index_of(judged: Judgments):
+    columns = (*laid_out(judged.query_ids), *laid_out(judged.document_ids), judged.first)
+    return native.Index(*map(exact, columns))
+
+
+def any_policy(chance: random.Random) -> Policy:
+    duplicates = "error" if chance.random() < 0.8 else chance.choice(("first", "last", "best"))
+    same_id = "keep" if chance.random() < 0.8 else "drop"
+    return Policy(ties=chance.choice(TIES), duplicates=duplicates, same_id=same_id)
+
+
+def plain(part: pure.Part) -> tuple:
+    return list(part.queries), part.retrieved.tolist(), [column.tolist() for column in part.found]
+
+
+def scanned(block: Block, judged: Judgments, policy: Policy) -> str:
+    """Scan a block natively: if the answer is not None, it is that of the twin."""
+    answer = native.scan_text(
+        exact(np.frombuffer(block.data, np.uint8)),
+        native_layout(block.layout),
+        index_of(judged),
+        policy.ties == "file",
+        policy.same_id == "drop",
+    )
+    try:
+        expected = plain(pure.scan(block, judged, policy))
+    except BadLine:
+        expected = None
+    if answer is None:
+        return REFUSED if expected is None else LEFT
+    assert plain(pure.Part(*answer)) == expected, (block, answer, expected)
+    return COMPARED
+
+
+def block_of(text: Lines) -> Block:
+    return Block(None, text.layout, 0, text.data)
+
+
+def blocks(chance: random.Random) -> str:
+    return scanned(block_of(lines(chance)), any_judgments(chance), any_policy(chance))
+
+
+def shared_out(chance: random.Random) -> str:
+    """Both share the lines out alike, whatever they are; then the parts are scanned, as blocks of numbered lines."""
+    text = lines(chance)
+    count, first = chance.choice((1, 2, 3, 64)), chance.choice((1, 2, 10**9))
+    block = block_of(text)
+    data = exact(np.frombuffer(text.data, np.uint8))
+    shares = native.partition(data, native_layout(text.layout), first, count)
+    expected = partition(block, first, count)
+    if shares is None:
+        assert text.layout.separator
+        assert b'"' in text.data
+    else:
+        assert shares == expected, (block, shares, expected)
+    judged, policy = any_judgments(chance), any_policy(chance)
+    for share in expected:
+        if share:
+            scanned(Block(None, text.layout.with_line_numbers(), 0, share), judged, policy)
+    return LEFT if shares is None else COMPARED
+
+
+def first_documents(chance: random.Random) -> str:
+    """The first documents of a block that the scan has accepted, with no document twice."""
+    text, judged, policy = lines(chance), any_judgments(chance), Policy(ties=chance.choice(TIES))
+    block, n = block_of(text), chance.choice((0, 1, 2, 5, 100))
+    answer = native.first_of_text(
+        exact(np.frombuffer(text.data, np.uint8)),
+        native_layout(text.layout),
+        index_of(judged),
+        n,
+        TIES.index(policy.ties),
+        False,
+    )
+    try:
+        pure.scan(block, judged, policy)
+    except BadLine:
+        return REFUSED
+    if answer is None:
+        return LEFT
+    assert answer == first_of_block(block, judged.by_query, n, policy)
+    return COMPARED
+
+
+COMPRESSORS = (gzip.compress, bz2.compress, functools.partial(lzma.compress, preset=0))
+
+
+def files(chance: random.Random) -> str:
+    """Whole files, in blocks of any size: both scans give one table, or one error."""
+    data, format = file(chance)
+    if chance.random() < 0.1:
+        data = b"\xef\xbb\xbf" + data
+    if chance.random() < 0.1:
+        data = chance.choice(COMPRESSORS)(data)
+        data = mutated(data, chance) if chance.random() < 0.5 else data
+    judged, policy = any_judgments(chance), any_policy(chance)
+    block = chance.choice((32, 64, 100, 1 << 20))
+    answers = [outcome(data, judged, policy, format, scan, block) for scan in (None, native)]
+    assert answers[0] == answers[1], (data, *answers)
+    return REFUSED if isinstance(answers[0], str) else COMPARED
+
+
+def outcome(data: bytes, judged: Judgments, policy: Policy, format: str | None, scan, block: int):
+    """The table of a file, or what is wrong with it."""
+    with scan_with(scan, block):
+        try:
+            ranks = JudgedRanks.of(judged, open_source(io.BytesIO(data), "run", format), policy)
+        except CranfieldError as error:
+            return f"{type(error).__name__}: {error}"
+    columns = (ranks.query, ranks.rank, ranks.row, ranks.tied, ranks.retrieved, ranks.missing)
+    return [column.tolist() for column in columns], ranks.extra
