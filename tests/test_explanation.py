@@ -38,7 +38,7 @@ def test_it_agrees_with_evaluate_and_with_a_naive_sort(collection, write, ties):
     qrels, run = collection
     policy = Policy(ties=ties)
     measures = ["nDCG@3", "AP@3", "P@3", "RR@3"]
-    values = evaluate(qrels, run, measures, policy=policy)
+    values = evaluate(qrels, run, measures, policy=policy, check_ids=False)
     for query in qrels:
         shown = explain(qrels, run, query, measures, k=3, policy=policy)
         order = oracle.rank(run.get(query, {}), qrels[query], ties)

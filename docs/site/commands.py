@@ -64,6 +64,7 @@ query `all` stands for the mean, `all:SEGMENT` for that of a segment; with `-q` 
     {
       "run": "bm25",
       "mean": {"nDCG@10": 0.4321, "AP": 0.2345},
+      "warnings": [],
       "bounds": {"nDCG@10": {"low": 0.31, "high": 0.52, "exact": true}},
       "segments": {"long": {"nDCG@10": 0.4}},
       "worst": [{"query_id": "17", "value": 0.0, "reason": "none of 3 relevant among 100 retrieved"}],
@@ -77,7 +78,9 @@ query `all` stands for the mean, `all:SEGMENT` for that of a segment; with `-q` 
 }
 ```
 
-`bounds`, `segments`, `worst` and `per_query` are there with `--bounds`, `--by`, `--worst` and `-q`. The counts and the
+`bounds`, `segments`, `worst` and `per_query` are there with `--bounds`, `--by`, `--worst` and `-q`; a bound that does
+not exist is `null`. `warnings` are sentences about ids that hardly match and [ties](policies.md#ties) that decide a
+value; a table shows them too. The counts and the
 signature at the end are what all runs share; a count in which they differ is `null` there.
 
 ## In a shell

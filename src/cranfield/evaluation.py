@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 from cranfield.errors import InputError
 from cranfield.judge.judgments import Judgments
+from cranfield.judge.orders import TieOrders
 from cranfield.judge.policy import Policy
-from cranfield.judge.ranks import JudgedRanks
+from cranfield.judge.ranks import JudgedRanks, scan_source
 from cranfield.measures import Measure, parse_measure, parse_measures
+from cranfield.overlap import RunIds, SourceIds, check_overlap
 from cranfield.read.source import Lazy, Source, is_lazy, open_source
 from cranfield.result import Evaluation, Evaluations
 
@@ -32,6 +34,7 @@ class Options(TypedDict, total=False):
     qrels_format: str | None
     lengths: Any
     engine: str | None
+    check_ids: bool
 
 
 @overload
@@ -46,6 +49,7 @@ def evaluate(
     lengths: Any = None,
     name: str | None = None,
     engine: str | None = None,
+    check_ids: bool = True,
     per_query: None = None,
 ) -> Evaluation: ...
 
@@ -61,6 +65,7 @@ def evaluate(
     qrels_format: str | None = None,
     name: str | None = None,
     engine: str | None = None,
+    check_ids: bool = True,
     per_query: Literal["lazy"],
 ) -> LazyEvaluation: ...
 
@@ -76,6 +81,7 @@ def evaluate(
     lengths: Any = None,
     name: str | None = None,
     engine: str | None = None,
+    check_ids: bool = True,
     per_query: Literal["lazy"] | None = None,
 ) -> Evaluation | LazyEvaluation:
     """Measure how good a run is.
@@ -91,6 +97,8 @@ def evaluate(
     engine: "duckdb", "polars" or "spark" evaluates the Parquet files of a path, a pattern or a folder as one run.
     per_query: "lazy" leaves the values of the queries in the engine of the run, where the judgments may be too.
     lengths: of the documents, {document: length} or a file of two columns, for TBG and U.
+    check_ids: a run that shares no query with the judgments is an error, and so is one that retrieves no judged
+        document (in memory, only for five queries or more). False makes a warning of it: see `Evaluation.warnings`.
 
     >>> evaluate({"q1": {"a": 3, "b": 1, "c": 2}}, {"q1": {"b": 0.9, "a": 0.8}}, ["nDCG@3", "R@3"])
     <Evaluation of the run: nDCG@3=0.6075, R@3=0.6667; 1 query>
@@ -98,29 +106,45 @@ def evaluate(
     policy = policy or Policy()
     wanted = parse_measures(measures)
     if per_query is not None:
-        return _evaluate_lazily(qrels, run, wanted, policy, format, qrels_format, lengths, name, engine, per_query)
+        return _evaluate_lazily(
+            qrels, run, wanted, policy, format, qrels_format, lengths, name, engine, per_query, check_ids
+        )
     read = _read_judgments(qrels, qrels_format, wanted, engine)
     judgments = read if isinstance(read, Judgments) else read.flat
     if engine is not None or isinstance(run, Lazy) or is_lazy(run):
-        from cranfield.engines.lazy import judged_ranks
+        from cranfield.engines.lazy import LazyRun
         from cranfield.engines.parquet import open_run
 
         source: Source | Lazy = (lazy := open_run(run, engine, format))
-        judged = judged_ranks(lazy, judgments, policy)
+        ids: RunIds = (lazy_run := LazyRun.of(lazy, judgments, policy))
+        scanned = lazy_run.scanned
     else:
-        source = open_source(run, "run", format)
-        judged = JudgedRanks.of(judgments, source, policy)
+        source = (eager := open_source(run, "run", format))
+        ids = SourceIds(eager, judgments, policy)
+        scanned = scan_source(eager, judgments, policy)
+    judged = JudgedRanks.of_scanned(judgments, scanned, policy, source.name)
+    warnings = check_overlap(judgments, scanned, ids, in_memory=not (engine or source.stream), refuse=check_ids)
+    orders: TieOrders | None = TieOrders.of(judgments, scanned, policy)
     if lengths is not None:
         if isinstance(source, Lazy):
             raise InputError(source.name, _LENGTHS, hint=_EAGER)
         from cranfield.judge.order import with_lengths
 
         judged = with_lengths(judged, judgments, source, policy, lengths)
+        orders = None  # in another order of ties, other lengths stand above a document
     refuse_missing(judged, policy, source.name)
     stream = source.stream
     digest = stream.sha256 if stream else f"ranks-{digest_of(judged)}"
-    tables = {} if isinstance(read, Judgments) else _tables(read, judged, wanted)
-    return Evaluation(name or run_name(source.name), wanted, judged, policy, (judgments.sha256, digest), tables)
+    return Evaluation(
+        name or run_name(source.name),
+        wanted,
+        judged,
+        policy,
+        (judgments.sha256, digest),
+        {} if isinstance(read, Judgments) else _tables(read, judged, wanted),
+        warnings=warnings or None,
+        orders=orders,
+    )
 
 
 def evaluate_runs(
@@ -131,7 +155,7 @@ def evaluate_runs(
 ) -> dict[str, Evaluation]:
     """Evaluate several runs against judgments that are read once: {name: run}, or paths.
 
-    options: policy, format, qrels_format, lengths and engine, as in `evaluate`; they hold for all runs.
+    options: policy, format, qrels_format, lengths, engine and check_ids, as in `evaluate`; they hold for all runs.
 
     >>> results = evaluate_runs({"q": {"a": 1}}, {"good": {"q": ["a"]}, "bad": {"q": ["b", "a"]}}, "RR")
     >>> {name: result["RR"] for name, result in results.items()}
@@ -164,6 +188,7 @@ def _evaluate_lazily(
     name: str | None,
     engine: str | None,
     per_query: str,
+    check_ids: bool,
 ) -> LazyEvaluation:
     from cranfield.engines.parquet import open_run
     from cranfield.engines.per_query import evaluate_lazily
@@ -182,7 +207,16 @@ def _evaluate_lazily(
     if lengths is not None:
         raise InputError(opened.name, _LENGTHS, hint=_EAGER)
     name = name or run_name(opened.name)
-    return evaluate_lazily(qrels, opened, tuple(wanted), policy, name=name, engine=engine, qrels_format=qrels_format)
+    return evaluate_lazily(
+        qrels,
+        opened,
+        tuple(wanted),
+        policy,
+        name=name,
+        engine=engine,
+        qrels_format=qrels_format,
+        check_ids=check_ids,
+    )
 
 
 def _read_judgments(

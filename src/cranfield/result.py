@@ -6,20 +6,26 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from itertools import compress
+from math import inf
 from typing import Any
 
 import numpy as np
 
 from cranfield.errors import InputError, MeasureError, PolicyError, need
 from cranfield.judge.judgments import Numbers
+from cranfield.judge.orders import TieOrders
 from cranfield.judge.policy import Policy
 from cranfield.judge.ranks import JudgedRanks
 from cranfield.measures import Measure, parse_measure, parse_measures
 from cranfield.measures.completion import BUDGET, bounds
 from cranfield.measures.registry import Aggregate
+from cranfield.overlap import little_in_common
 from cranfield.summary import Summary
-from cranfield.values import Bounds, Counts, PoorQuery, QueryValue, aggregate, described, query_facts
+from cranfield.tie_ranges import TieRange, tie_range, told
+from cranfield.values import Bounds, Counts, PoorQuery, QueryValue, aggregate, combined, described, query_facts
 from cranfield.version import __version__
+
+LARGE = 1e290  # values up to here can be added up, however many queries there are
 
 
 class Evaluation(Summary):
@@ -54,10 +60,16 @@ class Evaluation(Summary):
         policy: Policy,
         inputs: tuple[str, str],
         tables: Mapping[str, Any] | None = None,  # by name: those of judgments with groups, where a measure needs them
+        *,
+        warnings: Sequence[str] | None = None,
+        orders: TieOrders | None = None,
     ):
         kept = ~judged.missing if policy.missing == "skip" else np.ones(len(judged), dtype=np.bool_)
         self._judged: JudgedRanks | None = judged
         self._kept = kept
+        self._warnings = warnings
+        self._orders = orders
+        self._ranges: dict[Measure, TieRange | None] = {}
         self.run = run
         self.measures = tuple(measures)
         self.policy = policy
@@ -73,12 +85,19 @@ class Evaluation(Summary):
             tied=float(judged.tied.mean()) if len(judged.tied) else 0.0,
         )
         every = {"ranks": judged, **(tables or {})}
-        self._values = {measure: measure(every[measure.definition.table])[kept] for measure in self.measures}
+        self._values = {measure: self._measured(measure, every[measure.definition.table]) for measure in self.measures}
         self._found = query_facts(judged)[:, kept]
 
     def __getitem__(self, measure: str | Measure) -> float:
         wanted = self._find(measure)
-        return aggregate(self._values[wanted], wanted.definition.aggregate)
+        return aggregate(self._values[wanted], wanted.definition.aggregate, of=wanted.name)
+
+    def _measured(self, measure: Measure, table: Any) -> Numbers:
+        """The values of a measure; an error where one of them, or all of them together, are no finite number."""
+        values = measure(table)[self._kept]
+        if inf in measure.definition.range and np.abs(values).max(initial=0.0) > LARGE:
+            aggregate(values, measure.definition.aggregate, of=measure.name)
+        return values
 
     def column(self, measure: str | Measure) -> Numbers:
         """The values of a measure, in the order of `query_ids`."""
@@ -105,9 +124,11 @@ class Evaluation(Summary):
         wanted = self._find(measure)
         its_weights = None
         if weights is not None:
-            known = {str(query): float(weight) for query, weight in weights.items()}
+            from cranfield.read.pairs import read_numbers
+
+            known = read_numbers(weights, "weight")
             its_weights = np.array([known.get(query, 1.0) for query in self.query_ids])
-        return aggregate(self._values[wanted], how or wanted.definition.aggregate, its_weights)
+        return aggregate(self._values[wanted], how or wanted.definition.aggregate, its_weights, of=wanted.name)
 
     def bounds(
         self,
@@ -140,11 +161,54 @@ class Evaluation(Summary):
         how = wanted.definition.aggregate
         pairs = zip(low.tolist(), high.tolist(), strict=True)
         return Bounds(
-            low=aggregate(low, how),
-            high=aggregate(high, how),
+            low=combined(low, how, of=wanted.name),
+            high=combined(high, how, of=wanted.name),
             exact=bool(exact.all()),
             by_query=dict(zip(self.query_ids, pairs, strict=True)),
         )
+
+    def tie_range(self, measure: str | Measure) -> tuple[float, float] | None:
+        """The lowest and the highest mean of a measure, whatever the order of documents with equal scores.
+
+        They are those of Policy(ties="worst") and Policy(ties="best"), and equal where no judged document is tied. None
+        where they are not known: of a saved evaluation, with `lengths`, for measures of subtopics, preferences and
+        groups, and for those of unjudged documents, such as Judged@10.
+
+        >>> from cranfield import evaluate
+        >>> result = evaluate({"1": {"a": 1}}, {"1": {"a": 0.5, "b": 0.5, "c": 0.5}}, "RR")
+        >>> result["RR"], result.tie_range("RR")
+        (0.3333333333333333, (0.3333333333333333, 1.0))
+        """
+        found = self._tie_range(self._find(measure))
+        return None if found is None else (min(found), max(found))
+
+    def _tie_range(self, measure: Measure) -> TieRange | None:
+        if measure not in self._ranges and self._orders is not None:
+            self._ranges[measure] = tie_range(measure, self._orders, self._kept, self[measure])
+        return self._ranges.get(measure)
+
+    @property
+    def tie_warning(self) -> str:
+        """Which values the order of equal scores decides; empty if none, or if the policy chooses that order.
+
+        >>> from cranfield import evaluate
+        >>> evaluate({"1": {"a": 1}}, {"1": {"a": 0.5, "b": 0.5}}, "RR").tie_warning
+        'ties decide: RR 0.5000, between 0.5000 (worst order of ties) and 1.0000 (best)'
+        """
+        ranges = {measure: its for measure in self.measures if (its := self._tie_range(measure)) is not None}
+        return told(ranges, {measure: self[measure] for measure in ranges}, self.policy)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What casts doubt on the values: ids that hardly match, and ties that decide.
+
+        >>> from cranfield import evaluate
+        >>> evaluate({"1": {"a": 1}, "2": {"a": 1}, "3": {"a": 1}}, {"1": ["a"]}, "RR").warnings
+        ('only 1 of the 3 judged queries is in the run; the others count 0',)
+        """
+        if self._warnings is None:
+            self._warnings = little_in_common(self._ranks(), self.policy)
+        return (*self._warnings, *filter(None, [self.tie_warning]))
 
     def unjudged(self) -> dict[str, int]:
         """How many documents of each ranking are not judged."""
@@ -185,7 +249,7 @@ class Evaluation(Summary):
             measure.check_ranks()
         whole = copy(self)
         whole.measures = self.measures + more
-        whole._values = {**self._values, **{measure: measure(judged)[self._kept] for measure in more}}
+        whole._values = {**self._values, **{measure: self._measured(measure, judged) for measure in more}}
         return whole
 
     def by_segment(self, measure: str | Measure, segments: Mapping[str, str]) -> dict[str, float]:
@@ -203,7 +267,10 @@ class Evaluation(Summary):
             if query in known:
                 places.setdefault(known[query], []).append(place)
         values, how = self._values[wanted], wanted.definition.aggregate
-        return {segment: aggregate(values[places[segment]], how) for segment in sorted(places)}
+        return {
+            segment: aggregate(values[places[segment]], how, of=f"{wanted} in segment '{segment}'")
+            for segment in sorted(places)
+        }
 
     @property
     def per_query(self) -> list[QueryValue]:
@@ -265,6 +332,8 @@ class Evaluation(Summary):
         except (KeyError, TypeError, MeasureError, PolicyError) as error:
             raise InputError(os.fspath(path), f"this version cannot read what was saved: {error}") from None
         loaded._judged, loaded._kept = None, np.ones(len(loaded.query_ids), dtype=np.bool_)
+        loaded._warnings = tuple(map(str, content.get("warnings", ())))
+        loaded._orders, loaded._ranges = None, {}
         return loaded
 
     def queries(self, measure: str | Measure, query_ids: Sequence[str]) -> list[PoorQuery]:
@@ -317,7 +386,7 @@ class Evaluation(Summary):
         """
         import json
 
-        return json.dumps(self.to_dict(per_query=per_query), indent=indent, ensure_ascii=False)
+        return json.dumps(self.to_dict(per_query=per_query), indent=indent, ensure_ascii=False, allow_nan=False)
 
     def to_arrow(self) -> Any:
         """The table `per_query` for pyarrow.

@@ -25,6 +25,10 @@ class Summary(Mapping[str, float]):
     run_sha256: str
     version: str
 
+    @property
+    @abstractmethod
+    def warnings(self) -> tuple[str, ...]: ...  # noqa: D102
+
     @abstractmethod
     def __getitem__(self, measure: str | Measure) -> float: ...
 
@@ -88,6 +92,7 @@ class Summary(Mapping[str, float]):
             "run": self.run,
             "measures": list(self),
             "mean": dict(self),
+            "warnings": list(self.warnings),
             "counts": asdict(self.counts),
             "policy": asdict(self.policy),
             "qrels_sha256": self.qrels_sha256,
@@ -98,7 +103,8 @@ class Summary(Mapping[str, float]):
     def __str__(self) -> str:
         width = max(len(name) for name in self)
         lines = [f"{name:<{width}}  {self.shown(name)}" for name in self]
-        return "\n".join((self.run, *lines, self.describe_counts()))
+        alarms = [f"warning: {warning}" for warning in self.warnings]
+        return "\n".join((self.run, *alarms, *lines, self.describe_counts()))
 
     def shown(self, measure: str | Measure) -> str:
         """The mean of a measure with four decimals, or its sum.
@@ -140,10 +146,11 @@ class Summary(Mapping[str, float]):
 
         heads = "".join(f"<th>{escape(name)}</th>" for name in self)
         cells = "".join(f"<td>{self.shown(name)}</td>" for name in self)
+        alarms = "".join(f"warning: {escape(each)}<br>" for each in self.warnings)
         return (
             f"<table><thead><tr><th>run</th>{heads}</tr></thead>"
             f"<tbody><tr><td>{escape(self.run)}</td>{cells}</tr></tbody></table>"
-            f"<small>{escape(self.describe_counts())}<br>"
+            f"<small>{alarms}{escape(self.describe_counts())}<br>"
             f'<code style="overflow-wrap: anywhere">{escape(self.signature)}</code></small>'
         )
 

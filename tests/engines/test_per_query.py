@@ -139,6 +139,26 @@ def test_runs_that_cannot_be_used(lazily):
         evaluate(qrels, frame, lengths={"a": 1})
 
 
+def test_values_that_are_not_finite(lazily):
+    frame = lazily([(query, "a", 1.0) for query in "123"])
+    with pytest.raises(MeasureError, match=r"nDCG\(gain=exponential\) of query '2' is not a finite number: grade 2000"):
+        evaluate({"1": {"a": 1}, "2": {"a": 2000}, "3": {"a": 1}}, frame, "nDCG(gain=exponential)")
+    with pytest.raises(MeasureError, match="the mean of CG over 3 queries is not a finite number"):
+        evaluate({query: {"a": 1e308} for query in "123"}, frame, "CG")
+
+
+def test_an_error_of_a_measure_that_arrives_as_text():
+    engine = Engine("pyspark", None, "the run")
+    text = "An exception was thrown from the Python worker. Please see the stack trace below.\nTraceback:\n"
+
+    def fail():
+        raise RuntimeError(f"{text}cranfield.errors.MeasureError: CG of query '1' is odd.\nHint: do this\n\n\tat java")
+
+    with pytest.raises(MeasureError) as error:
+        engine.guarded(fail)
+    assert (error.value.fact, error.value.hint) == ("CG of query '1' is odd.", "do this")
+
+
 def test_what_is_not_in_an_engine():
     with pytest.raises(InputError, match=r"per_query='lazy' needs a run in an engine, not a dict.\nHint: give a lazy"):
         evaluate({"q": {"a": 1}}, {"q": ["a"]})

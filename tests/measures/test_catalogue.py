@@ -78,7 +78,7 @@ def test_every_measure_says_what_it_is():
 @given(generated.collections(), st.sampled_from(["doc_id", "smaller_doc_id", "best", "worst"]))
 def test_it_equals_its_oracle(measure, collection, ties):
     qrels, run = collection
-    result = cranfield.evaluate(qrels, run, [measure], policy=cranfield.Policy(ties=ties))
+    result = cranfield.evaluate(qrels, run, [measure], policy=cranfield.Policy(ties=ties), check_ids=False)
     expected = oracle.values(measure, qrels, run, ties)
     assert result.by_query(measure) == pytest.approx(expected, rel=1e-12, abs=1e-12)
     mean = math.fsum(expected.values()) / (1 if measure.definition.aggregate == "sum" else len(expected))
@@ -113,9 +113,9 @@ def test_the_ideal_order_is_best(measure, grades):
 def test_queries_are_independent(measure, one, other):
     qrels = {f"a{q}": judged for q, judged in one[0].items()} | {f"b{q}": judged for q, judged in other[0].items()}
     run = {f"a{q}": ranking for q, ranking in one[1].items()} | {f"b{q}": ranking for q, ranking in other[1].items()}
-    together = cranfield.evaluate(qrels, run, [measure]).by_query(measure)
+    together = cranfield.evaluate(qrels, run, [measure], check_ids=False).by_query(measure)
     for letter, (its_qrels, its_run) in (("a", one), ("b", other)):
-        alone = cranfield.evaluate(its_qrels, its_run, [measure]).by_query(measure)
+        alone = cranfield.evaluate(its_qrels, its_run, [measure], check_ids=False).by_query(measure)
         assert {q: together[letter + q] for q in its_qrels} == alone
 
 

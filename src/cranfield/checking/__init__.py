@@ -103,7 +103,7 @@ def check_files(
     listed = tuple(problem for problems in found for problem in problems.listed())
     advice = None
     if not any(problem.severity == "error" for problem in listed) and not judged.grouped:
-        advice = advise(Judgments(judged.by_query, name=file.name), streams, format=format)
+        advice = advise(Judgments(judged.by_query, name=file.name), streams, format=format, check_ids=False)
     return CheckReport(
         problems=listed,
         more=tuple(more for problems in found for more in problems.more()),

@@ -35,6 +35,7 @@ from cranfield.cli import options
 )
 @options.policy
 @options.formats
+@options.id_check
 def command(
     qrels: str,
     runs: tuple[str, ...],
@@ -49,6 +50,7 @@ def command(
     shown: str,
     run_format: str | None,
     qrels_format: str | None,
+    check_ids: bool,
     **policy: str | int | None,
 ) -> None:
     """Compare RUNs by the judgments in QRELS, query by query.
@@ -82,6 +84,7 @@ def command(
         policy=options.chosen_policy(**policy),
         format=run_format,
         qrels_format=qrels_format,
+        check_ids=check_ids,
     )
     writers = {"text": comparison_text, "markdown": comparison_markdown, "latex": comparison_latex}
     click.echo(found.to_json() if shown == "json" else writers[shown](found))

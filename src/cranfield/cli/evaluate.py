@@ -30,6 +30,7 @@ FORMATS = ("table", "tsv", "csv", "json", "jsonl", "markdown", "latex")
 @click.option("-o", "--output", "file", metavar="FILE", help="Write to a file.")
 @click.option("--names", type=click.Choice(("file", "tag")), default="file", help="What runs are called by [file].")
 @options.formats
+@options.id_check
 @click.option("--engine", help="Let duckdb, polars or spark read Parquet: files, patterns or folders.")
 @click.option("--spark-master", metavar="URL", help="Where Spark runs [local[*]].")
 def command(
@@ -47,6 +48,7 @@ def command(
     names: str,
     run_format: str | None,
     qrels_format: str | None,
+    check_ids: bool,
     measures: tuple[str, ...],
     rel: float | None,
     judged_only: bool,
@@ -90,6 +92,7 @@ def command(
             policy=options.chosen_policy(**policy),
             format=run_format,
             qrels_format=qrels_format,
+            check_ids=check_ids,
             lengths=lengths,
             engine=engine,
         )

@@ -36,6 +36,7 @@ from cranfield.cli import options
 @click.option("--init", is_flag=True, help="Write a commented config file and a job for GitHub's CI, and stop.")
 @options.policy
 @options.formats
+@options.id_check
 def command(
     config: Path | None,
     shown: str,

@@ -41,6 +41,15 @@ policy = _all(
     click.option("--same-id", help="A document with the query's own id: keep, drop."),
 )
 
+id_check = click.option(
+    "--no-id-check",
+    "check_ids",
+    is_flag=True,
+    flag_value=False,
+    default=True,
+    help="Evaluate a run even if it has no query, or no judged document, in common with the judgments.",
+)
+
 formats = _all(
     click.option("--run-format", metavar="FORMAT", help=f"{FORMATS}, if it cannot be told."),
     click.option("--qrels-format", metavar="FORMAT", help="The same for the judgments, or prefs."),

@@ -24,6 +24,7 @@ KINDS = (
 @click.option("--no-title", is_flag=True, help="Leave the title out, for a figure that has a caption.")
 @options.policy
 @options.formats
+@options.id_check
 def command(
     kind: str,
     qrels: str | None,
@@ -37,6 +38,7 @@ def command(
     imports: tuple[str, ...],
     run_format: str | None,
     qrels_format: str | None,
+    check_ids: bool,
     **policy: str | int | None,
 ) -> None:
     """Draw a chart of RUNs measured by the judgments in QRELS.
@@ -60,6 +62,14 @@ def command(
 
     default = ("nDCG@10", "AP") if kind == "stability" else ("nDCG@10",)
     wanted = options.chosen_measures(measures, rel=rel, judged_only=judged_only, imports=imports, default=default)
-    settings = {"policy": options.chosen_policy(**policy), "format": run_format, "qrels_format": qrels_format}
-    spec = draw_chart(kind, qrels, options.expanded(runs), wanted, **settings)
+    spec = draw_chart(
+        kind,
+        qrels,
+        options.expanded(runs),
+        wanted,
+        policy=options.chosen_policy(**policy),
+        format=run_format,
+        qrels_format=qrels_format,
+        check_ids=check_ids,
+    )
     save_chart(spec, file, columns=columns, title=not no_title)

@@ -31,6 +31,7 @@ from cranfield.cli import options
 @click.option("--lengths", metavar="FILE", help="Lengths of documents, for TBG and U: a file of document and length.")
 @options.policy
 @options.formats
+@options.id_check
 def command(
     qrels: str,
     runs: tuple[str, ...],
@@ -50,6 +51,7 @@ def command(
     imports: tuple[str, ...],
     run_format: str | None,
     qrels_format: str | None,
+    check_ids: bool,
     **policy: str | int | None,
 ) -> None:
     """Write one HTML page about RUNs measured by the judgments in QRELS; it works offline.
@@ -85,6 +87,7 @@ def command(
         policy=options.chosen_policy(**policy),
         format=run_format,
         qrels_format=qrels_format,
+        check_ids=check_ids,
     )
     click.echo(f"{written.path}: {written.size / 1e6:.1f} MB")
     for note in written.left_out:

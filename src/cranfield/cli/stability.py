@@ -17,6 +17,7 @@ from cranfield.cli import options
 @click.option("--format", "shown", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--missing", help="A judged query that a run lacks: zero, skip, error.")
 @options.formats
+@options.id_check
 def command(
     qrels: str,
     runs: tuple[str, ...],
@@ -28,6 +29,7 @@ def command(
     missing: str | None,
     run_format: str | None,
     qrels_format: str | None,
+    check_ids: bool,
 ) -> None:
     """Remove random shares of the judgments in QRELS, measure RUNs again, and see how far they move.
 
@@ -51,5 +53,6 @@ def command(
         policy=options.chosen_policy(missing=missing),
         format=run_format,
         qrels_format=qrels_format,
+        check_ids=check_ids,
     )
     click.echo(found.to_json() if shown == "json" else stability_text(found))

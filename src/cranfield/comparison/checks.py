@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from cranfield.comparison.pairing import check_finite
 from cranfield.comparison.significance import SAME
 from cranfield.measures import Measure
 from cranfield.result import Evaluation
@@ -94,6 +95,7 @@ def _went(seen: GatedMeasure) -> str:
 def floor_check(after: Evaluation, measure: Measure, floor: float) -> Check:
     """A measure must reach its minimum."""
     lower, value = measure.definition.lower_is_better, after[measure]
+    check_finite(measure, {"the minimum": floor, "the value": value})
     passed = value <= floor + SAME if lower else value >= floor - SAME
     side = "most" if lower else "least"
     message = f"{measure} is {value:.4f} and must be at {side} {floor:g}"

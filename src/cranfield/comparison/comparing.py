@@ -12,7 +12,7 @@ import numpy as np
 from cranfield.comparison.conclusions import Comparison, Inputs, all_pairs
 from cranfield.comparison.corrections import CORRECTIONS
 from cranfield.comparison.differences import Change, Difference
-from cranfield.comparison.pairing import Paired, judged_cutoff, paired
+from cranfield.comparison.pairing import Paired, check_finite, judged_cutoff, paired
 from cranfield.comparison.power import detectable_difference
 from cranfield.comparison.significance import TESTS, Settings, Tested, deviation, effect_size
 from cranfield.comparison.tukey import tukey
@@ -215,12 +215,16 @@ def _tested(
     values: Paired, measure: Measure, pairs: Sequence[tuple[int, int]], test: str, settings: Settings
 ) -> Tested:
     differences = values.differences(measure, pairs)
-    if test != "tukey":
-        return TESTS[test](differences, settings)
-    square, far = tukey(values.values[measure], settings)
-    p = np.array([square[pair] for pair in pairs])
-    mean = differences.mean(axis=0)
-    return Tested(np.where((differences == 0).all(axis=0), 1.0, p), mean - far, mean + far)
+    check_finite(measure, {"a difference": differences, "the spread of the differences": deviation(differences)})
+    if test == "tukey":
+        square, far = tukey(values.values[measure], settings)
+        p = np.array([square[pair] for pair in pairs])
+        mean = differences.mean(axis=0)
+        found = Tested(np.where((differences == 0).all(axis=0), 1.0, p), mean - far, mean + far)
+    else:
+        found = TESTS[test](differences, settings)
+    check_finite(measure, {"the p-value": found.p, "an end of the interval": (found.low, found.high)})
+    return found
 
 
 def _adjusted(tested: Mapping[Measure, Tested], test: str, correction: str) -> dict[Measure, Numbers]:

@@ -25,7 +25,7 @@ from cranfield.comparison.checks import (
 )
 from cranfield.comparison.comparing import PERMUTATIONS, SEED, evaluated
 from cranfield.comparison.corrections import CORRECTIONS
-from cranfield.comparison.pairing import check_same_inputs, judged_cutoff, paired
+from cranfield.comparison.pairing import check_finite, check_same_inputs, judged_cutoff, paired
 from cranfield.comparison.power import USUAL, detectable_difference
 from cranfield.comparison.significance import TESTS, Settings, deviation
 from cranfield.errors import ComparisonError
@@ -135,7 +135,7 @@ def gate(
     values = paired([before, after], every)
     worse_by = {measure: _worse_by(values.differences(measure, [(0, 1)]), measure) for measure in wanted}
     settings = Settings(alpha, permutations, seed)
-    two_sided = [TESTS[test](drops[:, None], settings).p[0] for drops in worse_by.values()]
+    two_sided = [_two_sided(test, measure, drops, settings) for measure, drops in worse_by.items()]
     p_worse, p_better = (
         CORRECTIONS[correction](
             np.array([_one_sided(p, way * d) for p, d in zip(two_sided, worse_by.values(), strict=True)])
@@ -209,6 +209,13 @@ def _check_same_queries(before: Evaluation, after: Evaluation) -> None:
 def _worse_by(difference: Numbers, measure: Measure) -> Numbers:
     """By query, how much worse the candidate is."""
     return difference[:, 0] * (1.0 if measure.definition.lower_is_better else -1.0)
+
+
+def _two_sided(test: str, measure: Measure, drops: Numbers, settings: Settings) -> float:
+    check_finite(measure, {"a difference": drops, "the spread of the differences": deviation(drops[:, None])})
+    p = float(TESTS[test](drops[:, None], settings).p[0])
+    check_finite(measure, {"the p-value": p})
+    return p
 
 
 def _one_sided(two_sided: float, drops: Numbers) -> float:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from cranfield.comparison.significance import SAME
 from cranfield.errors import ComparisonError
@@ -33,7 +34,8 @@ class Paired:
         """For each pair (baseline, run) of columns a column of run - baseline; what only rounding parts is 0."""
         values = self.values[measure]
         first, second = np.array(pairs, dtype=np.int64).T
-        difference = values[:, second] - values[:, first]
+        with np.errstate(over="ignore"):
+            difference = values[:, second] - values[:, first]
         difference[np.abs(difference) < SAME] = 0.0
         return difference
 
@@ -67,6 +69,16 @@ def paired(evaluations: Sequence[Evaluation], measures: Sequence[Measure]) -> Pa
         raise ComparisonError(f"the runs share {count}, and it takes two to see how much queries vary.")
     values = {measure: np.stack([_column(each, measure, query_ids) for each in evaluations], 1) for measure in measures}
     return Paired(tuple(names), query_ids, len(anywhere) - len(query_ids), values)
+
+
+def check_finite(measure: Measure, numbers: Mapping[str, npt.ArrayLike]) -> None:
+    """Refuse to decide anything by numbers that are not finite: {"a p-value": …}."""
+    for what, each in numbers.items():
+        if not np.isfinite(each).all():
+            raise ComparisonError(
+                f"{measure}: {what} is not a finite number, so nothing can be decided.",
+                hint="use smaller grades, or less extreme parameters",
+            )
 
 
 def check_same_inputs(one: Evaluation, other: Evaluation) -> None:

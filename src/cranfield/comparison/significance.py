@@ -139,7 +139,7 @@ def _bca(drawn: Numbers, centred: Numbers, alpha: float) -> tuple[float, float]:
     # Draws that equal the mean count half.
     below = float((drawn < 0).mean() + (drawn == 0).mean() / 2)
     bias = norm.ppf(np.clip(below, 0.5 / len(drawn), 1 - 0.5 / len(drawn)))
-    skew = float((centred**3).sum()) / (6 * squares**1.5)
+    skew = float(((centred / squares**0.5) ** 3).sum()) / 6
     z = bias + norm.ppf([alpha / 2, 1 - alpha / 2])
     shares = norm.cdf(bias + z / (1 - skew * z))
     low, high = np.quantile(drawn, shares)
@@ -193,8 +193,10 @@ def t_interval(differences: Numbers, alpha: float) -> tuple[Numbers, Numbers]:
 
 def deviation(differences: Numbers) -> Numbers:
     """The standard deviation of each column; 0 where only rounding makes it differ from that."""
-    spread = differences.std(axis=0, ddof=1)
-    return np.where(spread > SAME, spread, 0.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        spread = differences.std(axis=0, ddof=1)
+    rounding = SAME * np.maximum(np.abs(differences).max(axis=0), 1.0)
+    return np.where(spread <= rounding, 0.0, spread)
 
 
 def effect_size(differences: Numbers) -> list[float | None]:

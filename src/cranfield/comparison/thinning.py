@@ -16,9 +16,11 @@ from cranfield.errors import ComparisonError, InputError
 from cranfield.evaluation import Measures, run_name
 from cranfield.judge.judgments import Judgments, Numbers, ends
 from cranfield.judge.policy import Policy
-from cranfield.judge.ranks import Flags, JudgedRanks
+from cranfield.judge.ranks import Flags, JudgedRanks, scan_source
 from cranfield.measures import Measure, parse_measures
+from cranfield.overlap import SourceIds, check_overlap
 from cranfield.read.source import open_source
+from cranfield.values import aggregate
 
 FRACTIONS = (0.1, 0.3, 0.5, 0.7, 0.9)
 
@@ -89,11 +91,13 @@ def stability(
     policy: Policy | None = None,
     format: str | None = None,
     qrels_format: str | None = None,
+    check_ids: bool = True,
 ) -> Stability:
     """Remove random shares of the judgments, measure again, and see how far values and the order of runs move.
 
     fractions: the shares removed, drawn from all judgments alike, the same ones for all runs.
     repeats: how often each share is drawn.
+    policy, format, qrels_format, check_ids: those of `evaluate`.
 
     A document whose judgment is removed stays in the ranking as an unjudged one. A query that loses all its relevant
     documents scores 0, as ever, so that means fall where queries have few. Each run is read once;
@@ -117,7 +121,7 @@ def stability(
         if not 0 <= fraction < 1:
             raise ComparisonError(f"{fraction} is not a share of the judgments.", hint="it is 0 or more and below 1")
     judgments = Judgments.read(qrels, qrels_format)
-    tables = _tables(judgments, runs, policy, format)
+    tables = _tables(judgments, runs, policy, format, check_ids)
     complete = _means(list(tables.values()), wanted, policy)
     generator = np.random.default_rng(seed)
     total = len(judgments.grades)
@@ -149,7 +153,9 @@ def without(table: JudgedRanks, gone: Flags) -> JudgedRanks:
     )
 
 
-def _tables(judgments: Judgments, runs: Any, policy: Policy, format: str | None) -> dict[str, JudgedRanks]:
+def _tables(
+    judgments: Judgments, runs: Any, policy: Policy, format: str | None, check_ids: bool
+) -> dict[str, JudgedRanks]:
     if isinstance(runs, str | os.PathLike):
         runs = [runs]
     named = runs.items() if isinstance(runs, Mapping) else ((None, run) for run in runs)
@@ -164,7 +170,9 @@ def _tables(judgments: Judgments, runs: Any, policy: Policy, format: str | None)
         while title in tables:
             count += 1
             title = f"{base} ({count})"
-        tables[title] = JudgedRanks.of(judgments, source, policy)
+        scanned, ids = scan_source(source, judgments, policy), SourceIds(source, judgments, policy)
+        tables[title] = JudgedRanks.of_scanned(judgments, scanned, policy, source.name)
+        check_overlap(judgments, scanned, ids, in_memory=not source.stream, refuse=check_ids)
         if policy.missing == "error" and tables[title].missing.any():
             raise InputError(source.name, f"{int(tables[title].missing.sum())} judged queries are not in the run.")
     if not tables:
@@ -176,7 +184,9 @@ def _means(tables: Sequence[JudgedRanks], measures: Sequence[Measure], policy: P
     """For each measure the means of the runs."""
     kept = [~table.missing if policy.missing == "skip" else np.ones(len(table), dtype=np.bool_) for table in tables]
     return [
-        np.array([measure(table)[keep].mean() if keep.any() else 0.0 for table, keep in zip(tables, kept, strict=True)])
+        np.array(
+            [aggregate(measure(table)[keep], "mean", of=measure.name) for table, keep in zip(tables, kept, strict=True)]
+        )
         for measure in measures
     ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cranfield.errors import CranfieldError, InputError, need
+from cranfield.errors import CranfieldError, InputError, MeasureError, need
 
 
 @dataclass(frozen=True)
@@ -139,11 +140,17 @@ class Engine:
         except CranfieldError:
             raise
         except Exception as error:  # each engine raises its own
+            if raised := _RAISED.search(str(error)):
+                raise MeasureError(raised[1], hint=raised[2] or "") from error
             raise InputError(self.source, f"the engine {self.kind} failed ({briefly(error)}).") from error
 
     def _collect(self, frame: Any) -> Any:
         options = {"engine": "streaming"} if self.kind == "polars" else {}
         return self.guarded(lambda: frame.collect(**options))
+
+
+# What a measure raises in a task of Spark arrives as the text of another error.
+_RAISED = re.compile(r"cranfield\.errors\.MeasureError: (.+)(?:\nHint: (.+))?")
 
 
 def briefly(error: Exception) -> str:

@@ -148,6 +148,12 @@ class EngineRows:
         """All rows, as the policy wants them."""
         return self.prepared(self.standard(self._frame))
 
+    def some(self, what: str, n: int, queries: Any = None) -> list[str]:
+        """A few different ids, to show them: of "query" or "document", of all rows or of those of some queries."""
+        rows = self.rows if queries is None else self.rows.join(queries, on="query", how="semi")
+        distinct = rows.group_by(what).agg(self.nw.len().alias("rows")).sort(what).head(n)
+        return [str(row[0]) for row in self.engine.rows(distinct.select(what))]
+
     # Whether every row can be used.
 
     @property

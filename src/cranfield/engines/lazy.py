@@ -29,19 +29,12 @@ from cranfield.errors import need
 from cranfield.judge.counting import NOTHING, Found, join
 from cranfield.judge.judgments import Integers, Judgments, Numbers
 from cranfield.judge.policy import Policy
-from cranfield.judge.ranks import JudgedRanks
 from cranfield.judge.scan import Scanned
 from cranfield.read.source import Lazy, is_lazy
 
 MANY = 8  # judged documents of a query that are counted; for more, ordering all of it once takes less time
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,18}")
 Flags = npt.NDArray[np.bool_]
-
-
-def judged_ranks(run: Lazy, judgments: Judgments, policy: Policy) -> JudgedRanks:
-    """Rank the judged documents of a run that an engine holds."""
-    scanned = LazyRun(EngineRows(run.frame, run.name, policy), judgments).scanned
-    return JudgedRanks.of_scanned(judgments, scanned, policy, run.name)
 
 
 def collected(frame: Any, source: str) -> Any:
@@ -55,7 +48,7 @@ def plan(qrels: Any, run: Any, *, policy: Policy | None = None, engine: str | No
     """How the ranks of a lazy run are found: which queries by counting, which by a window, and at what cost."""
     lazy = open_run(run, engine)
     judgments = Judgments.read(collected(qrels, "the judgments") if is_lazy(qrels) else qrels)
-    return LazyRun(EngineRows(lazy.frame, lazy.name, policy or Policy()), judgments).plan
+    return LazyRun.of(lazy, judgments, policy or Policy()).plan
 
 
 @dataclass(frozen=True)
@@ -65,9 +58,28 @@ class LazyRun:
     run: EngineRows
     judgments: Judgments
 
+    @classmethod
+    def of(cls, run: Lazy, judgments: Judgments, policy: Policy) -> LazyRun:
+        """The run of a lazy frame."""
+        return cls(EngineRows(run.frame, run.name, policy), judgments)
+
     @property
     def _engine(self) -> Engine:
         return self.run.engine
+
+    @property
+    def name(self) -> str:
+        """What errors call the run."""
+        return self.run.source
+
+    def queries(self, n: int) -> list[str]:
+        """A few queries of the run."""
+        return self.run.some("query", n)
+
+    def documents(self, query: str, n: int) -> list[str]:
+        """A few documents of a query."""
+        _, ids = self._keys([query], "query")
+        return self.run.some("document", n, self._engine.send({"query": ids}))
 
     @cached_property
     def scanned(self) -> Scanned:

@@ -9,16 +9,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from cranfield.engines.totals import Totals
 from cranfield.errors import need
 from cranfield.judge.counting import Found
-from cranfield.judge.judgments import Integers, Numbers, ends
+from cranfield.judge.judgments import ends
 from cranfield.judge.policy import Policy
-from cranfield.judge.ranks import JudgedRanks
+from cranfield.judge.ranks import GradeColumns, JudgedRanks
 from cranfield.judge.scan import Scanned
 from cranfield.measures import Measure
 
@@ -27,15 +27,6 @@ ROWS = 200_000  # judged rows that are measured at once, and more only where one
 FACTS = ("retrieved", "missing", "relevant", "found", "tied", "qrels_digest", "ranks_digest")
 
 PER_QUERY = {"run": "string", "query_id": "string", "measure": "string", "value": "double"}
-
-
-class Graded(NamedTuple):
-    """The judgments of a batch."""
-
-    query_ids: tuple[str, ...]
-    first: Integers
-    query: Integers
-    grades: Numbers
 
 
 @dataclass(frozen=True)
@@ -114,13 +105,13 @@ class Measuring:
             **{name: np.asarray(each(judged), dtype=np.float64) for name, each in zip(self.columns, self.measures)},
         }
 
-    def _table(self, rows: Any) -> tuple[JudgedRanks, Graded]:
+    def _table(self, rows: Any) -> tuple[JudgedRanks, GradeColumns]:
         queries = rows.column("query").to_pylist()
         starts = [at for at, query in enumerate(queries) if at == 0 or query != queries[at - 1]]
         sizes = np.diff([*starts, len(queries)])
         query = np.repeat(np.arange(len(starts), dtype=np.int64), sizes)
         grades = rows.column("grade").to_numpy()
-        graded = Graded(tuple(queries[at] for at in starts), ends(sizes), query, grades)
+        graded = GradeColumns(tuple(queries[at] for at in starts), ends(sizes), query, grades)
         columns = {
             name: rows.column(name).cast("int64").fill_null(-1).to_numpy()
             for name in ("above", "before", "tied", "retrieved")

@@ -27,6 +27,15 @@ from cranfield.judge.judgments import Judgments
 from cranfield.judge.policy import Policy
 from cranfield.judge.ranks import JudgedRanks
 from cranfield.measures import Measure
+from cranfield.overlap import (
+    SHOWN,
+    few_queries,
+    lacks_most,
+    least_queries,
+    no_common_document,
+    no_common_query,
+    refused,
+)
 from cranfield.read.source import Lazy
 from cranfield.summary import Summary
 from cranfield.values import Counts
@@ -50,7 +59,9 @@ class LazyEvaluation(Summary):
     (0.75, [0.5, 1.0])
     """
 
-    def __init__(self, measuring: Measuring, counts: Counts, totals: Totals, per_query: Any):
+    def __init__(
+        self, measuring: Measuring, counts: Counts, totals: Totals, per_query: Any, warnings: tuple[str, ...] = ()
+    ):
         self.run = measuring.run
         self.measures = measuring.measures
         self.policy = measuring.policy
@@ -61,10 +72,25 @@ class LazyEvaluation(Summary):
         # Every value, as a lazy frame: run, query_id, measure, value. `to_native()` gives the engine's own kind.
         self.per_query = per_query
         self._totals = totals
+        self._warnings = warnings
+        dict(self)  # an error, if the values of a measure are too large to add up
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What casts doubt on the values: queries that hardly match. Ties are not looked at here.
+
+        >>> import polars
+        >>> from cranfield import evaluate
+        >>> run = polars.LazyFrame({"query_id": ["1"], "doc_id": ["a"], "score": [1.0]})
+        >>> evaluate({query: ["a"] for query in "123"}, run, "RR", per_query="lazy").warnings
+        ('only 1 of the 3 judged queries is in the run; the others count 0',)
+        """
+        return self._warnings
 
     def __getitem__(self, measure: str | Measure) -> float:
         wanted = self._find(measure)
-        return self._totals.aggregate(self.measures.index(wanted), wanted.definition.aggregate)
+        how = wanted.definition.aggregate
+        return self._totals.aggregate(self.measures.index(wanted), how, of=wanted.name)
 
 
 @dataclass(frozen=True)
@@ -123,6 +149,20 @@ class JudgedRows:
         sizes = self.sizes.select("query", col("documents").cast(nw.Int64).alias("retrieved"))
         return judged.join(nw.concat(found), on=["query", "document"], how="left").join(sizes, on="query", how="left")
 
+    def overlap(self, totals: Totals, least: int, refuse: bool) -> tuple[str, ...]:
+        """Refuse a run that has nothing in common with the judgments; warn where it has little."""
+        shared, depth = totals.judged - totals.missing, self.run.policy.depth
+        if not shared:
+            queries = self.run.some("query", SHOWN), self.judgments.some("query", SHOWN)
+            return refused(no_common_query(self.run.source, *queries), refuse)
+        if not totals.found and depth is None and shared >= least:
+            documents = (
+                self.run.some("document", SHOWN, self.judgments.by_query.select("query")),
+                self.judgments.some("document", SHOWN, self.run.by_query.select("query")),
+            )
+            return refused(no_common_document(self.run.source, shared, *documents), refuse)
+        return (few_queries(shared, totals.judged),) if lacks_most(shared, totals.judged, self.run.policy) else ()
+
     def _keep(self, frame: Any, name: str) -> Any:
         kept = self._engine.keep(frame, os.path.join(self.folder, f"{name}.parquet"))
         self.kept.append(kept)
@@ -148,6 +188,7 @@ def evaluate_lazily(
     name: str,
     engine: str | None = None,
     qrels_format: str | None = None,
+    check_ids: bool = True,
 ) -> LazyEvaluation:
     """Evaluate a run in its engine, and leave the values of the queries there."""
     for measure in measures:
@@ -161,6 +202,8 @@ def evaluate_lazily(
         judged = JudgedRows(rows, _judgments(qrels, rows, engine, qrels_format), folder.name)
         extra = rows.engine.guarded(judged.check)
         totals, per_query = rows.engine.guarded(lambda: _measured(rows.engine, judged.table, measuring, folder.name))
+        least = least_queries(in_memory=engine is None)
+        warnings = rows.engine.guarded(lambda: judged.overlap(totals, least, check_ids))
         judged.forget()
         atexit.register(stack.pop_all().close)
     if policy.missing == "error" and totals.missing:
@@ -174,7 +217,7 @@ def evaluate_lazily(
         no_relevant=totals.no_relevant,
         tied=totals.tied / totals.found if totals.found else 0.0,
     )
-    return LazyEvaluation(measuring, counts, totals, per_query)
+    return LazyEvaluation(measuring, counts, totals, per_query, warnings)
 
 
 def _judgments(qrels: Any, run: EngineRows, engine: str | None, format: str | None) -> EngineRows:

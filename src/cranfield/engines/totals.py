@@ -13,6 +13,7 @@ from cranfield.judge.judgments import Numbers
 from cranfield.judge.policy import Policy
 from cranfield.measures import Measure
 from cranfield.measures.registry import Aggregate
+from cranfield.values import not_finite
 
 UNIT = 1200  # sums are whole multiples of 2 to the power of minus this, which all numbers of 64 bits are
 NAMED = 6
@@ -73,9 +74,12 @@ class Totals:
         added["sums"] = tuple(one + two for one, two in zip(self.sums, other.sums, strict=True))
         return Totals(**added)
 
-    def aggregate(self, measure: int, how: Aggregate) -> float:
+    def aggregate(self, measure: int, how: Aggregate, *, of: str) -> float:
         """A sum, a mean or a geometric mean: the exact sum, rounded once, then divided by the number of queries."""
-        total: float = self.sums[measure] / 2**UNIT  # Python rounds the quotient of two whole numbers correctly
+        try:
+            total: float = self.sums[measure] / 2**UNIT  # Python rounds the quotient of two whole numbers correctly
+        except OverflowError:
+            raise not_finite(how, of, self.queries) from None
         if how == "sum":
             return total
         if not self.queries:
@@ -84,7 +88,7 @@ class Totals:
 
     def to_json(self) -> str:
         """The totals as text, to travel."""
-        return json.dumps(self.__dict__)
+        return json.dumps(self.__dict__, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> Totals:

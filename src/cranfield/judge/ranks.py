@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +37,15 @@ class Graded(Protocol):
 
     @property
     def grades(self) -> Numbers: ...  # noqa: D102
+
+
+class GradeColumns(NamedTuple):
+    """The columns of judgments that the table needs, and nothing else of what they were read from."""
+
+    query_ids: tuple[str, ...]
+    first: Integers
+    query: Integers
+    grades: Numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,14 +286,7 @@ class JudgedRanks:
     @classmethod
     def of(cls, judgments: Judgments, source: Source, policy: Policy) -> JudgedRanks:
         """Rank the judged documents of a run."""
-        match source:
-            case Text():
-                scanned = scan_text(source, judgments, policy)
-            case Table():
-                scanned = scan_table(source, judgments, policy)
-            case Rankings():
-                scanned = scan_rankings(source, judgments, policy)
-        return cls.of_scanned(judgments, scanned, policy, source.name)
+        return cls.of_scanned(judgments, scan_source(source, judgments, policy), policy, source.name)
 
     @classmethod
     def of_scanned(cls, judgments: Judgments, scanned: Scanned, policy: Policy, source: str) -> JudgedRanks:
@@ -325,6 +327,17 @@ class JudgedRanks:
         )
 
 
+def scan_source(source: Source, judgments: Judgments, policy: Policy) -> Scanned:
+    """Count what stands above the judged documents of a run, whatever shape it has."""
+    match source:
+        case Text():
+            return scan_text(source, judgments, policy)
+        case Table():
+            return scan_table(source, judgments, policy)
+        case Rankings():
+            return scan_rankings(source, judgments, policy)
+
+
 def _ranked(grades: Sequence[float | None]) -> Iterator[tuple[int, float]]:
     if isinstance(grades, str | bytes):
         raise InputError("the grades", f"{grades!r:.60} is not a list of numbers.", hint="for instance [3, 0, None, 1]")
@@ -360,7 +373,7 @@ def _table(judgments: Graded, scanned: Scanned, policy: Policy) -> JudgedRanks:
 
 def _order(query: Integers, key: npt.NDArray[Any]) -> Integers:
     """The order of rows by query and then by a key, in which many tables stand already."""
-    step = np.diff(query)
-    if np.all((step > 0) | ((step == 0) & (np.diff(key) >= 0))):
+    same = query[1:] == query[:-1]
+    if np.all((query[1:] > query[:-1]) | (same & (key[1:] >= key[:-1]))):
         return np.arange(len(query))
     return np.lexsort((key, query))

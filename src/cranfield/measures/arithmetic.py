@@ -7,17 +7,23 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from cranfield.judge.judgments import Numbers
+from cranfield.judge.judgments import Integers, Numbers
 from cranfield.judge.ranks import JudgedRanks
 from cranfield.measures.parameters import GainMap
 
 MaxGrade = float | Literal["query"]
+DEEPEST = 10_000_000  # ranks that are added up one by one, retrieved or not
 
 
 def ratio(part: npt.ArrayLike, whole: npt.ArrayLike) -> Numbers:
-    """part / whole, and 0 where there is no whole: a query without relevant documents scores 0."""
+    """part / whole, and 0 where there is no whole: a query without relevant documents scores 0.
+
+    What is a share of an infinite whole is not known: the whole is too large for floating point, the part need not be.
+    """
     part, whole = np.broadcast_arrays(np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64))
     out: Numbers = np.divide(part, whole, out=np.zeros(part.shape), where=whole != 0)
+    if np.isinf(whole).any():
+        out[np.isinf(whole)] = np.nan
     return out
 
 
@@ -31,10 +37,13 @@ def gains(grades: npt.NDArray[Any], gain: str | GainMap) -> Numbers:
     """What documents of these grades are worth; a document that was pooled but not judged is worth nothing."""
     worth: Numbers = np.maximum(grades, 0.0)
     if isinstance(gain, GainMap):
-        for grade, its_gain in gain.pairs:
-            worth = np.where(grades == grade, its_gain, worth)
+        known, its_gain = np.array(gain.pairs, dtype=np.float64).T  # in the order of the grades
+        place = np.minimum(np.searchsorted(known, grades), len(known) - 1)
+        return np.where(known[place] == grades, its_gain[place], worth)
+    if gain == "linear":
         return worth
-    return np.exp2(worth) - 1.0 if gain == "exponential" else worth
+    with np.errstate(over="ignore"):  # a grade whose gain is infinite gives no finite value, which is reported
+        return np.exp2(worth) - 1.0
 
 
 def ideal_gains(judged: JudgedRanks, gain: str | GainMap) -> Numbers:
@@ -55,6 +64,13 @@ def discounted(gains: npt.NDArray[Any], rank: npt.NDArray[Any], base: float = 2,
         return np.asarray(gains * np.log2(base) / np.log2(np.maximum(rank, base)))
     weighted = gains if base == 2 else gains * np.log2(base)
     return np.asarray(weighted / _logarithms(rank))
+
+
+def all_ranks(cutoff: int) -> Integers:
+    """The ranks down to a cutoff, for measures that compare with a ranking that is as long."""
+    if cutoff > DEEPEST:
+        raise OverflowError(f"a sum over {cutoff:,} ranks is too long; at most {DEEPEST:,} can be added up")
+    return np.arange(1, cutoff + 1)
 
 
 def _logarithms(rank: npt.NDArray[Any]) -> Numbers:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cranfield.judge.judgments import Numbers
-from cranfield.measures.arithmetic import ratio
+from cranfield.measures.arithmetic import all_ranks, ratio
 from cranfield.measures.registry import measure
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def _of_all(
     judged: SubtopicRanks, discount: Callable[[Numbers], Numbers], alpha: float, rel: float, cutoff: int
 ) -> Numbers:
     """As a share of what k documents would give that are all relevant to all S subtopics."""
-    rank = np.arange(1.0, cutoff + 1)
+    rank = all_ranks(cutoff).astype(np.float64)
     best = ((1.0 - alpha) ** (rank - 1) * discount(rank)).sum()
     return ratio(_discounted(judged, discount, alpha, rel, cutoff), best * judged.n_subtopics(rel))
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from cranfield.judge.judgments import Numbers
 from cranfield.judge.ranks import JudgedRanks
-from cranfield.measures.arithmetic import MaxGrade, discounted, gains, ideal_gains, ratio, scaled_gain
+from cranfield.measures.arithmetic import MaxGrade, all_ranks, discounted, gains, ideal_gains, ratio, scaled_gain
 from cranfield.measures.parameters import GainMap
 from cranfield.measures.registry import measure
 
@@ -103,7 +103,7 @@ def scaled_discounted_cumulative_gain(judged: JudgedRanks, *, cutoff: int, max_g
     SDCG@k = Σ min(grade_i / max, 1) / log2(i + 1) over the ranks i ≤ k, divided by Σ 1 / log2(i + 1)
     """
     worth = scaled_gain(judged, max_grade)
-    most = float(discounted(np.ones(cutoff), np.arange(1, cutoff + 1)).sum())
+    most = float(discounted(np.ones(1), all_ranks(cutoff)).sum())
     return judged.sum(judged.within(cutoff) * discounted(worth, judged.rank)) / most
 
 
@@ -206,5 +206,5 @@ def q_measure(
     hit = judged.relevant(rel) & judged.within(cutoff)
     worth, ideal = gains(judged.grade, gain), judged.ideal
     best = judged.in_ideal(ideal.running_sum(ideal_gains(judged, gain)))
-    blended = judged.running_sum(hit + beta * worth) / (judged.rank + beta * best)
+    blended = ratio(judged.running_sum(hit + beta * worth), judged.rank + beta * best)
     return ratio(judged.sum(hit * blended), judged.n_relevant(rel))

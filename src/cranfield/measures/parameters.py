@@ -6,6 +6,18 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+MOST = 10**15  # the largest whole number, which floating point still holds exactly
+ROOT = 1e100  # what still has a square
+PAIRS = 1000  # of grades and gains in a map
+POINTS = 1001  # levels of recall, each of which takes one pass over all ranks
+
+
+class TooLarge(ValueError):
+    """A value of the right kind beyond a limit that nobody should meet, and that only the error mentions."""
+
+    def __init__(self, most: str) -> None:
+        super().__init__(f"at most {most}")
+
 
 class Kind(NamedTuple):
     """The values a parameter takes: `read` turns a word of a measure name into one, or raises ValueError."""
@@ -14,22 +26,24 @@ class Kind(NamedTuple):
     read: Callable[[Any], Any]
 
 
-def whole(low: int) -> Kind:
+def whole(low: int, high: int = MOST) -> Kind:
     """A whole number."""
 
     def read(value: Any) -> int:
         if isinstance(value, bool) or (isinstance(value, float) and value != int(value)):
             raise ValueError
         number = int(value)
-        if number < low or str(value).strip() != str(number):
+        if number > MOST:
+            raise TooLarge("10^15")
+        if not low <= number <= high or str(value).strip() != str(number):
             raise ValueError
         return number
 
-    return Kind(f"a whole number from {low}", read)
+    return Kind(f"a whole number from {low}" + (f" to {high}" if high < MOST else ""), read)
 
 
 def number(low: float, high: float = math.inf, *, open_low: bool = False, open_high: bool = False) -> Kind:
-    """A number in an interval; the ends belong to it unless they are open."""
+    """A finite number in an interval; the ends belong to it unless they are open."""
 
     def read(value: Any) -> float | int:
         if isinstance(value, bool):
@@ -37,11 +51,13 @@ def number(low: float, high: float = math.inf, *, open_low: bool = False, open_h
         read = float(value)
         if not low <= read <= high or (open_low and read == low) or (open_high and read == high):
             raise ValueError
-        return int(read) if read.is_integer() else read
+        if not math.isfinite(read):
+            raise ValueError
+        return int(read) if read.is_integer() and abs(read) <= MOST else read
 
-    above = f"above {low:g}" if open_low else f"from {low:g}"
+    above = "" if low == -math.inf else f" above {low:g}" if open_low else f" from {low:g}"
     below = "" if high == math.inf else f" {'below' if open_high else 'to'} {high:g}"
-    return Kind(f"a number {above}{below}", read)
+    return Kind(f"a number{above}{below}", read)
 
 
 def choice(*names: str) -> Kind:
@@ -66,20 +82,38 @@ class GainMap(NamedTuple):
     pairs: tuple[tuple[float, float], ...]
 
     def __str__(self) -> str:
-        return "{" + ",".join(f"{grade:g}:{gain:g}" for grade, gain in self.pairs) + "}"
+        return "{" + ",".join(f"{grade}:{gain}" for grade, gain in self.pairs) + "}"
+
+
+def _read_beta(value: Any) -> float | int:
+    beta: float | int = number(0, open_low=True).read(value)
+    if beta > ROOT:
+        raise TooLarge(f"{ROOT:g}")
+    return beta
 
 
 def _read_gain(value: Any) -> str | GainMap:
-    if value in ("linear", "exponential") or isinstance(value, GainMap):
-        return value  # type: ignore[no-any-return]
+    if isinstance(value, GainMap):
+        return value
     if isinstance(value, str):
+        if value in ("linear", "exponential"):
+            return value
         if not (value.startswith("{") and value.endswith("}")):
             raise ValueError
-        value = dict(pair.split(":") for pair in value[1:-1].split(","))
-    if not isinstance(value, Mapping) or not value:
+        pairs: list[Any] = [pair.split(":") for pair in value[1:-1].split(",")]
+    elif isinstance(value, Mapping):
+        pairs = list(value.items())
+    else:
         raise ValueError
-    grades, gains = number(0, math.inf, open_high=True), number(-math.inf, math.inf, open_low=True, open_high=True)
-    return GainMap(tuple(sorted((grades.read(grade), gains.read(gain)) for grade, gain in value.items())))
+    if len(pairs) > PAIRS:
+        raise TooLarge(f"{PAIRS:,} of them")
+    if not pairs:
+        raise ValueError
+    grades, gains = number(0), number(-math.inf)
+    read = sorted((grades.read(grade), gains.read(gain)) for grade, gain in pairs)
+    if len({grade for grade, _ in read}) < len(read):
+        raise ValueError
+    return GainMap(tuple(read))
 
 
 def _read_flag(value: Any) -> bool:
@@ -89,12 +123,21 @@ def _read_flag(value: Any) -> bool:
     return flags[str(value).lower()]
 
 
+def shortened(value: Any) -> str:
+    """A value as an error shows it."""
+    try:
+        text = str(value)
+    except ValueError:  # Python refuses to write whole numbers of thousands of digits
+        return "a number too long to print"
+    return text if len(text) <= 80 else f"{text[:79]}…"
+
+
 FLAG = Kind("True or False", _read_flag)
 
 KINDS: dict[str, Kind] = {
     "cutoff": whole(1),
     "rel": number(0),
-    "beta": number(0, open_low=True),
+    "beta": Kind("a number above 0", _read_beta),
     "gain": Kind("linear, exponential, or gains by grade such as {1:3,2:9}", _read_gain),
     "discount": choice("all", "late"),
     "base": number(1, open_low=True),
@@ -102,7 +145,7 @@ KINDS: dict[str, Kind] = {
     "rule": choice("ceiling", "trec9", "trec10"),
     "recall": number(0, 1),
     "multiple": number(0, open_low=True),
-    "points": whole(2),
+    "points": whole(2, POINTS),
     "p": number(0, 1, open_low=True, open_high=True),
     "alpha": number(0, 1),
     "max_grade": number_or("query", number(0, open_low=True)),

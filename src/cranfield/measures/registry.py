@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
+from inspect import Parameter
 from typing import Any, Literal
+
+import numpy as np
 
 from cranfield.errors import MeasureError
 from cranfield.judge.judgments import Numbers
-from cranfield.measures.parameters import KINDS, Kind, kind_of
+from cranfield.measures.finite import finite_values
+from cranfield.measures.parameters import KINDS, Kind, TooLarge, kind_of, shortened
 
 Function = Callable[..., Numbers]
 Aggregate = Literal["mean", "sum", "geometric", "median"]
@@ -46,12 +52,12 @@ class Definition:
     @property
     def summary(self) -> str:
         """The first sentence of the function's docstring."""
-        return (self.function.__doc__ or "").strip().partition("\n")[0]
+        return _documentation(self.function).partition("\n")[0]
 
     @property
     def formula(self) -> str:
         """The second paragraph of the function's docstring."""
-        paragraphs = (self.function.__doc__ or "").strip().split("\n\n")
+        paragraphs = _documentation(self.function).split("\n\n")
         return paragraphs[1].strip() if len(paragraphs) > 1 else ""
 
     def __call__(self, **parameters: Any) -> Measure:
@@ -59,12 +65,16 @@ class Definition:
         chosen = {}
         for name, value in parameters.items():
             if name not in self.kinds:
-                raise MeasureError(f"{self.name} has no parameter '{name}'.", hint=f"it has {', '.join(self.kinds)}")
+                raise MeasureError(
+                    f"{self.name} has no parameter '{shortened(name)}'.", hint=f"it has {', '.join(self.kinds)}"
+                )
             try:
                 chosen[name] = None if value is None and self.defaults[name] is None else self.kinds[name].read(value)
-            except (ValueError, TypeError, OverflowError):
+            except (ValueError, TypeError, OverflowError) as error:
+                limit = f", {error}" if isinstance(error, TooLarge) else ""
                 raise MeasureError(
-                    f"{self.name} cannot have {name}={value}.", hint=f"{name} is {self.kinds[name].allowed}"
+                    f"{self.name} cannot have {name}={shortened(value)}.",
+                    hint=f"{name} is {self.kinds[name].allowed}{limit}",
                 ) from None
         for name, default in self.defaults.items():
             if default is REQUIRED and name not in chosen:
@@ -99,11 +109,11 @@ class Measure:
         return self.name
 
     def __call__(self, judged: Any) -> Numbers:
-        """The value of every query, from the table that the measure is a function of: `JudgedRanks` for most."""
-        parameters = dict(self.parameters)
-        if parameters.pop("judged_only", False):
-            judged = judged.condensed
-        return self.definition.function(judged, **parameters)
+        """The value of every query, from the table that the measure is a function of: `JudgedRanks` for most.
+
+        A value that is not a finite number is an error.
+        """
+        return finite_values(self, judged, unchecked_values(self, judged))
 
     def replace(self, **parameters: Any) -> Measure:
         """The same measure with other parameters."""
@@ -116,6 +126,18 @@ class Measure:
                 f"{self.name} is measured on {self.definition.table}, which one grade for each document does not tell.",
                 hint="give evaluate() judgments that name a group for every grade",
             )
+
+
+def unchecked_values(measure: Measure, judged: Any) -> Any:
+    """What the function of a measure gives, whatever that is."""
+    parameters = dict(measure.parameters)
+    if parameters.pop("judged_only", False):
+        judged = judged.condensed
+    try:
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            return measure.definition.function(judged, **parameters)
+    except ArithmeticError as error:
+        raise MeasureError(f"{measure} cannot be calculated: {error}.") from None
 
 
 def measure(
@@ -133,10 +155,10 @@ def measure(
     orderly: bool = True,
     table: TableName = "ranks",
 ) -> Callable[[Function], Function]:
-    """Register a function of `JudgedRanks` as a measure. Its parameters are the function's keyword arguments.
+    """Register a function of `JudgedRanks` as a measure. Its parameters are the function's further arguments.
 
     With `table`, it is a function of `SubtopicRanks`, `PreferenceRanks` or `GroupRanks`.
-    An alias may fix parameters: "recall_cap" or "SetRelP(relative=True)" are both fine.
+    An alias may fix parameters: "recall_cap" or "dcg_burges(gain=exponential)" are both fine.
     A measure of your own may be registered again, as when a notebook's cell is run twice; those that come with
     cranfield keep their names.
 
@@ -153,10 +175,8 @@ def measure(
         raise MeasureError("a measure needs a name.", hint='write @measure("Name") above the function')
 
     def register(function: Function) -> Function:
+        defaults = _defaults(function)
         _check_names((name, *aliases), function)
-        given = function.__kwdefaults__ or {}
-        names = function.__code__.co_varnames[1 : 1 + function.__code__.co_kwonlyargcount]
-        defaults = {parameter: given.get(parameter, REQUIRED) for parameter in names} | {"judged_only": False}
         kinds = {parameter: kind_of(parameter, default) for parameter, default in defaults.items()}
         _definitions[name] = Definition(
             name=name,
@@ -184,6 +204,41 @@ def measure(
     return register
 
 
+def _defaults(function: Function) -> dict[str, Any]:
+    """The parameters of a measure: every argument of its function after the first, and "judged_only"."""
+    if not callable(function):
+        raise MeasureError(f"{function!r:.60} is not a function.", hint='write @measure("Name") above a function')
+    called = f"{_module(function)}.{getattr(function, '__qualname__', type(function).__qualname__)}"
+    try:
+        arguments = list(inspect.signature(function).parameters.values())
+    except ValueError:
+        raise MeasureError(f"the parameters of {called} are not known.", hint=_SHAPE) from None
+    if not arguments or arguments[0].kind in (Parameter.KEYWORD_ONLY, Parameter.VAR_KEYWORD):
+        raise MeasureError(f"{called} has no argument for the judged ranks.", hint=_SHAPE)
+    for place, each in enumerate(arguments):
+        fault, stars = "", _STARS.get(each.kind, "")
+        if stars:
+            fault = "stands for any number of parameters, which have no names"
+        elif place and each.kind is Parameter.POSITIONAL_ONLY:
+            fault = "can only be given by position"
+        elif each.name == "judged_only":
+            fault = "has the name of one that every measure has"
+        if fault:
+            raise MeasureError(f"the parameter '{stars}{each.name}' of {called} {fault}.", hint=_SHAPE)
+    chosen = {each.name: REQUIRED if each.default is Parameter.empty else each.default for each in arguments[1:]}
+    return chosen | {"judged_only": False}
+
+
+_STARS: dict[Any, str] = {Parameter.VAR_POSITIONAL: "*", Parameter.VAR_KEYWORD: "**"}
+_SHAPE = "a measure is a function such as: def name(judged, *, rel=1)"
+
+
+def _documentation(function: Function) -> str:
+    while isinstance(function, partial):  # whose own docstring is that of its class
+        function = function.func
+    return (function.__doc__ or "").strip()
+
+
 def _check_names(names: tuple[str, ...], function: Function) -> None:
     """Refuse a measure of one's own that takes the name of one that comes with cranfield."""
     for name in names:
@@ -195,7 +250,11 @@ def _check_names(names: tuple[str, ...], function: Function) -> None:
 
 
 def _comes_with_us(function: Function) -> bool:
-    return function.__module__.partition(".")[0] == __name__.partition(".")[0]
+    return _module(function).partition(".")[0] == __name__.partition(".")[0]
+
+
+def _module(function: Function) -> str:
+    return getattr(function, "__module__", None) or "<unknown>"
 
 
 def plain(name: str) -> str:

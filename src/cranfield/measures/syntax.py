@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from cranfield.errors import MeasureError
+from cranfield.measures.parameters import shortened
 from cranfield.measures.registry import Definition, Measure, find, spellings
 from cranfield.measures.trec_eval.names import single as trec_eval_measure
 
@@ -17,11 +18,16 @@ _CUTOFF = re.compile(r"(.+?)(?:_cut)?(?:_at_|[_.])(\d+(?:\.\d+)?)")
 # trec_eval's lists of cutoffs: P.5,10 or iprec_at_recall_0.1,0.5
 _CUTOFFS = re.compile(r"([A-Za-z][\w-]*?)([_.])(\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?)+)")
 # a further item of one of its lists: 10, 0.5, -1, 2=9
-_ITEM = re.compile(r"(?:\d+=)?[+-]?(?:\d+\.?\d*|\.\d+)")
+_ITEM = re.compile(r"(?:\d+=)?[+-]?(?:\d+(?:\.\d*)?|\.\d+)")
 # ir_measures' names of our parameters
 _OTHER_NAMES = {"gains": "gain", "max_rel": "max_grade"}
 # ranx's threshold: ndcg@10-l2
 _LEVEL = re.compile(r"(.+)-l(\d+)")
+# parameters between commas; a comma between braces belongs to a map
+_PARAMETER = re.compile(r"(?:[^,{]|\{[^}]*\}?)+")
+
+LONGEST = 1 << 16  # characters of a measure: room for all the gains that a map may have
+GUESSED = 100  # ... and of a name that is worth a suggestion
 
 
 def parse_measures(measures: str | Measure | Iterable[str | Measure]) -> tuple[Measure, ...]:
@@ -50,31 +56,31 @@ def parse_measures(measures: str | Measure | Iterable[str | Measure]) -> tuple[M
 
 def _words(text: str) -> list[str]:
     # A comma or a blank inside parentheses belongs to the parameters.
-    depth, word, words = 0, "", []
+    depth, words = 0, [[""]]
     for piece in re.split(r"([\s,()])", text):
         depth += (piece == "(") - (piece == ")")
         if depth <= 0 and (piece.isspace() or piece == ","):
-            words.append(word + ("," if piece == "," else ""))
-            word = ""
+            words[-1].append("," if piece == "," else "")
+            words.append([])
         else:
-            word += piece
-    words.append(word)
-    return [name for part in _rejoined(words) for name in _expanded(part)]
+            words[-1].append(piece)
+    return [name for part in _rejoined(map("".join, words)) for name in _expanded(part)]
 
 
-def _rejoined(words: list[str]) -> list[str]:
+def _rejoined(words: Iterable[str]) -> list[str]:
     # "P.5," followed by "10" is one of trec_eval's lists, and so is "ndcg.1=3," followed by "2=9".
-    out: list[str] = []
+    out: list[list[str]] = []
     for word in words:
         bare = word.rstrip(",")
-        if out and out[-1].endswith(",") and _ITEM.fullmatch(bare):
-            out[-1] += bare + ("," if word.endswith(",") else "")
+        if out and out[-1][-1].endswith(",") and _ITEM.fullmatch(bare):
+            out[-1].append(word)
         elif bare:
-            out.append(word)
-    return [word.rstrip(",") for word in out]
+            out.append([word])
+    return ["".join(parts).rstrip(",") for parts in out]
 
 
 def _expanded(word: str) -> list[str]:
+    _check_length(word)
     cutoffs = _CUTOFFS.fullmatch(word)
     if cutoffs is None or trec_eval_measure(word):
         return [word]
@@ -93,14 +99,17 @@ def parse_measure(measure: str | Measure) -> Measure:
     if not isinstance(measure, str):
         raise _not_named(measure)
     text = measure
+    _check_length(text)
     parts = _OURS.fullmatch(text.strip())
     if parts is None:
-        raise MeasureError(f"'{text}' is not a measure.", hint="a measure looks like nDCG@10 or P(rel=2)@5")
+        raise _unlike(text)
     name, inside, at = parts.groups()
     given: dict[str, Any] = {}
     definition = find(name)
     level = _LEVEL.fullmatch(f"{name}@{at}" if at else name)
     if level and (definition is None or at):  # ranx writes the threshold last
+        if _LEVEL.fullmatch(level[1]):
+            raise _unlike(text)
         return _with_level(parse_measure(level[1]), level[2])
     if definition is None and (theirs := trec_eval_measure(text.strip())):
         return theirs
@@ -108,16 +117,25 @@ def parse_measure(measure: str | Measure) -> Measure:
         cut = _CUTOFF.fullmatch(name)
         definition = find(cut[1]) if cut else None
         if definition is None or cut is None:
-            raise MeasureError(f"there is no measure '{name}'.", hint=_suggestion(name, at))
+            raise MeasureError(f"there is no measure '{shortened(name)}'.", hint=_suggestion(name, at))
         given[definition[0].at] = cut[2]
     known, fixed = definition
     given |= fixed
-    for pair in re.split(r",(?![^{]*\})", inside or ""):  # a comma between braces belongs to a map
+    for pair in _PARAMETER.findall(inside or ""):
         if pair.strip():
             given |= _parameter(pair, known)
     if at is not None:
         given[known.at] = at
     return known(**given)
+
+
+def _check_length(text: str) -> None:
+    if len(text) > LONGEST:
+        raise MeasureError(f"'{shortened(text)}' has {len(text):,} characters, and at most {LONGEST:,} make a measure.")
+
+
+def _unlike(text: str) -> MeasureError:
+    return MeasureError(f"'{shortened(text)}' is not a measure.", hint="a measure looks like nDCG@10 or P(rel=2)@5")
 
 
 def _not_named(thing: object) -> MeasureError:
@@ -143,11 +161,15 @@ def _with_level(measure: Measure, level: str) -> Measure:
 def _parameter(pair: str, measure: Definition) -> dict[str, Any]:
     name, equals, value = (part.strip() for part in pair.partition("="))
     if not equals:
-        raise MeasureError(f"'{pair.strip()}' is not a parameter of {measure.name}.", hint="write name=value")
+        raise MeasureError(
+            f"'{shortened(pair.strip())}' is not a parameter of {measure.name}.", hint="write name=value"
+        )
     value = re.sub(r"[\s'\"]", "", value)
+    if name in measure.kinds:
+        return {name: value}
     if name == "dcg" and "gain" in measure.kinds:
         return {"gain": {"log2": "linear", "exp-log2": "exponential"}.get(value, value)}
-    if name == "beta" and "beta" not in measure.kinds and "p" in measure.kinds:
+    if name == "beta" and "p" in measure.kinds:
         return {"p": value}  # of NRBP
     return {_OTHER_NAMES.get(name, name): value}
 
@@ -155,6 +177,8 @@ def _parameter(pair: str, measure: Definition) -> dict[str, Any]:
 def _suggestion(name: str, at: str | None) -> str:
     import difflib
 
+    if len(name) > GUESSED:
+        return "see cranfield.catalogue() for all measures"
     close = difflib.get_close_matches(name, spellings(), n=1) or difflib.get_close_matches(
         name.lower(), {word.lower(): word for word in spellings()}, n=1
     )

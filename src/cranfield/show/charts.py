@@ -317,5 +317,5 @@ def _spec(chart: Any, title: str, description: str, names: Iterable[str] = ()) -
     for part in (spec, *spec.get("layer", ())):
         part.pop("name", None)
     # Names become parts of Vega's expressions, where these two signs would end a line inside a string.
-    text = json.dumps(spec, ensure_ascii=False)
+    text = json.dumps(spec, ensure_ascii=False, allow_nan=False)
     return Spec(json.loads(text.replace("\u2028", "\ufffd").replace("\u2029", "\ufffd")))

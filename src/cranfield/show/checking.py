@@ -47,7 +47,7 @@ def check_json(report: CheckReport) -> str:
         "errors": report.count("error"),
         "warnings": report.count("warning"),
     }
-    return json.dumps(content, ensure_ascii=False, indent=2)
+    return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False)
 
 
 def _problems(problems: tuple[Problem, ...], more: tuple[More, ...]) -> str:

@@ -12,13 +12,13 @@ from cranfield.show.view import Row, View
 
 def as_json(view: View) -> str:
     """One object: {"measures": […], "runs": [{"run", "mean", …}], "counts": {…}, "signature": "…"}."""
-    return json.dumps(view.to_dict(), indent=2, ensure_ascii=False)
+    return json.dumps(view.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def json_lines(view: View) -> Iterator[str]:
     """One object for each value."""
     for row in view.rows():
-        yield json.dumps(row._asdict(), ensure_ascii=False)
+        yield json.dumps(row._asdict(), ensure_ascii=False, allow_nan=False)
 
 
 def separated(view: View, separator: str) -> Iterator[str]:

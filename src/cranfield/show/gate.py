@@ -127,8 +127,8 @@ CONFIG = """\
 qrels = "qrels.txt"
 candidate = "candidate.run"
 
-# What it is compared with: the run of the version in use. Keep the run itself, so that it can be measured again when the
-# judgments change. An evaluation that was saved with `cranfield evaluate --save` works too, until they do.
+# What it is compared with: the run of the version in use. Keep the run itself, so that it can be measured again when
+# the judgments change. An evaluation that was saved with `cranfield evaluate --save` works too, until they do.
 baseline = "baseline.run"
 
 measures = ["nDCG@10"]

@@ -15,17 +15,20 @@ _MARKDOWN = "\\`*_{}[]<>|#"
 
 
 def markdown(view: View) -> str:
-    """A table of Markdown."""
+    """A table of Markdown, between warnings about ids and notes about ties."""
     head = ["run", *view.measures]
-    lines = [_row([_plain(name) for name in head]), _row([":--", *["--:"] * len(view.measures)])]
+    lines = [line for text in view.warnings(ties=False) for line in (f"**Warning:** {_plain(text)}", "")]
+    lines += [_row([_plain(name) for name in head]), _row([":--", *["--:"] * len(view.measures)])]
     for label, cells in _rows(view, "**{}**"):
         lines.append(_row([_plain(label), *cells]))
+    lines += [line for text in view.tie_warnings() for line in ("", _plain(text))]
     return "\n".join(lines)
 
 
 def latex(view: View) -> str:
-    """A table of LaTeX, for the package booktabs."""
+    """A table of LaTeX, for the package booktabs; warnings are comments."""
     lines = [
+        *(f"% warning: {' '.join(text.split())}" for text in view.warnings()),
         f"\\begin{{tabular}}{{l{'r' * len(view.measures)}}}",
         "\\toprule",
         " & ".join(["run", *map(escaped, view.measures)]) + r" \\",

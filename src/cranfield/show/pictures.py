@@ -82,7 +82,7 @@ def save_chart(
 def picture(spec: Mapping[str, Any], format: str) -> bytes:
     """A chart as the bytes of a picture."""
     if format == "json":
-        return json.dumps(spec, indent=2, ensure_ascii=False).encode()
+        return json.dumps(spec, indent=2, ensure_ascii=False, allow_nan=False).encode()
     converter = need("vl_convert", extra="report", purpose="drawing pictures")
     if format == "svg":
         text: str = converter.vegalite_to_svg(spec)

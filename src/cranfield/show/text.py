@@ -12,8 +12,9 @@ BEST = "*"
 
 
 def table(view: View, width: int = 80, style: Style | None = None) -> str:
-    """One row for each run; below it what else was asked for, then the counts and the signature."""
-    lines: list[str] = []
+    """Warnings, and one row for each run; below it what else was asked for, then notes, counts and the signature."""
+    lines = _wrapped([f"warning: {text}" for text in view.warnings(ties=False)], width)
+    lines += [""] * bool(lines)
     if view.per_query:
         for result in view.evaluations:
             lines += [*_queries(view, result, width, style), ""]
@@ -25,7 +26,11 @@ def table(view: View, width: int = 80, style: Style | None = None) -> str:
     if view.worst:
         for result in view.evaluations:
             lines += ["", *worst(view, result, width, style)]
-    return "\n".join([*lines, "", *_provenance(view, width)])
+    return "\n".join([*lines, "", *_wrapped(view.tie_warnings(), width), *_provenance(view, width)])
+
+
+def _wrapped(texts: list[str], width: int) -> list[str]:
+    return [line for text in texts for line in textwrap.wrap(text, width, subsequent_indent="  ")]
 
 
 def _means(view: View, width: int, style: Style | None) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -11,7 +12,7 @@ import numpy as np
 
 from cranfield.judge.judgments import Numbers
 from cranfield.result import Evaluation
-from cranfield.values import Bounds, PoorQuery, aggregate
+from cranfield.values import Bounds, PoorQuery, aggregate, combined
 
 ALL = "all"  # stands for all queries where a row is about a query
 
@@ -62,7 +63,8 @@ class View:
         kept = np.array([segment is None or known.get(query) == segment for query in result.query_ids], dtype=np.bool_)
         how = result.definition(measure).aggregate
         weights = None if self.weights is None else self._weights(result)[kept]
-        return aggregate(result.column(measure)[kept], how, weights)
+        of = measure if segment is None else f"{measure} in segment '{segment}'"
+        return aggregate(result.column(measure)[kept], how, weights, of=of)
 
     def mean_bounds(self, result: Evaluation, measure: str) -> Bounds:
         """The bounds of the mean."""
@@ -70,7 +72,8 @@ class View:
         if self.weights is None:
             return found
         weights, how = self._weights(result), result.definition(measure).aggregate
-        low, high = (aggregate(np.array(ends), how, weights) for ends in zip(*found.by_query.values(), strict=True))
+        ends = (np.array(column) for column in zip(*found.by_query.values(), strict=True))
+        low, high = (combined(end, how, weights, of=measure) for end in ends)
         return found._replace(low=low, high=high)
 
     def _weights(self, result: Evaluation) -> Numbers:
@@ -89,6 +92,24 @@ class View:
     def shown(self, value: float, measure: str) -> str:
         """A value as people read it: four decimals, or a count."""
         return f"{value:.0f}" if self.evaluations[0].definition(measure).aggregate == "sum" else f"{value:.4f}"
+
+    def warnings(self, *, ties: bool = True) -> list[str]:
+        """The warnings of all runs, or those that are not about ties."""
+        found = {
+            each.run: [text for text in each.warnings if ties or text != each.tie_warning] for each in self.evaluations
+        }
+        return self._told(found)
+
+    def tie_warnings(self) -> list[str]:
+        """The warnings about ties, which are about means without weights."""
+        behind = "" if self.weights is None else " (without weights)"
+        return self._told(
+            {each.run: [each.tie_warning + behind] if each.tie_warning else [] for each in self.evaluations}
+        )
+
+    def _told(self, found: Mapping[str, Sequence[str]]) -> list[str]:
+        several = len(self.evaluations) > 1
+        return [f"{run}: {text}" if several else text for run, texts in found.items() for text in texts]
 
     def rows(self) -> Iterator[Row]:
         """Every value: those of the queries first, if they are wanted, then the means, for one run after the other."""
@@ -130,10 +151,16 @@ class View:
         }
 
     def _run(self, result: Evaluation) -> dict[str, Any]:
-        found: dict[str, Any] = {"run": result.run, "mean": {name: self.mean(result, name) for name in result}}
+        found: dict[str, Any] = {
+            "run": result.run,
+            "mean": {name: self.mean(result, name) for name in result},
+            "warnings": list(result.warnings),
+        }
         if self.bounds:
             ends = {name: self.mean_bounds(result, name) for name in result}
-            found["bounds"] = {name: {"low": b.low, "high": b.high, "exact": b.exact} for name, b in ends.items()}
+            found["bounds"] = {
+                name: {"low": _finite(b.low), "high": _finite(b.high), "exact": b.exact} for name, b in ends.items()
+            }
         if self.segments is not None:
             found["segments"] = {
                 segment: {name: self.mean(result, name, segment) for name in result} for segment in self.segment_names
@@ -143,3 +170,8 @@ class View:
         if self.per_query:
             found["per_query"] = result.to_dict()["per_query"]
         return {**found, "counts": asdict(result.counts), "signature": result.signature}
+
+
+def _finite(bound: float) -> float | None:
+    """A bound for JSON, which has no infinite numbers: None where there is no bound."""
+    return bound if math.isfinite(bound) else None

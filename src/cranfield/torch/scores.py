@@ -12,6 +12,7 @@ from torch import Tensor
 from cranfield.errors import InputError, MeasureError, PolicyError
 from cranfield.evaluation import DEFAULT_MEASURES, Measures, digest_of, refuse_missing
 from cranfield.judge.counting import Found
+from cranfield.judge.orders import TieOrders
 from cranfield.judge.policy import Policy
 from cranfield.judge.ranks import Graded, JudgedRanks
 from cranfield.judge.scan import Scanned
@@ -96,7 +97,8 @@ def finish(
         raise InputError(name, "there is not one ranking in it.")
     judged = JudgedRanks.counted(judgments, scanned, policy)
     refuse_missing(judged, policy, name)
-    return Evaluation(name, wanted, judged, policy, (sha256, f"ranks-{digest_of(judged)}"))
+    orders = TieOrders.of(judgments, scanned, policy)
+    return Evaluation(name, wanted, judged, policy, (sha256, f"ranks-{digest_of(judged)}"), orders=orders)
 
 
 def check_measures(measures: Measures, policy: Policy) -> Sequence[Measure]:

@@ -6,12 +6,14 @@ line, or one for each cutoff, whose name shows the parameters: `P_5`, `iprec_at_
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 from cranfield.errors import MeasureError
+from cranfield.measures.parameters import shortened
 from cranfield.measures.registry import Definition, Measure, find
 
 Takes = Literal["nothing", "cutoffs", "shares", "numbers", "pairs"]
@@ -188,7 +190,7 @@ def single(text: str) -> Measure | None:
     return None
 
 
-_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)"
+_NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)"
 _LISTS = {
     "numbers": re.compile(rf"{_NUMBER}(?:,{_NUMBER})*"),
     "pairs": re.compile(rf"(?:p|[+-]?\d+)={_NUMBER}(?:,(?:p|[+-]?\d+)={_NUMBER})*"),
@@ -254,8 +256,10 @@ def whole_part(text: str) -> int:
 def number(text: str) -> float:
     """A decimal number; anything else is an error."""
     if not re.fullmatch(rf"\s*{_NUMBER}(?:[eE][+-]?\d+)?", text):
-        raise MeasureError(f"'{text}' is not a number.")
-    return float(text)
+        raise MeasureError(f"'{shortened(text)}' is not a number.")
+    if not math.isfinite(read := float(text)):
+        raise MeasureError(f"{shortened(text)} is beyond the range of floating point.")
+    return read
 
 
 def _distinct(name: str, numbers: Iterable[float]) -> list[float]:

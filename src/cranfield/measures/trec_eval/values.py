@@ -11,6 +11,7 @@ import numpy as np
 
 from cranfield.judge.judgments import Integers, Numbers
 from cranfield.judge.ranks import JudgedRanks
+from cranfield.measures.registry import unchecked_values
 from cranfield.measures.trec_eval.names import Line
 
 FLOOR = 0.00001  # the lowest value in a geometric mean
@@ -55,7 +56,7 @@ def values(line: Line, tables: Tables, zscores: ZScores | None = None) -> Number
     judged = tables["ranks"]
     column: Numbers = np.zeros(len(judged))
     for measure in reversed(line.measures):
-        column += measure(tables[measure.definition.table])
+        column += unchecked_values(measure, tables[measure.definition.table])  # trec_eval prints inf and nan
     column /= max(len(line.measures), 1)
     if line.name in ("num_ret", "utility", "rbp_resid") or line.entry.name == "unj":
         column[judged.missing] = 0

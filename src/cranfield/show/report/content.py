@@ -175,7 +175,7 @@ def _segments(request: Request, view: View) -> list[dict[str, Any]]:
 
 
 def _notes(request: Request) -> list[str]:
-    notes = []
+    notes = [f"Warning: {text}." for text in View(request.evaluations).warnings()]
     if request.means and len(request.query_ids) > 1:
         drawn = " The bars draw it, from the lowest end in a column to the highest."
         several = len(request.evaluations) > 1
@@ -264,15 +264,16 @@ def _baseline(request: Request) -> int:
     return runs.index(chosen) if chosen in runs else 0
 
 
-def _gains(request: Request) -> dict[str, float]:
-    """What each grade is worth, by the first measure that says so."""
+def _gains(request: Request) -> dict[str, float | None]:
+    """What each grade is worth, by the first measure that says so; None where that is beyond floating point."""
     if request.flat is None:
         return {}
     named = (value for each in request.measures for name, value in each.parameters if name == "gain")
     grades = np.unique(request.flat.grades)
     worth = gains(grades, next(named, "linear"))
     pairs = zip(grades.tolist(), worth.tolist(), strict=True)
-    return {str(int(grade) if grade == int(grade) else grade): gain for grade, gain in pairs}  # as JavaScript writes it
+    # Grades as JavaScript writes them.
+    return {str(int(grade) if grade == int(grade) else grade): _finite(gain) for grade, gain in pairs}
 
 
 def _templates() -> dict[str, Any]:

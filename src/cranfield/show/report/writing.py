@@ -67,12 +67,13 @@ def write_report(
     policy: Policy | None = None,
     format: str | None = None,
     qrels_format: str | None = None,
+    check_ids: bool = True,
     comparison: Comparison | None = None,
 ) -> ReportFile:
     """Write one HTML file that shows everything about some runs, and that loads nothing from anywhere.
 
-    qrels, runs, measures, lengths, policy, format, qrels_format: those of `evaluate_runs`. A run may also be an
-        `Evaluation`, or the file of a saved one; the page then lacks what needs its ranks or its rankings.
+    qrels, runs, measures, lengths, policy, format, qrels_format, check_ids: those of `evaluate_runs`. A run may also
+        be an `Evaluation`, or the file of a saved one; the page then lacks what needs its ranks or its rankings.
     rankings: for runs that are evaluations, {name: run} to read their rankings from.
     collection: what `open_collection` takes, for the texts of queries and documents.
     segments: {query: segment}, or a file of both, for means of segments and to filter by.
@@ -99,7 +100,7 @@ def write_report(
     judgments = None if qrels is None else (Judgments if ordinary else GroupedJudgments).read(qrels, qrels_format)
     request = Request(
         judgments=judgments,
-        runs=evaluated(judgments, named, wanted, policy=policy, format=format, lengths=lengths),
+        runs=evaluated(judgments, named, wanted, policy=policy, format=format, lengths=lengths, check_ids=check_ids),
         rankings={name: run for name, run in named.items() if _readable(run)} | dict(rankings or {}),
         measures=wanted,
         title=title,

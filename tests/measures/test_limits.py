@@ -1,0 +1,131 @@
+"""Measures that ask for too much are refused before any work is done."""
+
+import math
+
+import numpy as np
+import pytest
+
+import cranfield
+from cranfield import MeasureError, catalogue, parse_measure, parse_measures
+from cranfield.measures.arithmetic import gains
+from cranfield.measures.parameters import PAIRS
+from cranfield.measures.syntax import LONGEST
+from cranfield.measures.trec_eval.names import lines, requested
+
+
+def pairs(count):
+    return "{" + ",".join(f"{grade}:{grade % 7}" for grade in range(count)) + "}"
+
+
+@pytest.mark.parametrize(
+    ("name", "fact"),
+    [
+        (
+            "P@9223372036854775808",
+            "P cannot have cutoff=9223372036854775808.\nHint: cutoff is a whole number from 1, at most 10^15",
+        ),
+        ("nDCG@1e400", "nDCG cannot have cutoff=1e400."),
+        ("P@" + "9" * 5000, "P cannot have cutoff=99999"),
+        ("nDCG(base=1e400)", "nDCG cannot have base=1e400.\nHint: base is a number above 1"),
+        ("nDCG(base=1e999999999999999999)", "nDCG cannot have base=1e999"),
+        ("nDCG(base=inf)", "nDCG cannot have base=inf."),
+        ("F(beta=1e308)@5", "F cannot have beta=1e308.\nHint: beta is a number above 0, at most 1e+100"),
+        ("SetF(beta=inf)", "SetF cannot have beta=inf."),
+        ("Utility(a=inf)", "Utility cannot have a=inf.\nHint: a is a number"),
+        ("Utility(d=-inf)", "Utility cannot have d=-inf."),
+        ("Utility(b=nan)", "Utility cannot have b=nan."),
+        ("RBP(p=nan)", "RBP cannot have p=nan.\nHint: p is a number above 0 below 1"),
+        ("RBP(max_grade=inf)", "RBP cannot have max_grade=inf."),
+        ("AP(rel=inf)", "AP cannot have rel=inf."),
+        ("INSQ(T=inf)", "INSQ cannot have T=inf."),
+        ("TBG(h=inf)", "TBG cannot have h=inf."),
+        ("nDCG(gain={1:inf})", "nDCG cannot have gain={1:inf}."),
+        ("nDCG(gain={1:3,1.0:9})", "nDCG cannot have gain={1:3,1.0:9}."),
+        (
+            "11pt(points=1000000000)",
+            "IAP cannot have points=1000000000.\nHint: points is a whole number from 2 to 1001",
+        ),
+        ("Accuracy(documents=" + "9" * 30 + ")", "Accuracy cannot have documents=9999"),
+        (f"nDCG(gain={pairs(2000)})", "nDCG cannot have gain={0:0,1:1,"),
+        (f"nDCG(gain={pairs(200_000)})", "'nDCG(gain={0:0,1:1,2:2,3:3"),
+        ("x" * 3_000_000, "'xxxx"),
+        ("P@5" + "-l1" * 5000, "'P@5-l1-l1"),
+        ("P@5" + "-l1" * 500_000, "'P@5-l1-l1"),
+        ("ndcg_" + "1" * 60_000 + "x", "there is no measure 'ndcg_111"),
+        ("P.5, " + "1" * 3_000_000 + "x", "'1111"),
+        ("P." + "5," * 1_000_000 + "5", "'P.5,5,5"),
+        ("P(" * 500_000, "'P(P(P("),
+        ("P@" * 500_000, "'P@P@P@"),
+    ],
+    ids=lambda text: text[:40],
+)
+def test_what_is_too_large_is_refused(name, fact):
+    with pytest.raises(MeasureError) as error:
+        parse_measures(name)
+    assert str(error.value).startswith(fact)
+    assert len(str(error.value)) < 400
+
+
+def test_the_error_for_a_long_name_states_the_limit():
+    with pytest.raises(MeasureError, match=f"2,000,000 characters, and at most {LONGEST:,}"):
+        parse_measure("x" * 2_000_000)
+
+
+def test_numbers_too_long_to_print_are_refused():
+    with pytest.raises(MeasureError, match="P cannot have cutoff=a number too long to print"):
+        catalogue()["P"](cutoff=10**5000)
+    with pytest.raises(MeasureError, match="nDCG cannot have base=a number too long to print"):
+        catalogue()["nDCG"](base=10**5000)
+
+
+@pytest.mark.parametrize("name", ["SDCG", "alpha_DCG", "ERR_IA"])
+def test_a_sum_over_all_ranks_has_an_end(name):
+    qrels = {"q": {"0": {"a": 1}}} if name != "SDCG" else {"q": {"a": 1}}
+    deep = f"{name}@1000000000000"
+    with pytest.raises(MeasureError) as error:
+        cranfield.evaluate(qrels, {"q": ["a"]}, deep)
+    limit = "a sum over 1,000,000,000,000 ranks is too long; at most 10,000,000 can be added up."
+    assert str(error.value) == f"{deep} cannot be calculated: {limit}"
+
+
+def test_deep_cutoffs_that_cost_nothing_stay():
+    assert cranfield.value("P@1000000000000", [1]) == 1e-12
+    assert cranfield.value("R@1000000000000", [1]) == 1
+
+
+def test_as_many_gains_as_there_may_be():
+    rated = parse_measure(f"nDCG(gain={pairs(PAIRS)})")
+    assert parse_measure(rated.name) == rated  # as a saved evaluation is read
+    long = {0.1 + grade / 3: -1.0e-300 * (1 + grade / 7) for grade in range(PAIRS)}
+    rated = catalogue()["nDCG"](gain=long)
+    assert len(rated.name) < LONGEST
+    assert parse_measure(rated.name) == rated
+    with pytest.raises(MeasureError, match=f"at most {PAIRS:,} of them"):
+        catalogue()["nDCG"](gain=dict.fromkeys(range(PAIRS + 1), 1))
+
+
+def test_gains_by_grade_are_looked_up():
+    chosen = dict(parse_measure("nDCG(gain={3:9,0:0.25,1.5:7})").parameters)["gain"]
+    grades = np.array([-1, 0, 1, 1.5, 2, 3, 4])
+    assert gains(grades, chosen).tolist() == [0, 0.25, 1, 7, 2, 9, 4]
+
+
+def test_gain_maps_that_differ_have_names_that_differ():
+    one, other = (catalogue()["nDCG"](gain={1: value}) for value in (0.1234567, 0.12345671))
+    assert one != other
+    assert one.name != other.name
+
+
+@pytest.mark.parametrize(
+    "name", ["P.1e400", "set_F.1e400", "relstring.1e400", "utility.1e400,0,0,0", "Rprec_mult.1e400"]
+)
+def test_numbers_of_trec_eval_beyond_floating_point(name):
+    with pytest.raises(MeasureError):
+        lines(requested([name]))
+
+
+def test_large_parameters_keep_their_value():
+    assert parse_measure("nDCG(base=1e308)").name == "nDCG(base=1e+308)"
+    assert parse_measure(parse_measure("nDCG(base=1e308)").name) == parse_measure("nDCG(base=1e308)")
+    assert cranfield.value("nDCG(base=1e308)", [1, 0, 2]) == pytest.approx(cranfield.value("nDCG", [1, 0, 2]))
+    assert math.isfinite(cranfield.value("nDCG(base=1e308, discount=late)", [1, 0, 2]))

@@ -1,0 +1,112 @@
+"""Measures of one's own: which parameters they have."""
+
+import functools
+
+import numpy as np
+import pytest
+
+import cranfield
+from cranfield import MeasureError, measure, parse_measure
+from cranfield.measures import registry
+
+
+@pytest.fixture(autouse=True)
+def _forgotten():
+    """Forget what a test has registered."""
+    known = dict(registry._definitions), dict(registry._aliases)
+    yield
+    for mapping, before in zip((registry._definitions, registry._aliases), known, strict=True):
+        mapping.clear()
+        mapping.update(before)
+
+
+def logged(function):
+    @functools.wraps(function)
+    def wrapper(*arguments, **named):
+        return function(*arguments, **named)
+
+    return wrapper
+
+
+def plus(judged, bonus=0.0, *, rel: float = 1):
+    """Relevant documents, and a bonus."""
+    return judged.sum(judged.relevant(rel)) + bonus
+
+
+class Plus:
+    """Relevant documents, and a bonus."""
+
+    def __call__(self, judged, bonus=0.0, *, rel=1):
+        return plus(judged, bonus, rel=rel)
+
+
+FUNCTIONS = {
+    "a second positional argument": plus,
+    "a decorator": logged(plus),
+    "two decorators": logged(logged(plus)),
+    "functools.partial": functools.partial(plus, bonus=0.0),
+    "a partial of a decorated function": functools.partial(logged(plus), rel=1),
+    "a callable object": Plus(),
+    "a bound method": Plus().__call__,
+    "a lambda": lambda judged, bonus=0.0, rel=1: plus(judged, bonus, rel=rel),
+}
+
+
+@pytest.mark.parametrize("kind", FUNCTIONS)
+def test_every_parameter_after_the_first_is_one_of_the_measure(kind):
+    measure("Plus")(FUNCTIONS[kind])
+    assert set(cranfield.catalogue()["Plus"].kinds) == {"bonus", "rel", "judged_only"}
+    assert cranfield.value("Plus(bonus=0.5)", [2, 1]) == 2.5
+    assert cranfield.value("Plus(rel=2, bonus=0.5)", [2, 1]) == 1.5
+    assert cranfield.value("Plus", [2, 1]) == 2
+    with pytest.raises(MeasureError, match="Plus has no parameter 'bonuss'"):
+        parse_measure("Plus(bonuss=1)")
+
+
+def test_a_partial_function_says_what_its_function_does():
+    measure("Plus")(functools.partial(plus, bonus=1.0))
+    assert cranfield.catalogue()["Plus"].summary == "Relevant documents, and a bonus."
+    assert cranfield.value("Plus", [1]) == 2
+
+
+def test_a_positional_argument_may_be_required():
+    measure("Plus")(lambda judged, bonus: plus(judged, bonus))
+    with pytest.raises(MeasureError, match="Plus needs a bonus"):
+        parse_measure("Plus")
+
+
+def test_a_parameter_that_another_tool_calls_otherwise_keeps_its_name():
+    @measure("Plus")
+    def plus(judged, gains=0.0, beta=1.0, max_rel=0.0, dcg=0.0):
+        return np.full(len(judged), gains + beta + max_rel + dcg)
+
+    assert cranfield.value("Plus(gains=1, beta=2, max_rel=4, dcg=8)", [1]) == 15
+
+
+@pytest.mark.parametrize(
+    ("function", "fact"),
+    [
+        (lambda judged, *numbers: 0, r"parameter '\*numbers' of test_registry\.<lambda> stands for any number"),
+        (lambda *judged, **settings: 0, r"parameter '\*judged' of"),
+        (lambda judged, **settings: 0, r"parameter '\*\*settings' of"),
+        (lambda judged, bonus, /: 0, "parameter 'bonus' of .* can only be given by position"),
+        (lambda judged, judged_only=False: 0, "parameter 'judged_only' of"),
+        (lambda: 0, "has no argument for the judged ranks"),
+        (lambda *, judged: 0, "has no argument for the judged ranks"),
+        (lambda **judged: 0, "has no argument for the judged ranks"),
+        ("plus", "'plus' is not a function"),
+        (min, "parameters of .*min.* are not known"),
+    ],
+)
+def test_parameters_that_cannot_be_named_are_refused(function, fact):
+    if callable(function) and function is not min:
+        function.__module__ = "test_registry"
+        function.__qualname__ = "<lambda>"
+    with pytest.raises(MeasureError, match=fact):
+        measure("Plus")(function)
+    assert "Plus" not in cranfield.catalogue()
+
+
+def test_the_table_may_be_a_positional_only_argument():
+    measure("One")(lambda judged, /, bonus=0.0: np.ones(len(judged)) + bonus)
+    assert cranfield.value("One(bonus=1)", [1]) == 2

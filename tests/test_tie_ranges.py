@@ -1,0 +1,169 @@
+"""Where the order of equal scores decides a value, its range is that of the worst and the best order."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import cranfield
+from cranfield import Evaluation, JudgedRanks, Policy, catalogue
+from cranfield.measures import registry
+from tests import generated
+from tests.measures.test_catalogue import OTHERS, _has
+
+MEASURES = [
+    definition(**{name: OTHERS[name][1] for name, default in definition.defaults.items() if not _has(default)})
+    for definition in catalogue().values()
+    if definition.table == "ranks" and not definition.of_holes
+]
+
+QRELS = {"1": {"a": 1, "b": 0, "c": 2}, "2": {"a": 1}, "3": {"z": 1}}
+TIED = {"1": {"a": 0.5, "b": 0.5, "c": 0.5, "x": 0.5}, "2": {"a": 0.5, "x": 0.5, "b": 0.7}, "3": {"z": 0.1, "y": 0.1}}
+UNTIED = {"1": {"a": 0.5, "b": 0.4, "c": 0.3}, "2": {"a": 0.5}, "3": {"z": 0.1}}
+
+
+@pytest.mark.parametrize("ties", ["doc_id", "smaller_doc_id", "file", "best", "worst"])
+@pytest.mark.parametrize("rest", [{}, {"depth": 2}, {"missing": "skip"}])
+@settings(max_examples=15, deadline=None)
+@given(generated.collections())
+def test_the_range_is_that_of_the_worst_and_the_best_order(ties, rest, collection):
+    qrels, run = collection
+    options = {"check_ids": False}
+    result = cranfield.evaluate(qrels, run, MEASURES, policy=Policy(ties=ties, **rest), **options)
+    worst, best = (
+        cranfield.evaluate(qrels, run, MEASURES, policy=Policy(ties=order, **rest), **options)
+        for order in ("worst", "best")
+    )
+    for measure in MEASURES:
+        ends = worst[measure], best[measure]
+        assert result.tie_range(measure) == (min(ends), max(ends)), measure
+        if ties in ("doc_id", "smaller_doc_id"):
+            assert (f" {measure} " in result.tie_warning) == (abs(ends[0] - ends[1]) > 1e-9)
+
+
+def test_the_sentence():
+    result = cranfield.evaluate(QRELS, TIED, "RR nDCG@10 Judged@10 P@4")
+    assert result.tie_range("RR") == (pytest.approx((1 / 3 + 1 / 3 + 1 / 2) / 3), pytest.approx((1 + 0.5 + 1) / 3))
+    assert result.warnings == (
+        "ties decide: RR 0.6111, between 0.3889 (worst order of ties) and 0.8333 (best); "
+        "nDCG@10 0.7144, between 0.5495 and 0.8770",
+    )
+    assert result.tie_range("P@4") == (result["P@4"], result["P@4"])
+
+
+@pytest.mark.parametrize("ties", ["file", "best", "worst"])
+def test_an_order_that_was_chosen_is_no_reason_to_warn(ties):
+    result = cranfield.evaluate(QRELS, TIED, "RR", policy=Policy(ties=ties))
+    assert result.warnings == ()
+    assert result.tie_range("RR") == cranfield.evaluate(QRELS, TIED, "RR").tie_range("RR")
+
+
+def test_a_run_without_ties_is_measured_once(monkeypatch):
+    counted = []
+    original = JudgedRanks.counted.__func__
+    monkeypatch.setattr(
+        JudgedRanks, "counted", classmethod(lambda cls, *given: counted.append(given) or original(cls, *given))
+    )
+    result = cranfield.evaluate(QRELS, UNTIED, "RR AP")
+    assert result.warnings == ()
+    assert result.tie_range("RR") == (result["RR"], result["RR"])
+    assert len(counted) == 1
+    tied = cranfield.evaluate(QRELS, TIED, "RR AP")
+    assert len(counted) == 2  # until somebody asks
+    assert tied.warnings == tied.warnings
+    assert len(counted) == 4
+
+
+def test_a_tie_that_a_cut_leaves_out():
+    """At depth 1 only the unjudged document of the tie is left, and the table holds no tie any more."""
+    result = cranfield.evaluate({"1": {"a": 1}}, {"1": {"a": 1.0, "b": 1.0}}, "RR", policy=Policy(depth=1))
+    assert result.counts.tied == 0
+    assert result.tie_range("RR") == (0, 1)
+
+
+def test_where_lower_is_better():
+    @cranfield.measure("FirstRank", lower_is_better=True, range=(0.0, float("inf")))
+    def first_rank(judged, *, rel=1):
+        hit = judged.relevant(rel)
+        return judged.sum(judged.rank * (hit & (judged.running(hit) == 1)))
+
+    try:
+        result = cranfield.evaluate({"1": {"b": 1}}, {"1": {"a": 1.0, "b": 1.0, "c": 1.0}}, "FirstRank")
+        assert result.tie_range("FirstRank") == (1, 3)
+        assert result.tie_warning == (
+            "ties decide: FirstRank 2.0000, between 3.0000 (worst order of ties) and 1.0000 (best)"
+        )
+    finally:
+        del registry._definitions["FirstRank"]
+        del registry._aliases["firstrank"]
+
+
+def test_differences_that_four_decimals_do_not_show():
+    qrels = {str(q): {"a": 1} for q in range(20_000)}
+    run = {query: {"a": 1.0, "b": 0.5} for query in qrels} | {"0": {"a": 1.0, "b": 1.0}}
+    result = cranfield.evaluate(qrels, run, "RR")
+    assert result.tie_warning == "ties decide: RR 0.99997, between 0.99997 (worst order of ties) and 1.00000 (best)"
+
+
+def test_what_is_not_known(tmp_path):
+    result = cranfield.evaluate(QRELS, TIED, "RR Judged@10")
+    assert result.tie_range("Judged@10") is None
+    with pytest.raises(KeyError):
+        result.tie_range("AP")
+    result.save(tmp_path / "saved.json")
+    loaded = Evaluation.load(tmp_path / "saved.json")
+    assert loaded.tie_range("RR") is None
+    assert loaded.warnings == result.warnings
+    lengths = dict.fromkeys("abcxyz", 2.0)
+    assert cranfield.evaluate(QRELS, TIED, "RR TBG", lengths=lengths).tie_range("TBG") is None
+    grouped = {"1": {"s1": {"a": 1}, "s2": {"b": 1}}}
+    assert cranfield.evaluate(grouped, {"1": {"a": 1.0, "b": 1.0}}, "StRecall@1").tie_range("StRecall@1") is None
+
+
+def test_further_measures_have_a_range_too():
+    result = cranfield.evaluate(QRELS, TIED, "RR")
+    assert "AP" not in result.tie_warning
+    assert "; AP 0." in result.extended("AP").tie_warning
+
+
+def test_where_it_is_shown(tmp_path):
+    from cranfield.show import data, markup, text
+    from cranfield.show.view import View
+
+    tied, untied = (cranfield.evaluate(QRELS, run, "RR", name=name) for run, name in ((TIED, "t"), (UNTIED, "u")))
+    one, two = View([tied]), View([tied, untied])
+    lines = text.table(one).splitlines()
+    assert lines[0].split() == ["run", "RR"]
+    assert lines[3].startswith("ties decide: RR 0.6111, between 0.3889")
+    assert "\nt: ties decide: RR 0.6111, between 0.3889" in text.table(two)
+    assert markup.markdown(one).splitlines()[-2:] == ["", tied.tie_warning]
+    assert markup.markdown(two).splitlines()[-1] == f"t: {tied.tie_warning}"
+    assert markup.latex(one).startswith("% warning: ties decide: RR 0.6111")
+    runs = json.loads(data.as_json(two))["runs"]
+    assert [run["warnings"] for run in runs] == [[tied.tie_warning], []]
+
+
+def test_a_lazy_frame_knows_its_ties_too():
+    polars = pytest.importorskip("polars")
+    rows = [(q, d, score) for q, ranking in TIED.items() for d, score in ranking.items()]
+    frame = polars.LazyFrame(rows, schema=["query_id", "doc_id", "score"], orient="row")
+    result = cranfield.evaluate(QRELS, frame, "RR")
+    assert result.tie_range("RR") == cranfield.evaluate(QRELS, TIED, "RR").tie_range("RR")
+
+
+@st.composite
+def files(draw):
+    qrels, run = draw(generated.collections())
+    return qrels, run, generated.trec_run(run, draw(generated.layouts()))
+
+
+@settings(max_examples=20, deadline=None)
+@given(files())
+def test_files_and_dicts_agree(drawn):
+    qrels, run, content = drawn
+    one, other = (
+        cranfield.evaluate(qrels, source, "AP nDCG", check_ids=False) for source in (run, generated.file(content))
+    )
+    assert one.tie_range("AP") == other.tie_range("AP")
+    assert one.tie_warning == other.tie_warning
