@@ -87,8 +87,8 @@ class HttpSearch:
         try:
             parts = urlsplit(url)
             self._host, self._port = parts.hostname or "", parts.port
-        except ValueError as error:
-            raise InputError(self.name, f"'{url}' is not a URL: {error}.", hint="https://host/path") from None
+        except ValueError:  # whose message shows a part of it
+            raise InputError(self.name, f"'{url}' is not a URL.", hint="https://host:port/path") from None
         self._secrets.keep_parts((parts.netloc, self._host))
         if parts.scheme not in ("http", "https") or not self._host:
             raise InputError(self.name, f"'{url}' is not the URL of a server.", hint="https://host/path")
