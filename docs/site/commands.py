@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from cranfield.cli.main import COMMANDS, program
+from cranfield.cli.commands import COMMANDS, program
 
 HEAD = """\
 # The command line

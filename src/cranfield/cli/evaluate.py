@@ -9,7 +9,8 @@ import click
 
 from cranfield.cli import options, output
 
-FORMATS = ("table", "tsv", "csv", "json", "jsonl", "markdown", "latex")
+DATA = ("tsv", "csv", "json", "jsonl")
+FORMATS = ("table", *DATA, "markdown", "latex")
 
 
 @click.command("evaluate")
@@ -103,7 +104,7 @@ def command(
     )
     if save:
         view.evaluations[0].save(save)
-    output.write(_lines(view, form, file), file)
+    output.write(_lines(view, form, file), file, data=form in DATA)
 
 
 def _lines(view: Any, form: str, file: str | None) -> Iterable[str]:

@@ -47,4 +47,5 @@ def command(
         for measure in without_cutoff(measures or "P R nDCG")
     ]
     shown: Explanation = explain(qrels, run, query, chosen, k, policy=options.chosen_policy(**policy))
-    output.write([as_json(shown) if form == "json" else text(shown, output.width())], file)
+    data = form == "json"
+    output.write([as_json(shown) if data else text(shown, output.width())], file, data=data)

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from cranfield.cli import output
+
 
 @click.command("init")
 @click.argument("collection", required=False)
@@ -30,9 +32,9 @@ def command(collection: str | None) -> None:
     opened = open_collection(name)
     path.write_text(project_template(name, corpus=opened.corpus is not None), encoding="utf-8")
     judged = len(opened.judged_queries()) if opened.qrels is not None else 0
-    click.echo(f"wrote {path}: {name}, {len(opened.queries)} queries, {judged} of them judged")
+    output.say(f"wrote {path}: {name}, {len(opened.queries)} queries, {judged} of them judged")
     own = "" if opened.corpus is not None else f"describe your system in {path}, then "
-    click.echo(f"next: {own}cranfield test; and when you like the result: cranfield accept")
+    output.say(f"next: {own}cranfield test; and when you like the result: cranfield accept")
 
 
 def _found() -> str:

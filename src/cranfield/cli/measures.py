@@ -28,8 +28,8 @@ def command(names: tuple[str, ...], bibtex: bool, imports: tuple[str, ...]) -> N
         options.run_file(path)
     definitions = [find_definition(name) for name in names]
     if bibtex:
-        output.write([entries([each.name for each in definitions] or None).rstrip("\n")], None)
+        output.write([entries([each.name for each in definitions] or None).rstrip("\n")])
     elif definitions:
-        output.write(["\n\n\n".join(measure_text(each, output.width()) for each in definitions)], None)
+        output.write(["\n\n\n".join(measure_text(each, output.width()) for each in definitions)])
     else:
-        output.write([measures_text(output.width())], None)
+        output.write([measures_text(output.width())])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from cranfield.cli import options
+from cranfield.cli import options, output
 
 
 @click.command("report")
@@ -86,6 +86,6 @@ def command(
         format=run_format,
         qrels_format=qrels_format,
     )
-    click.echo(f"{written.path}: {written.size / 1e6:.1f} MB")
+    output.say(f"{written.path}: {written.size / 1e6:.1f} MB")
     for note in written.left_out:
-        click.echo(f"  {note}")
+        output.say(f"  {note}")

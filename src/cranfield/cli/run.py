@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import click
 
+from cranfield.cli import output
+
 
 @click.command("run")
 @click.argument("system")
 @click.argument("queries")
 @click.option("-k", type=click.IntRange(1), default=100, show_default=True, help="Documents to ask for.")
 @click.option(
-    "-o", "--output", required=True, metavar="FILE", help="The run; a table with a header if it ends in .tsv."
+    "-o", "--output", "file", required=True, metavar="FILE", help="The run; a table with a header if it ends in .tsv."
 )
 @click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Queries under way at a time.")
 @click.option("--timeout", type=click.FloatRange(0.001), help="Seconds to wait for a server's answer.")
@@ -29,7 +31,7 @@ def command(
     system: str,
     queries: str,
     k: int,
-    output: str,
+    file: str,
     jobs: int,
     timeout: float | None,
     retries: int,
@@ -62,7 +64,7 @@ def command(
         asked = open_collection(queries)
         collection, texts = collection or asked, asked.judged_queries()
         if len(texts) < len(asked.queries):
-            click.echo(f"{queries}: {len(texts)} of {len(asked.queries)} queries are judged; only these are asked.")
+            output.say(f"{queries}: {len(texts)} of {len(asked.queries)} queries are judged; only these are asked.")
     opened = open_system(system, collection, timeout=timeout)
     to_document = collapse_by(collapse) if collapse else None
     known = collection.ids if collection and collection.corpus else None
@@ -71,7 +73,7 @@ def command(
             recorded = record(
                 opened,
                 texts,
-                output,
+                file,
                 k,
                 resume=resume,
                 on_start=progress.start,
@@ -89,7 +91,7 @@ def command(
     from cranfield.show.recorded import recorded_lines
 
     for line in recorded_lines(recorded):
-        click.echo(line)
+        output.say(line)
     if not recorded.complete:
-        click.echo("  Hint: the same call with --resume asks only what is missing")
+        output.say("  Hint: the same call with --resume asks only what is missing")
         click.get_current_context().exit(1)

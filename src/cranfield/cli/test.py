@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from cranfield.cli import output
+
 
 @click.command("test")
 @click.argument("systems", nargs=-1, metavar="[SYSTEM]...")
@@ -33,10 +35,10 @@ def command(systems: tuple[str, ...], config: Path, worst: int, report: str | No
     results = run_test(project, shown_progress, systems)
     collection = project.open_collection()
     for line in tested_lines(results, collection, worst):
-        click.echo(line)
+        output.say(line)
     if report is not None:
         from cranfield.show.report import write_test
 
         written = write_test(report, results, collection)
-        click.echo(f"\n{written.path}: {written.size / 1e6:.1f} MB" if written else "\nnothing was answered: no report")
+        output.say(f"\n{written.path}: {written.size / 1e6:.1f} MB" if written else "\nnothing was answered: no report")
     return 0 if all(tested.passed for tested in results) else 1

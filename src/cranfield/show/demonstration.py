@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-from cranfield.show.layout import aligned
+from cranfield.layout import aligned
 from cranfield.show.tested import miss_lines
 from cranfield.systems.demonstration import Demonstration, without_words
 

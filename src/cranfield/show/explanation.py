@@ -6,7 +6,7 @@ import json
 import textwrap
 
 from cranfield.explanation import Explanation
-from cranfield.show.layout import aligned, shortened
+from cranfield.layout import aligned, shortened
 
 # What can be left out where the terminal is narrow, first to last: the rest follows from the grade and the rank.
 SPARE = ("log2(i+1)", "gain/log2", "gain")

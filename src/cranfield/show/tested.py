@@ -5,8 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
+from cranfield.layout import aligned
 from cranfield.result import Evaluation
-from cranfield.show.layout import aligned
 from cranfield.show.recorded import failure_lines, milliseconds
 from cranfield.systems.collection import Collection
 from cranfield.systems.misses import Miss, Place, misses

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import textwrap
 
+from cranfield.layout import Style, aligned, fitted, folded, shortened
 from cranfield.result import Evaluation
-from cranfield.show.layout import Style, aligned, fitted, folded, shortened
 from cranfield.show.view import View
 
 BEST = "*"
