@@ -83,17 +83,25 @@ def aligned(rows: Sequence[Sequence[str]], left: Sequence[int] = (0,), style: St
     return [style(lines[0]), *lines[1:]] if style else lines
 
 
-def fitted(rows: Sequence[Sequence[str]], width: int, style: Style | None = None) -> list[str]:
+def fitted(
+    rows: Sequence[Sequence[str]],
+    width: int,
+    style: Style | None = None,
+    *,
+    repeated: int = 1,
+    left: Sequence[int] = (0,),
+) -> list[str]:
     """The same in several blocks, one below the other, where the columns do not fit beside each other.
 
-    Every block repeats the first column, which is cut short where it takes more than half of the width.
+    Every block repeats the first column, or several. The last of these is cut short where it takes more than half of
+    the width.
     """
-    names = [shortened(row[0], width // 2) for row in rows]
-    first = max(map(columns, names))
-    widths = [max(columns(visible(cell)) for cell in column) for column in zip(*rows, strict=True)][1:]
+    shown = [[*row[: repeated - 1], shortened(row[repeated - 1], width // 2), *row[repeated:]] for row in rows]
+    widths = [max(columns(visible(cell)) for cell in column) for column in zip(*shown, strict=True)]
+    first = sum(widths[:repeated]) + 2 * (repeated - 1)
     blocks: list[list[int]] = [[]]
     used = first
-    for column, its_width in enumerate(widths, 1):
+    for column, its_width in enumerate(widths[repeated:], repeated):
         if blocks[-1] and used + 2 + its_width > width:
             blocks.append([])
             used = first
@@ -103,9 +111,7 @@ def fitted(rows: Sequence[Sequence[str]], width: int, style: Style | None = None
     for block in blocks:
         if lines:
             lines.append("")
-        lines += aligned(
-            [[name, *(row[at] for at in block)] for name, row in zip(names, rows, strict=True)], style=style
-        )
+        lines += aligned([[*row[:repeated], *(row[at] for at in block)] for row in shown], left, style)
     return lines
 
 

@@ -37,8 +37,8 @@ def command(
     Example:
       cranfield explain builtin:qrels builtin:meaning graded-relevance -m P -m nDCG -k 5
     """
-    from cranfield.explanation import Explanation, explain, without_cutoff
-    from cranfield.show.explanation import as_json, text
+    from cranfield.explanation import Explanation, explain, explanation_text, without_cutoff
+    from cranfield.show.explanation import as_json
 
     for path in imports:
         options.run_file(path)
@@ -48,4 +48,4 @@ def command(
     ]
     shown: Explanation = explain(qrels, run, query, chosen, k, policy=options.chosen_policy(**policy))
     data = form == "json"
-    output.write([as_json(shown) if data else text(shown, output.width())], file, data=data)
+    output.write([as_json(shown) if data else explanation_text(shown, output.width())], file, data=data)
