@@ -161,7 +161,7 @@ def wrapped(
         break_on_hyphens=False,
         break_long_words=break_words,
     )
-    return lines or [head.rstrip()]
+    return lines or [head.rstrip()] * bool(head.strip())
 
 
 def folded(text: str, separator: str, width: int) -> list[str]:

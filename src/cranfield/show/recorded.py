@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cranfield.layout import count, visible
 from cranfield.systems.recording import Recorded
 
 _SHOWN = 5
@@ -18,7 +19,7 @@ def recorded_lines(recorded: Recorded) -> Iterator[str]:
     if recorded.short:
         notes.append(f"{recorded.short} with fewer than {recorded.k}")
     if recorded.retried:
-        notes.append(f"{recorded.retried} attempts repeated")
+        notes.append(f"{count(recorded.retried, 'attempt')} repeated")
     if notes:
         yield f"  {', '.join(notes)}"
     if recorded.latency:
@@ -26,23 +27,24 @@ def recorded_lines(recorded: Recorded) -> Iterator[str]:
         yield f"  latency  {points}"
     if recorded.unknown:
         listed = ", ".join(recorded.unknown_ids) + (", …" if recorded.unknown > len(recorded.unknown_ids) else "")
-        yield f"  warning: {recorded.unknown} documents are not in the corpus: {listed}"
+        yield f"  warning: {count(recorded.unknown, 'document is', 'documents are')} not in the corpus: {listed}"
     yield from failure_lines(recorded)
 
 
 def failure_lines(recorded: Recorded) -> Iterator[str]:
     """The queries that failed, the first few with their reason."""
     if recorded.failed:
-        yield f"  {len(recorded.failed)} failed; they are not in the run:"
+        failed = count(len(recorded.failed), "query failed and is", "queries failed and are")
+        yield f"  {failed} not in the run:"
         for query, error in list(recorded.failed.items())[:_SHOWN]:
-            yield f"    {query}: {error.partition(chr(10))[0]}"
+            yield f"    {visible(query)}: {visible(error.partition(chr(10))[0])}"
         if len(recorded.failed) > _SHOWN:
             yield f"    … and {len(recorded.failed) - _SHOWN} more, in {recorded.path}.json"
         hints = {error.partition("\nHint: ")[2] for error in recorded.failed.values()} - {""}
         for hint in sorted(hints):
             yield f"    Hint: {hint}"
     if recorded.gave_up:
-        yield f"  gave up: {recorded.not_asked} queries were not asked"
+        yield f"  gave up: {count(recorded.not_asked, 'query was', 'queries were')} not asked"
 
 
 def milliseconds(seconds: float) -> str:
