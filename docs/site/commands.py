@@ -23,7 +23,8 @@ as the fact with its place and a hint.
 | 2 | wrong use, input that cannot be read, or output that cannot be written |
 | 130 | interrupted |
 
-A reader that stops early, as in `cranfield … | head`, changes none of them. `cranfield trec_eval` has the exit codes of trec_eval; see [trec_eval](trec_eval.md).
+A reader that stops early, as in `cranfield … | head`, changes none of them. `cranfield trec_eval` has the exit codes
+of trec_eval; see [trec_eval](trec_eval.md).
 
 | command | |
 | --- | --- |
@@ -59,7 +60,8 @@ people open in spreadsheets, a name that begins with `=`, `+`, `-` or `@` and is
 it, so that no spreadsheet computes it as a formula; `tsv`, `json` and `jsonl` hold every name as it is.
 
 Names and ids come from files. What is printed for people shows their control characters, written as in JSON
-(`\\u001b`), so that none of them reaches the terminal. Data is always UTF-8, and unchanged unless it goes to a terminal.
+(`\\u001b`), so that none of them reaches the terminal. Data is always UTF-8, and unchanged unless it goes to a
+terminal.
 
 `json` is one object, and stays as it is described here; more keys may come.
 
