@@ -54,26 +54,37 @@ class TestEveryCommand:
             assert done.returncode == 2
             assert done.stderr.endswith(b": standard output: cannot be written: %s.\n" % reason)
             assert done.stderr.count(b"\n") == 1
-        for faults in (">/dev/full 2>/dev/full", "<&- >&- 2>&-"):
-            assert shell(f"{command} {faults}").returncode == 2
 
     def test_a_reader_that_has_gone(self, shell, command):
         """The rest is for nobody, but what was found out still holds: a gate that fails fails."""
-        for unbuffered in ("", "1"):
-            done = shell(f"{command} | true; exit ${{PIPESTATUS[0]}}", PYTHONUNBUFFERED=unbuffered)
-            assert (done.returncode, done.stderr) == (COMMANDS[command], b"")
+        done = shell(f"{command} | true; exit ${{PIPESTATUS[0]}}", PYTHONUNBUFFERED="1")
+        assert (done.returncode, done.stderr) == (COMMANDS[command], b"")
 
     def test_what_it_does_not_need(self, shell, command):
         """Standard input and error may be closed, and the encoding may be one that lacks letters."""
         usual = shell(command)
         assert usual.returncode == COMMANDS[command]
-        closed = shell(f"{command} <&- 2>&-")
+        closed = shell(f"{command} <&- 2>&-", PYTHONIOENCODING="ascii")  # which nobody means who has letters to print
         assert (closed.returncode, closed.stdout) == (usual.returncode, usual.stdout)
-        narrow = shell(command, PYTHONIOENCODING="ascii")  # which nobody means who has letters to print
-        assert (narrow.returncode, narrow.stdout) == (usual.returncode, usual.stdout)
-        bare = shell(command, LC_ALL="C", PYTHONCOERCECLOCALE="0", PYTHONUTF8="0")
-        assert (bare.returncode, bare.stdout) == (usual.returncode, usual.stdout)
-        assert shell(command, PYTHONIOENCODING="latin-1").returncode == usual.returncode
+
+
+COMPARE = f"{PROGRAM} compare builtin:qrels builtin:keywords builtin:meaning"
+
+
+def test_several_faults_at_once(shell):
+    for faults in (">/dev/full 2>/dev/full", "<&- >&- 2>&-", ">/dev/full 2>&-"):
+        assert shell(f"{COMPARE} {faults}").returncode == 2
+    assert shell(f"{COMPARE} | true; exit ${{PIPESTATUS[0]}}").returncode == 0  # the pipe breaks at the very end
+
+
+def test_encodings(shell):
+    usual = shell(COMPARE)
+    assert "▲".encode() in usual.stdout
+    bare = shell(COMPARE, LC_ALL="C", PYTHONCOERCECLOCALE="0", PYTHONUTF8="0")
+    assert (bare.returncode, bare.stdout) == (0, usual.stdout)
+    narrow = shell(COMPARE, PYTHONIOENCODING="latin-1:strict")
+    assert (narrow.returncode, narrow.stdout.count(b"\n")) == (0, usual.stdout.count(b"\n"))
+    assert rb"\u25b2" in narrow.stdout
 
 
 def test_data_is_utf_8_whatever_the_encoding(shell, tmp_path):

@@ -15,7 +15,7 @@ from cranfield.cli import options, output
 @click.option("-k", type=click.IntRange(1), default=10, help="How many ranks to show [10].")
 @options.policy
 @click.option("--format", "form", type=click.Choice(("table", "json")), default="table", help="What to print [table].")
-@click.option("-o", "--output", "file", metavar="FILE", help="Write to a file.")
+@click.option("-o", "--output", "file", type=options.FILE, metavar="FILE", help="Write to a file.")
 def command(
     qrels: str,
     run: str,

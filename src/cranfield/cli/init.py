@@ -28,7 +28,7 @@ def command(collection: str | None) -> None:
     path = Path(SETTINGS_FILE)
     if path.exists():
         raise InputError(str(path), "this file exists and was left as it is.", hint="move it away first")
-    name = collection or _found()
+    name = _found() if collection is None else collection
     opened = open_collection(name)
     path.write_text(project_template(name, corpus=opened.corpus is not None), encoding="utf-8")
     judged = len(opened.judged_queries()) if opened.qrels is not None else 0

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-import gc
-import io
-
-from cranfield.cli import output, process
+import os
 
 
 def main() -> None:
     """Run the program; every error ends in a message and an exit code, never in a traceback."""
+    # All is imported in here, so that Ctrl-C is not answered by a traceback meanwhile.
+    try:
+        from cranfield.cli import process
+    except KeyboardInterrupt:
+        os._exit(130)
     process.run("cranfield", _run)
 
 
 def _run() -> int:
-    # Imported here, where Ctrl-C is not answered by a traceback.
+    import gc
+    import io
+
     import click
 
+    from cranfield.cli import output
     from cranfield.cli.commands import program
 
     gc.enable()

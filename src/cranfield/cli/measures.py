@@ -11,7 +11,12 @@ from cranfield.cli import options, output
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--bibtex", is_flag=True, help="Print the papers behind the measures as BibTeX.")
 @click.option(
-    "--import", "imports", multiple=True, metavar="FILE", help="A Python file that registers measures of your own."
+    "--import",
+    "imports",
+    type=options.FILE,
+    multiple=True,
+    metavar="FILE",
+    help="A Python file that registers measures of your own.",
 )
 def command(names: tuple[str, ...], bibtex: bool, imports: tuple[str, ...]) -> None:
     """List all measures, or tell everything about those named.

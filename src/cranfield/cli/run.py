@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from cranfield.cli import output
+from cranfield.cli import options, output
 
 
 @click.command("run")
@@ -12,7 +12,13 @@ from cranfield.cli import output
 @click.argument("queries")
 @click.option("-k", type=click.IntRange(1), default=100, show_default=True, help="Documents to ask for.")
 @click.option(
-    "-o", "--output", "file", required=True, metavar="FILE", help="The run; a table with a header if it ends in .tsv."
+    "-o",
+    "--output",
+    "file",
+    type=options.FILE,
+    required=True,
+    metavar="FILE",
+    help="The run; a table with a header if it ends in .tsv.",
 )
 @click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Queries under way at a time.")
 @click.option("--timeout", type=click.FloatRange(0.001), help="Seconds to wait for a server's answer.")

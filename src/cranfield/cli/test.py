@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from cranfield.cli import output
+from cranfield.cli import options, output
 
 
 @click.command("test")
@@ -14,7 +14,10 @@ from cranfield.cli import output
 @click.option("--config", type=click.Path(path_type=Path), default="cranfield.toml", show_default=True)
 @click.option("--worst", type=click.IntRange(0), default=3, show_default=True, metavar="N", help="Show N poor queries.")
 @click.option(
-    "--report", metavar="FILE", help="Write a page about the systems, with the texts of queries and documents."
+    "--report",
+    type=options.FILE,
+    metavar="FILE",
+    help="Write a page about the systems, with the texts of queries and documents.",
 )
 def command(systems: tuple[str, ...], config: Path, worst: int, report: str | None) -> int:
     """Ask the systems of cranfield.toml every query, measure, and compare with the accepted result.

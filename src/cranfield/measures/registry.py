@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from traceback import walk_tb
 from typing import Any, Literal
+
+import numpy as np
 
 from cranfield.errors import MeasureError
 from cranfield.judge.judgments import Numbers
@@ -103,7 +106,27 @@ class Measure:
         parameters = dict(self.parameters)
         if parameters.pop("judged_only", False):
             judged = judged.condensed
-        return self.definition.function(judged, **parameters)
+        if _comes_with_us(self.definition.function):
+            return self.definition.function(judged, **parameters)
+        return self._of_your_own(judged, parameters)
+
+    def _of_your_own(self, judged: Any, parameters: dict[str, Any]) -> Numbers:
+        """The same for a measure that cranfield knows nothing of: it may fail, or give something else."""
+        try:
+            values: Numbers = np.asarray(self.definition.function(judged, **parameters), dtype=np.float64)
+        except (Exception, SystemExit) as error:
+            code = self.definition.function.__code__
+            lines = [line for frame, line in walk_tb(error.__traceback__) if frame.f_code is code]
+            raise MeasureError(
+                f"the measure {self.name} failed: {type(error).__name__}: {error}.",
+                hint=f"look at {code.co_filename}:{lines[-1] if lines else code.co_firstlineno}",
+            ) from error
+        if values.shape != (len(judged),):
+            raise MeasureError(
+                f"the measure {self.name} gives an array of shape {values.shape} for {len(judged)} queries.",
+                hint="a measure gives one number for each query",
+            )
+        return values
 
     def replace(self, **parameters: Any) -> Measure:
         """The same measure with other parameters."""
