@@ -7,6 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cranfield import InputError, Judgments, Policy, evaluate, explain
+from cranfield.explanation import HEAD, explanation_text
+from cranfield.layout import columns
 from tests import generated, oracle
 from tests.generated import trec_run
 
@@ -70,3 +72,57 @@ def test_files_and_frames(tmp_path):
     with pytest.raises(InputError, match=r"there is no query '3' in it"):
         explain(qrels, run, "3")
     assert max(map(len, str(explain(qrels, run, "1")).splitlines())) <= 80
+
+
+ODD = {"q 1": {"a b": 2, "c, d": 1, "\x1b[2Je\nf": 1, "検索" * 9: 3, "x" * 200: 2}}
+NAMES = (
+    ["P", "R", "nDCG"],
+    ["nDCG(gain=exponential, judged_only=True)", "DCG(gain={1:3,2:9}, base=3)", "RBP(p=0.8)", "nDCG"],
+    ["CG"],
+)
+
+
+@pytest.mark.parametrize("measures", NAMES)
+@pytest.mark.parametrize("width", [None, 20, 40, 80, 120, 300])
+def test_every_cell_is_under_its_head(measures, width):
+    """Whatever blanks and commas the ids and the measures hold, and however narrow the terminal is."""
+    shown = explain(ODD, {"q 1": list(ODD["q 1"])}, "q 1", measures)
+    title, *lines = (explanation_text(shown, width) if width else str(shown)).split("\n")
+    assert title == "query q 1"
+    heads = [at for at, line in enumerate(lines) if line.startswith("rank")]
+    found = {}
+    for at in heads:
+        head, *rows = lines[at : at + 1 + len(shown.positions)]
+        names = [name for name in (*HEAD, *shown.measures) if f"  {name}  " in f"  {head}  "]
+        assert names[:2] == ["rank", "document"]
+        assert "  ".join(names).split() == head.split()
+        assert width is None or columns(head) <= width or len(names) == 3
+        for row, place in zip(rows, shown.positions, strict=True):
+            row = "".join(letter + "." * (columns(letter) - 1) for letter in row)  # a letter for each column
+            assert int(row[: len("rank")]) == place.rank
+            for name in names[2:]:
+                end = f"{head}  ".index(f"  {name}  ") + 2 + len(name)
+                assert row[end : end + 1].strip() == ""
+                found[name, place.rank] = row[:end].split()[-1]
+    for place in shown.positions:
+        expected = {"grade": f"{place.grade:g}", **{name: f"{value:.4f}" for name, value in place.values.items()}}
+        for name, value in expected.items():
+            assert found[name, place.rank] == value
+    assert not any(sign in "\n".join(lines) for sign in "\x1b\r")
+    assert str(shown).count("\n") == len(shown.positions) + 2 + (len(set(shown.gains.values())) > 1)
+
+
+def test_a_table_that_fits_is_the_same_for_a_terminal():
+    shown = explain({"q": {"a": 2}}, {"q": ["x", "a"]}, "q")
+    assert explanation_text(shown, 80) == str(shown)
+
+
+def test_the_gain_is_that_of_the_first_measure_that_has_one():
+    one = explain([3, 2], measures="P DCG nDCG")
+    assert [place.gain for place in one.positions] == [3, 2]
+    assert one.gains == {"DCG": "linear", "nDCG": "linear"}
+    assert "gain:" not in str(one)
+    other = explain([3, 2], measures="P nDCG(gain=exponential) DCG Q(gain=exponential) CG(gain={2:5})")
+    assert [place.gain for place in other.positions] == [7, 3]
+    assert "\ngain: exponential, as in nDCG(gain=exponential); not that of DCG, CG(gain={2:5})\n" in str(other)
+    assert explain([3], measures="P").gains == {}

@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from cranfield.cli.main import COMMANDS, program
+from cranfield.cli.commands import COMMANDS, program
 
 HEAD = """\
 # The command line
@@ -20,10 +20,11 @@ as the fact with its place and a hint.
 | --- | --- |
 | 0 | fine |
 | 1 | a check, a test or a gate failed |
-| 2 | wrong use, or input that cannot be read |
+| 2 | wrong use, input that cannot be read, or output that cannot be written |
 | 130 | interrupted |
 
-`cranfield trec_eval` has the exit codes of trec_eval; see [trec_eval](trec_eval.md).
+A reader that stops early, as in `cranfield … | head`, changes none of them. `cranfield trec_eval` has the exit codes
+of trec_eval; see [trec_eval](trec_eval.md).
 
 | command | |
 | --- | --- |
@@ -54,6 +55,13 @@ the same table for papers and pull requests, the best value in bold.
 
 `tsv`, `csv` and `jsonl` have one line for each value, with all its digits: `run`, `query_id`, `measure`, `value`. The
 query `all` stands for the mean, `all:SEGMENT` for that of a segment; with `-q` the values of the queries come first.
+A cell that holds a separator, a quote or the end of a line is in quotes, as every CSV reader expects. In `csv`, which
+people open in spreadsheets, a name that begins with `=`, `+`, `-` or `@` and is not a number has an apostrophe before
+it, so that no spreadsheet computes it as a formula; `tsv`, `json` and `jsonl` hold every name as it is.
+
+Names and ids come from files. What is printed for people shows their control characters, written as in JSON
+(`\\u001b`), so that none of them reaches the terminal. Data is always UTF-8, and unchanged unless it goes to a
+terminal.
 
 `json` is one object, and stays as it is described here; more keys may come.
 

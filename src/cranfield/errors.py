@@ -4,7 +4,7 @@
     ├── InputError        a source that cannot be read as what it should be; also a ValueError
     │   └── DuplicateError  a document that stands twice for one query
     ├── OutputError       a file that cannot be written
-    ├── MeasureError      a measure or a parameter of one that does not exist; also a ValueError
+    ├── MeasureError      a measure or parameter that does not exist, or one of yours that fails; also a ValueError
     ├── PolicyError       a policy setting that does not exist; also a ValueError
     ├── ComparisonError   evaluations that cannot be compared, or not that way; also a ValueError
     ├── MissingLibrary    an optional library that is not installed; also an ImportError
@@ -57,7 +57,7 @@ class InputError(CranfieldError, ValueError):
     def __init__(self, source: str, fact: str, *, line: int | None = None, hint: str = "") -> None:
         self.source = source
         self.line = line
-        place = f"{source}:{line}" if line else source
+        place = f"{source}:{line}" if line else source or "''"
         super().__init__(f"{place}: {fact}", hint=hint)
 
 
@@ -86,11 +86,11 @@ class OutputError(CranfieldError):
 
     def __init__(self, target: str, fact: str, *, hint: str = "") -> None:
         self.target = target
-        super().__init__(f"{target}: {fact}", hint=hint)
+        super().__init__(f"{target or repr('')}: {fact}", hint=hint)
 
 
 class MeasureError(CranfieldError, ValueError):
-    """A measure, or a parameter of one, that does not exist.
+    """A measure, or a parameter of one, that does not exist; or a measure of your own that fails.
 
     >>> import cranfield
     >>> cranfield.parse_measure("nDCG@0")

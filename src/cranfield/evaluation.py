@@ -278,7 +278,8 @@ def value(measure: str | Measure, grades: Sequence[float | None], missed: Sequen
 
 def run_name(source: str) -> str:
     """The name of a run: its file without folder and extensions."""
-    name = os.path.basename(source).removeprefix("builtin:")
+    # Bytes that are not UTF-8 are written out: a name goes into files, pages and pictures, which cannot hold them.
+    name = os.path.basename(source).removeprefix("builtin:").encode(errors="backslashreplace").decode()
     for _ in range(2):
         stem, extension = os.path.splitext(name)
         if stem and extension.lower() in _RUN_EXTENSIONS:

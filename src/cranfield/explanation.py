@@ -12,8 +12,10 @@ from cranfield.judge.judgments import Judgments, Numbers
 from cranfield.judge.order import rankings_of
 from cranfield.judge.policy import Policy
 from cranfield.judge.ranks import JudgedRanks
+from cranfield.layout import aligned, columns, fitted, shortened, visible, wrapped
 from cranfield.measures import Measure, parse_measures
 from cranfield.measures.arithmetic import gains
+from cranfield.measures.parameters import GainMap
 from cranfield.read.source import open_source
 
 
@@ -42,35 +44,78 @@ class Explanation(NamedTuple):
     measures: tuple[str, ...]
     positions: tuple[Position, ...]
     ideal: tuple[tuple[str, float], ...]
+    gains: dict[str, str]  # of each measure that has one; that of the first is the gain of the positions
 
     def __str__(self) -> str:
-        head = ("rank", "document", "grade", "gain", "log2(i+1)", "gain/log2", *self.measures)
-        rows = [head]
-        for place in self.positions:
-            grade = "-" if place.grade is None else f"{place.grade:g}"
-            values = (f"{place.values[name]:.4f}" for name in self.measures)
-            share = place.gain / place.discount
-            rows.append(
-                (
-                    str(place.rank),
-                    place.doc_id,
-                    grade,
-                    f"{place.gain:g}",
-                    f"{place.discount:.4f}",
-                    f"{share:.4f}",
-                    *values,
-                )
-            )
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [
-            "  ".join(
-                text.ljust(width) if at == 1 else text.rjust(width)
-                for at, (text, width) in enumerate(zip(row, widths, strict=True))
-            ).rstrip()
-            for row in rows
-        ]
-        ideal = ", ".join(f"{document} ({grade:g})" for document, grade in self.ideal[: len(self.positions)])
-        return "\n".join([f"query {self.query_id}" if self.query_id else "ranking", *lines, f"ideal order: {ideal}"])
+        return "\n".join([_title(self), *aligned(_rows(self), left=(DOCUMENT,)), *_gain_note(self), _ideal(self)])
+
+
+HEAD = ("rank", "document", "grade", "gain", "log2(i+1)", "gain/log2")
+DOCUMENT = HEAD.index("document")
+# What can be left out where the terminal is narrow, first to last: the rest follows from the grade and the rank.
+SPARE = ("log2(i+1)", "gain/log2", "gain")
+NARROW = 12  # columns that a document has at least
+
+
+def explanation_text(explanation: Explanation, width: int) -> str:
+    """The same in lines that fit: long ids are cut short, and columns left out that follow from others.
+
+    Where that does not help, nothing is left out, and some columns stand below the others.
+    """
+    rows = _rows(explanation)
+    for left_out in range(len(SPARE) + 1):
+        kept = [at for at, name in enumerate(rows[0]) if name not in SPARE[:left_out]]
+        fewer = [[row[at] for at in kept] for row in rows]
+        room = width - _others(fewer)
+        if room >= NARROW:
+            rows = [[shortened(cell, room) if at == DOCUMENT else cell for at, cell in enumerate(row)] for row in fewer]
+            break
+    lines = fitted(rows, width, repeated=DOCUMENT + 1, left=(DOCUMENT,))
+    notes = _gain_note(explanation) if "gain" in rows[0] else []
+    below = [line for note in (*notes, _ideal(explanation)) for line in wrapped(note, hang=2, width=width)]
+    return "\n".join([_title(explanation), *lines, *below])
+
+
+def _rows(explanation: Explanation) -> list[list[str]]:
+    """The table, a row for each position: every cell is a text, and none is aligned yet."""
+    return [[*HEAD, *explanation.measures], *(_row(place, explanation.measures) for place in explanation.positions)]
+
+
+def _row(place: Position, measures: tuple[str, ...]) -> list[str]:
+    return [
+        str(place.rank),
+        place.doc_id,
+        "-" if place.grade is None else f"{place.grade:g}",
+        f"{place.gain:g}",
+        f"{place.discount:.4f}",
+        f"{place.gain / place.discount:.4f}",
+        *(f"{place.values[name]:.4f}" for name in measures),
+    ]
+
+
+def _others(rows: list[list[str]]) -> int:
+    """The columns of the terminal that all but the documents take."""
+    widths = [max(map(columns, cells)) for cells in zip(*rows, strict=True)]
+    return sum(widths) - widths[DOCUMENT] + 2 * (len(widths) - 1)
+
+
+def _title(explanation: Explanation) -> str:
+    return f"query {visible(explanation.query_id)}" if explanation.query_id else "ranking"
+
+
+def _gain_note(explanation: Explanation) -> list[str]:
+    """Whose gain the table shows, where the measures differ in it."""
+    gains = explanation.gains
+    if len(set(gains.values())) < 2:
+        return []
+    first, *more = gains
+    others = ", ".join(name for name in more if gains[name] != gains[first])
+    return [f"gain: {gains[first]}, as in {first}; not that of {others}"]
+
+
+def _ideal(explanation: Explanation) -> str:
+    best = explanation.ideal[: len(explanation.positions)]
+    return f"ideal order: {', '.join(f'{visible(document)} ({grade:g})' for document, grade in best)}"
 
 
 def explain(
@@ -142,9 +187,9 @@ def _explanation(
     missed = [grade for document, grade in known.items() if document not in set(documents)]
     judged = JudgedRanks.of_grades(grades, missed)
     depth = min(k, len(documents))
-    columns = {_family(measure): [_at(measure, judged, rank) for rank in range(1, depth + 1)] for measure in measures}
-    kind = next((value for measure in measures for name, value in measure.parameters if name == "gain"), "linear")
-    worth: Numbers = gains(np.array([grade or 0.0 for grade in grades[:depth]]), kind)
+    values = {_family(measure): [_at(measure, judged, rank) for rank in range(1, depth + 1)] for measure in measures}
+    kinds = {_family(measure): kind for measure in measures if (kind := _gain(measure)) is not None}
+    worth: Numbers = gains(np.array([grade or 0.0 for grade in grades[:depth]]), next(iter(kinds.values()), "linear"))
     positions = tuple(
         Position(
             rank=i + 1,
@@ -152,17 +197,24 @@ def _explanation(
             grade=grades[i],
             gain=float(worth[i]),
             discount=float(np.log2(i + 2)),
-            values={name: column[i] for name, column in columns.items()},
+            values={name: column[i] for name, column in values.items()},
         )
         for i in range(depth)
     )
     place = {document: at for at, document in enumerate(documents)}
     best = sorted(known.items(), key=lambda pair: (-pair[1], place.get(pair[0], len(place))))
-    return Explanation(query_id, tuple(columns), positions, tuple(best))
+    shown = {name: str(kind) for name, kind in kinds.items()}
+    return Explanation(query_id, tuple(values), positions, tuple(best), shown)
 
 
 def _family(measure: Measure) -> str:
     return measure.name.partition("@")[0] if "cutoff" in measure.definition.kinds else measure.name
+
+
+def _gain(measure: Measure) -> str | GainMap | None:
+    """The gain of a measure, if it has one, set or not."""
+    found: str | GainMap | None = {**measure.definition.defaults, **dict(measure.parameters)}.get("gain")
+    return found
 
 
 def _at(measure: Measure, judged: JudgedRanks, rank: int) -> float:

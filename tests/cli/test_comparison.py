@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.test_program import run
 
-SCANS = "import sys; from cranfield.cli.main import program; program(sys.argv[1:], standalone_mode=False);"
+SCANS = "import sys; from cranfield.cli.commands import program; program(sys.argv[1:], standalone_mode=False);"
 
 
 @pytest.fixture

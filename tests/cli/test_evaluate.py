@@ -194,7 +194,7 @@ def test_no_colour_in_a_pipe_or_when_it_is_not_wanted(folder):
 
 def test_evaluating_imports_nothing_heavy(folder):
     code = (
-        "import sys\nfrom cranfield.cli.main import program\n"
+        "import sys\nfrom cranfield.cli.commands import program\n"
         "program(['evaluate', 'qrels.txt', 'meaning.run', '--worst', '1'], standalone_mode=False)\n"
         "heavy = {'scipy', 'pandas', 'polars', 'altair', 'torch', 'pyspark', 'pyarrow', 'narwhals', 'rich'}\n"
         "print(sorted(heavy & set(sys.modules)))"

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from cranfield.cli.main import COMMANDS
+from cranfield.cli.commands import COMMANDS
 from tests.cli.test_program import PROGRAM, run
 
 

@@ -10,9 +10,9 @@ from cranfield.show.comparison import (
     comparison_latex,
     comparison_markdown,
     comparison_text,
-    latex,
     stability_text,
 )
+from cranfield.show.escaping import latex_text
 from cranfield.show.gate import gate_junit, gate_markdown, gate_text
 from tests.comparison.made import qrels_for, random_runs
 
@@ -72,7 +72,7 @@ def test_latex_is_escaped():
     assert r"$^{\blacktriangle}$" in text
     rows = [line for line in text.splitlines() if line.endswith(r"\\")]
     assert {len(re.findall(r"(?<!\\)&", row)) for row in rows} == {2}
-    assert latex("AP × 2") == r"AP $\times$ 2"
+    assert latex_text("AP × 2") == r"AP $\times$ 2"
     letters = comparison_latex(compare(QRELS, RUNS, "RR"))
     assert r"$^{\mathrm{a}}$" in letters
 

@@ -260,7 +260,7 @@ def test_what_cannot_be_shown(tmp_path):
         made(tmp_path, None, FILES[1])
     with pytest.raises(CranfieldError, match="needs a run"):
         made(tmp_path, FILES[0], [])
-    with pytest.raises(CranfieldError, match="depth is 1 or more"):
+    with pytest.raises(CranfieldError, match="show 1 to 1,000 documents"):
         made(tmp_path, *FILES, depth=0)
     assert not (tmp_path / "report.html").exists()
 

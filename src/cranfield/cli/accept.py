@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from cranfield.cli import output
+
 
 @click.command("accept")
 @click.argument("systems", nargs=-1, metavar="[SYSTEM]...")
@@ -22,4 +24,4 @@ def command(systems: tuple[str, ...], config: Path) -> None:
     from cranfield.systems.testing import accept
 
     for name, (before, now) in accept(read_project(config), systems).items():
-        click.echo(accepted_line(name, before, now))
+        output.say(accepted_line(name, before, now))

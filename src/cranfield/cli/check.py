@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import click
 
+from cranfield.cli import output
+
 
 @click.command("check")
 @click.argument("qrels")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @click.option("--strict", is_flag=True, help="Warnings fail the check, too.")
-@click.option("--format", "output", type=click.Choice(["text", "json"]), default="text", help="How to print it.")
+@click.option("--format", "shown", type=click.Choice(["text", "json"]), default="text", help="How to print it.")
 @click.option("--run-format", help="trec, msmarco, csv, tsv, json, jsonl or parquet, if it cannot be told.")
 @click.option("--qrels-format", help="The same for the judgments.")
 def command(
-    qrels: str, runs: tuple[str, ...], strict: bool, output: str, run_format: str | None, qrels_format: str | None
+    qrels: str, runs: tuple[str, ...], strict: bool, shown: str, run_format: str | None, qrels_format: str | None
 ) -> int:
     """Find everything that is wrong with the judgments in QRELS and with RUNs.
 
@@ -28,5 +30,8 @@ def command(
     from cranfield.show.checking import check_json, check_text
 
     report = check_files(qrels, runs, format=run_format, qrels_format=qrels_format)
-    click.echo(check_json(report) if output == "json" else check_text(report))
+    if shown == "json":
+        output.write([check_json(report)], data=True)
+    else:
+        output.say(check_text(report))
     return 2 if report.unreadable else 0 if report.passes(strict=strict) else 1

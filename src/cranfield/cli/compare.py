@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from cranfield.cli import options
+from cranfield.cli import options, output
 
 
 @click.command("compare")
@@ -86,5 +86,8 @@ def command(
         qrels_format=qrels_format,
         check_ids=check_ids,
     )
-    writers = {"text": comparison_text, "markdown": comparison_markdown, "latex": comparison_latex}
-    click.echo(found.to_json() if shown == "json" else writers[shown](found))
+    if shown == "json":
+        output.write([found.to_json()], data=True)
+    else:
+        writers = {"text": comparison_text, "markdown": comparison_markdown, "latex": comparison_latex}
+        output.say(writers[shown](found))

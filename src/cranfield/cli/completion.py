@@ -5,6 +5,8 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
+from cranfield.cli import output
+
 
 @click.command("completion")
 @click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
@@ -18,4 +20,4 @@ def command(context: click.Context, shell: str) -> None:
     """
     kind = get_completion_class(shell)
     assert kind is not None
-    click.echo(kind(context.find_root().command, {}, "cranfield", "_CRANFIELD_COMPLETE").source())
+    output.write([kind(context.find_root().command, {}, "cranfield", "_CRANFIELD_COMPLETE").source()])

@@ -6,6 +6,8 @@ from typing import Literal
 
 import click
 
+from cranfield.cli import output
+
 FORMATS = click.Choice(["trec", "msmarco", "csv", "tsv", "beir", "json", "jsonl", "parquet"])
 
 
@@ -40,4 +42,4 @@ def command(
 
     done = convert_file(source, target, format=format, target_format=target_format, role=role, name=name, force=force)
     for note in done.notes:
-        click.echo(f"cranfield: {done.source}: {note}", err=True)
+        output.say(f"cranfield: {done.source}: {note}", err=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from cranfield.cli import output
+
 
 @click.command("demo")
 def command() -> None:
@@ -11,9 +13,9 @@ def command() -> None:
     from cranfield.show.demonstration import demonstration_lines
     from cranfield.systems.demonstration import demonstrate
 
+    style = output.head_style()
     for line in demonstration_lines(demonstrate()):
-        # Headings stand out on a terminal; elsewhere click leaves the colours out.
-        click.echo(click.style(line, bold=True) if line.startswith(_HEADINGS) else line)
+        output.say(style(line) if style and line.startswith(_HEADINGS) else line)
 
 
 _HEADINGS = ("run ", "Is ", "Queries ", "What ")

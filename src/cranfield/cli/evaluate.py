@@ -9,7 +9,8 @@ import click
 
 from cranfield.cli import options, output
 
-FORMATS = ("table", "tsv", "csv", "json", "jsonl", "markdown", "latex")
+DATA = ("tsv", "csv", "json", "jsonl")
+FORMATS = ("table", *DATA, "markdown", "latex")
 
 
 @click.command("evaluate")
@@ -21,13 +22,24 @@ FORMATS = ("table", "tsv", "csv", "json", "jsonl", "markdown", "latex")
     "--worst", type=click.IntRange(0), default=0, metavar="N", help="The N queries that perform worst, and why."
 )
 @click.option("--bounds", is_flag=True, help="How low and high each value could be, given what is unjudged.")
-@click.option("--by", metavar="FILE", help="Also the means of segments: a file of query and segment.")
-@click.option("--weights", metavar="FILE", help="How much each query counts: a file of query and weight.")
-@click.option("--lengths", metavar="FILE", help="Lengths of documents, for TBG and U: a file of document and length.")
-@click.option("--save", metavar="FILE", help="Save the evaluation of one run, to compare with later.")
+@click.option(
+    "--by", type=options.FILE, metavar="FILE", help="Also the means of segments: a file of query and segment."
+)
+@click.option(
+    "--weights", type=options.FILE, metavar="FILE", help="How much each query counts: a file of query and weight."
+)
+@click.option(
+    "--lengths",
+    type=options.FILE,
+    metavar="FILE",
+    help="Lengths of documents, for TBG and U: a file of document and length.",
+)
+@click.option(
+    "--save", type=options.FILE, metavar="FILE", help="Save the evaluation of one run, to compare with later."
+)
 @options.policy
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", help="What to print [table].")
-@click.option("-o", "--output", "file", metavar="FILE", help="Write to a file.")
+@click.option("-o", "--output", "file", type=options.FILE, metavar="FILE", help="Write to a file.")
 @click.option("--names", type=click.Choice(("file", "tag")), default="file", help="What runs are called by [file].")
 @options.formats
 @options.id_check
@@ -106,7 +118,7 @@ def command(
     )
     if save:
         view.evaluations[0].save(save)
-    output.write(_lines(view, form, file), file)
+    output.write(_lines(view, form, file), file, data=form in DATA)
 
 
 def _lines(view: Any, form: str, file: str | None) -> Iterable[str]:

@@ -15,7 +15,7 @@ from cranfield.cli import options, output
 @click.option("-k", type=click.IntRange(1), default=10, help="How many ranks to show [10].")
 @options.policy
 @click.option("--format", "form", type=click.Choice(("table", "json")), default="table", help="What to print [table].")
-@click.option("-o", "--output", "file", metavar="FILE", help="Write to a file.")
+@click.option("-o", "--output", "file", type=options.FILE, metavar="FILE", help="Write to a file.")
 def command(
     qrels: str,
     run: str,
@@ -37,8 +37,8 @@ def command(
     Example:
       cranfield explain builtin:qrels builtin:meaning graded-relevance -m P -m nDCG -k 5
     """
-    from cranfield.explanation import Explanation, explain, without_cutoff
-    from cranfield.show.explanation import as_json, text
+    from cranfield.explanation import Explanation, explain, explanation_text, without_cutoff
+    from cranfield.show.explanation import as_json
 
     for path in imports:
         options.run_file(path)
@@ -47,4 +47,5 @@ def command(
         for measure in without_cutoff(measures or "P R nDCG")
     ]
     shown: Explanation = explain(qrels, run, query, chosen, k, policy=options.chosen_policy(**policy))
-    output.write([as_json(shown) if form == "json" else text(shown, output.width())], file)
+    data = form == "json"
+    output.write([as_json(shown) if data else explanation_text(shown, output.width())], file, data=data)

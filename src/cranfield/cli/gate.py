@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from cranfield.cli import options
+from cranfield.cli import options, output
 
 
 @click.command("gate")
@@ -78,9 +78,9 @@ def command(
     policy = Policy(**{name: settings.pop(name) for name in POLICY if name in settings})
     result = gate(*inputs, policy=policy, format=run_format, qrels_format=qrels_format, **settings)
     if shown == "json":
-        click.echo(result.to_json())
+        output.write([result.to_json()], data=True)
     else:
-        click.echo({"text": gate_text, "markdown": gate_markdown, "junit": gate_junit}[shown](result))
+        output.say({"text": gate_text, "markdown": gate_markdown, "junit": gate_junit}[shown](result))
     return 0 if result.passed else 1
 
 
@@ -143,4 +143,4 @@ def _write_files() -> None:
     for path, content in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content, encoding="utf-8")
-        click.echo(f"wrote {path}")
+        output.say(f"wrote {path}")

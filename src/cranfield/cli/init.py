@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from cranfield.cli import output
+
 
 @click.command("init")
 @click.argument("collection", required=False)
@@ -26,13 +28,13 @@ def command(collection: str | None) -> None:
     path = Path(SETTINGS_FILE)
     if path.exists():
         raise InputError(str(path), "this file exists and was left as it is.", hint="move it away first")
-    name = collection or _found()
+    name = _found() if collection is None else collection
     opened = open_collection(name)
     path.write_text(project_template(name, corpus=opened.corpus is not None), encoding="utf-8")
     judged = len(opened.judged_queries()) if opened.qrels is not None else 0
-    click.echo(f"wrote {path}: {name}, {len(opened.queries)} queries, {judged} of them judged")
+    output.say(f"wrote {path}: {name}, {len(opened.queries)} queries, {judged} of them judged")
     own = "" if opened.corpus is not None else f"describe your system in {path}, then "
-    click.echo(f"next: {own}cranfield test; and when you like the result: cranfield accept")
+    output.say(f"next: {own}cranfield test; and when you like the result: cranfield accept")
 
 
 def _found() -> str:

@@ -1,109 +1,37 @@
-"""The program `cranfield`: its commands, and how it ends."""
+"""The program `cranfield`: how it starts and how it ends."""
 
 from __future__ import annotations
 
-import gc
-import sys
-from importlib import import_module
-
-from cranfield.cli import process
-
-# isort: split
-import click
-
-from cranfield.errors import CranfieldError
-from cranfield.version import __version__
-
-# Every command has a module of its own, imported when the command is called, and a line for `cranfield --help`.
-COMMANDS = {
-    "evaluate": "Measure one or more runs against judgments.",
-    "explain": "Show rank by rank where the values of a query come from.",
-    "measures": "List the measures, or tell everything about one.",
-    "check": "Find everything that is wrong with judgments and runs.",
-    "convert": "Write judgments or a run in another format.",
-    "compare": "Compare runs: is a difference more than chance, and could unjudged documents reverse it?",
-    "stability": "See what becomes of measures when judgments are taken away.",
-    "report": "Write one page that shows everything, for a browser.",
-    "plot": "Draw a chart of runs: SVG, PNG or PDF.",
-    "gate": "Stop a change that makes search worse, in continuous integration.",
-    "run": "Ask a live system all queries and write its run.",
-    "test": "Test the systems of cranfield.toml against the accepted result.",
-    "accept": "Make the last tested result the accepted one.",
-    "init": "Write a cranfield.toml for a collection.",
-    "trec_eval": "Evaluate a run as trec_eval does, with its options and its output.",
-    "demo": "See it work on built-in data.",
-    "completion": "Print what makes a shell complete commands and options.",
-}
-
-
-class Commands(click.Group):
-    """The commands by name, as `cranfield.cli.NAME:command`."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """In the order in which people need them."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import a command."""
-        if cmd_name not in COMMANDS:
-            return None
-        # The program of this name stands alone and knows nothing of commands.
-        module = import_module(f"cranfield.cli.{'as_trec_eval' if cmd_name == 'trec_eval' else cmd_name}")
-        command: click.Command = module.command
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
-
-
-def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if wanted:
-        from cranfield.judge.native import native
-
-        click.echo(f"cranfield {__version__} ({'native' if native else 'pure Python'} scan)")
-        context.exit()
-
-
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.option(
-    "--version",
-    is_flag=True,
-    callback=_show_version,
-    expose_value=False,
-    is_eager=True,
-    help="Show the version and which scan is in use.",
-)
-@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
-def program() -> None:
-    """Find out how good search results are, whether a change made them better, and which queries went wrong."""
+import os
 
 
 def main() -> None:
     """Run the program; every error ends in a message and an exit code, never in a traceback."""
-    debug = "--debug" in sys.argv
+    # All is imported in here, so that Ctrl-C is not answered by a traceback meanwhile.
+    try:
+        from cranfield.cli import process
+    except KeyboardInterrupt:
+        os._exit(130)
+    process.run("cranfield", _run)
+
+
+def _run() -> int:
+    import gc
+    import io
+
+    import click
+
+    from cranfield.cli import output
+    from cranfield.cli.commands import program
+
     gc.enable()
     gc.set_threshold(100_000)  # what is made in between is mostly needed until the end
     try:
-        code = program(prog_name="cranfield", standalone_mode=False) or 0
+        return program(prog_name="cranfield", standalone_mode=False) or 0
     except click.Abort:
-        code = 130
+        raise KeyboardInterrupt from None
     except click.ClickException as error:
-        error.show()
-        code = 2
-    except CranfieldError as error:
-        if debug:
-            raise
-        click.echo(f"cranfield: {error}", err=True)
-        code = 2
-    except BrokenPipeError:
-        process.close_output()
-        code = 0
-    except Exception as error:
-        if debug:
-            raise
-        click.echo(f"cranfield: this should not have happened: {type(error).__name__}: {error}", err=True)
-        click.echo("Hint: run it again as 'cranfield --debug …', and report what it prints", err=True)
-        code = 2
-    process.leave(code)
+        text = io.StringIO()
+        error.show(text)
+        output.say(text.getvalue().rstrip("\n"), err=True)
+        return 2

@@ -11,7 +11,12 @@ from cranfield.cli import options, output
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--bibtex", is_flag=True, help="Print the papers behind the measures as BibTeX.")
 @click.option(
-    "--import", "imports", multiple=True, metavar="FILE", help="A Python file that registers measures of your own."
+    "--import",
+    "imports",
+    type=options.FILE,
+    multiple=True,
+    metavar="FILE",
+    help="A Python file that registers measures of your own.",
 )
 def command(names: tuple[str, ...], bibtex: bool, imports: tuple[str, ...]) -> None:
     """List all measures, or tell everything about those named.
@@ -28,8 +33,8 @@ def command(names: tuple[str, ...], bibtex: bool, imports: tuple[str, ...]) -> N
         options.run_file(path)
     definitions = [find_definition(name) for name in names]
     if bibtex:
-        output.write([entries([each.name for each in definitions] or None).rstrip("\n")], None)
+        output.write([entries([each.name for each in definitions] or None).rstrip("\n")])
     elif definitions:
-        output.write(["\n\n\n".join(measure_text(each, output.width()) for each in definitions)], None)
+        output.write(["\n\n\n".join(measure_text(each, output.width()) for each in definitions)])
     else:
-        output.write([measures_text(output.width())], None)
+        output.write([measures_text(output.width())])

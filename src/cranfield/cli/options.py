@@ -24,12 +24,29 @@ def _all(*options: Decorator) -> Decorator:
     return decorate
 
 
+class FileName(click.ParamType[str]):
+    """The name of a file: anything but nothing, which an unset variable of a script leaves."""
+
+    name = "file"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Refuse an empty name."""
+        return value or self.fail("the name of a file is needed", param, ctx)
+
+
+FILE = FileName()
+
 measures = _all(
     click.option("-m", "--measure", "measures", multiple=True, help="A measure such as nDCG@10; may be repeated."),
     click.option("--rel", type=float, metavar="N", help="The lowest grade that is relevant, for all measures [1]."),
     click.option("--judged-only", is_flag=True, help="Leave unjudged documents out of the rankings."),
     click.option(
-        "--import", "imports", multiple=True, metavar="FILE", help="A Python file that registers measures of your own."
+        "--import",
+        "imports",
+        type=FILE,
+        multiple=True,
+        metavar="FILE",
+        help="A Python file that registers measures of your own.",
     ),
 )
 
@@ -90,17 +107,17 @@ def with_all(measure: Any, *, rel: float | None, judged_only: bool) -> Any:
 def run_file(path: str) -> None:
     """Run a user's Python file, for the measures that it registers."""
     import runpy
+    from traceback import walk_tb
 
     if not os.path.isfile(path):
         raise InputError(path, "there is no such file.", hint="--import takes the path of a Python file")
     try:
         runpy.run_path(path)
-    except Exception as error:
-        where = error.__traceback__
-        while where and where.tb_next:
-            where = where.tb_next
-        line = where.tb_lineno if where else None
-        raise InputError(path, f"{type(error).__name__}: {error}.", line=line) from error
+    except SyntaxError as error:
+        raise InputError(path, f"SyntaxError: {error.msg}.", line=error.lineno) from error
+    except (Exception, SystemExit) as error:
+        lines = [line for frame, line in walk_tb(error.__traceback__) if frame.f_code.co_filename == path]
+        raise InputError(path, f"{type(error).__name__}: {error}.", line=lines[-1] if lines else None) from error
 
 
 def expanded(runs: Sequence[str]) -> list[str]:

@@ -8,10 +8,10 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-import click
-
 from cranfield.errors import InputError
-from cranfield.show.layout import Style
+from cranfield.layout import Style, visible
+
+BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
 
 
 def width() -> int:
@@ -19,22 +19,51 @@ def width() -> int:
     return shutil.get_terminal_size((80, 24)).columns
 
 
-def head_style(file: str | None) -> Style | None:
+def say(text: str, *, err: bool = False) -> None:
+    """Print for people: a line or several."""
+    print(_shown(text), file=sys.stderr if err else sys.stdout)
+
+
+def head_style(file: str | None = None) -> Style | None:
     """How the head of a table stands out: bold on a terminal, unless NO_COLOR is set."""
-    if file or os.environ.get("NO_COLOR") or not sys.stdout.isatty():
-        return None
-    return lambda text: click.style(text, bold=True)
+    return None if file or not _styled() else lambda text: f"{BOLD}{text}{PLAIN}"
 
 
-def write(lines: Iterable[str], file: str | None) -> None:
-    """Lines to standard output, or to a file that only appears when it is complete."""
-    if file is None or file == "-":
+def write(lines: Iterable[str], file: str | None = None, *, data: bool = False) -> None:
+    """Lines to standard output, or to a file that only appears when it is complete.
+
+    Data is for programs: always UTF-8, and as it is, unless it goes to a terminal, where somebody reads it after all.
+    """
+    printed = file is None or file == "-"
+    lines = map(_encodable if data and not (printed and sys.stdout.isatty()) else _shown, lines)
+    if file is None or printed:
         for line in lines:
-            sys.stdout.write(line + "\n")
+            if data:
+                sys.stdout.buffer.write(f"{line}\n".encode())
+            else:
+                sys.stdout.write(line + "\n")
         return
     with complete(file) as path, open(path, "w", encoding="utf-8") as out:
         for line in lines:
             out.write(line + "\n")
+
+
+def _shown(text: str) -> str:
+    """What people may read: all that is printed for them passes here, and only our own codes reach the terminal."""
+    shown = visible(text, keep="\n")
+    if _styled():
+        for code in (BOLD, PLAIN):
+            shown = shown.replace(visible(code), code)
+    return shown
+
+
+def _styled() -> bool:
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+
+
+def _encodable(text: str) -> str:
+    """A text without the bytes of names that are not UTF-8: these are written out."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 @contextmanager

@@ -17,7 +17,15 @@ KINDS = (
 @click.argument("qrels", required=False)
 @click.argument("runs", nargs=-1, metavar="[RUN...]")
 @options.measures
-@click.option("-o", "--output", "file", metavar="FILE", required=True, help="Where to: .svg, .png, .pdf or .json.")
+@click.option(
+    "-o",
+    "--output",
+    "file",
+    type=options.FILE,
+    metavar="FILE",
+    required=True,
+    help="Where to: .svg, .png, .pdf or .json.",
+)
 @click.option(
     "--columns", type=click.IntRange(1, 2), metavar="1|2", help="As wide as one column of a two-column paper, or both."
 )

@@ -1,12 +1,15 @@
-"""How the programs start and end: settings that must stand before numpy is imported, and leaving without delay."""
+"""How the programs start and end: settings that must stand before numpy is imported, and exit codes."""
 
 from __future__ import annotations
 
 import gc
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NoReturn
+
+from cranfield.cli import output, standard
+from cranfield.errors import CranfieldError
 
 # What is imported stays until the end, so looking through it for garbage is wasted: a tenth of the start-up time.
 gc.disable()
@@ -14,6 +17,7 @@ gc.disable()
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # A thread that only passes through Python, as those that hash and scan do, should not have to wait for long.
 sys.setswitchinterval(0.0005)
+standard.reopen_closed()
 
 
 LARGE = 1 << 24  # bytes of a file that is worth a thread
@@ -32,17 +36,48 @@ def read_ahead(arguments: Sequence[str]) -> None:
 if sys.argv[1:2] == ["evaluate"]:
     read_ahead(sys.argv[2:])
 
-
-def close_output() -> None:
-    """Whoever read our output has gone; Python would complain once more when it flushes."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+INTERRUPTED = 130  # as a shell says it of Ctrl-C
 
 
-def leave(code: int) -> NoReturn:
-    """Leave without taking apart what the end of the process takes apart anyway."""
+def run(name: str, program: Callable[[], int]) -> NoReturn:
+    """Run a program to its end: an error is a message and the exit code 2, Ctrl-C is 130, and neither a traceback."""
     try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except BrokenPipeError:
-        pass
+        standard.guard()
+        code = _ended(name, program)
+        code = max(code, _ended(name, _flush))
+    except KeyboardInterrupt:  # also while the last of the output waits for somebody to read it
+        code = INTERRUPTED
+    # Without taking apart what the end of the process takes apart anyway.
     os._exit(code)
+
+
+def _ended(name: str, program: Callable[[], int]) -> int:
+    try:
+        return program()
+    except (Exception, SystemExit) as error:  # a file of the user's may call exit()
+        if "--debug" in sys.argv:
+            import traceback
+
+            output.say("".join(traceback.format_exception(error)).rstrip("\n"), err=True)
+        output.say(f"{name}: {_message(error)}", err=True)
+        return 2
+
+
+def _message(error: BaseException) -> str:
+    if isinstance(error, CranfieldError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return "there is not enough memory."
+    if isinstance(error, OSError) and error.strerror:
+        place = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
+        return f"{place}{error.strerror.lower()}."
+    return (
+        f"this should not have happened: {type(error).__name__}: {error}\n"
+        "Hint: run it again as 'cranfield --debug …', and report what it prints"
+    )
+
+
+def _flush() -> int:
+    sys.stdout.flush()
+    sys.stderr.flush()
+    return 0

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from cranfield.layout import visible
 from cranfield.systems.asking import Answer, Silent
 
 
@@ -43,7 +44,7 @@ def shown_progress(name: str) -> Iterator[Silent]:
             return Text(f"{task.speed:.0f}/s" if task.speed else "", style="dim")
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),  # a name may hold brackets
         BarColumn(),
         MofNCompleteColumn(),
         Rate(),
@@ -51,4 +52,4 @@ def shown_progress(name: str) -> Iterator[Silent]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        yield Bar(bar, name)
+        yield Bar(bar, visible(name))

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import click
 
-from cranfield.cli import options
+from cranfield.cli import options, output
 
 
 @click.command("report")
 @click.argument("qrels")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @options.measures
-@click.option("-o", "--output", "file", metavar="FILE", required=True, help="The page, such as report.html.")
+@click.option(
+    "-o", "--output", "file", type=options.FILE, metavar="FILE", required=True, help="The page, such as report.html."
+)
 @click.option("--title", default="How good are the results?", help="What stands at its top.")
 @click.option(
     "--collection", metavar="DIR", help="Texts of queries and documents: a folder, builtin, or ir_datasets:ID."
 )
-@click.option("--by", metavar="FILE", help="Segments, to see and to filter by: a file of query and segment.")
+@click.option(
+    "--by", type=options.FILE, metavar="FILE", help="Segments, to see and to filter by: a file of query and segment."
+)
 @click.option("--bounds", is_flag=True, help="How low and high each value could be, given what is unjudged.")
 @click.option(
     "--queries", type=click.IntRange(0), default=1000, metavar="N", help="Of how many queries to show rankings [1000]."
@@ -28,7 +32,12 @@ from cranfield.cli import options
     default=None,
     help="A chart of the measures as judgments are removed [where that takes no time].",
 )
-@click.option("--lengths", metavar="FILE", help="Lengths of documents, for TBG and U: a file of document and length.")
+@click.option(
+    "--lengths",
+    type=options.FILE,
+    metavar="FILE",
+    help="Lengths of documents, for TBG and U: a file of document and length.",
+)
 @options.policy
 @options.formats
 @options.id_check
@@ -89,6 +98,7 @@ def command(
         qrels_format=qrels_format,
         check_ids=check_ids,
     )
-    click.echo(f"{written.path}: {written.size / 1e6:.1f} MB")
+    printed = file == "-"  # then the page is on standard output, and nothing else
+    output.say(f"{written.path}: {written.size / 1e6:.1f} MB", err=printed)
     for note in written.left_out:
-        click.echo(f"  {note}")
+        output.say(f"  {note}", err=printed)

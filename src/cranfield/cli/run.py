@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import click
 
+from cranfield.cli import options, output
+
 
 @click.command("run")
 @click.argument("system")
 @click.argument("queries")
 @click.option("-k", type=click.IntRange(1), default=100, show_default=True, help="Documents to ask for.")
 @click.option(
-    "-o", "--output", required=True, metavar="FILE", help="The run: .tsv, .csv, .jsonl, .parquet, otherwise TREC's."
+    "-o",
+    "--output",
+    "file",
+    type=options.FILE,
+    required=True,
+    metavar="FILE",
+    help="The run: .tsv, .csv, .jsonl, .parquet, otherwise TREC's.",
 )
 @click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Queries under way at a time.")
 @click.option("--timeout", type=click.FloatRange(0.001), help="Seconds to wait for a server's answer.")
@@ -30,7 +38,7 @@ def command(
     system: str,
     queries: str,
     k: int,
-    output: str,
+    file: str,
     jobs: int,
     timeout: float | None,
     retries: int,
@@ -64,7 +72,7 @@ def command(
         asked = open_collection(queries)
         collection, texts = collection or asked, asked.judged_queries()
         if len(texts) < len(asked.queries):
-            click.echo(f"{queries}: {len(texts)} of {len(asked.queries)} queries are judged; only these are asked.")
+            output.say(f"{queries}: {len(texts)} of {len(asked.queries)} queries are judged; only these are asked.")
     opened = open_system(system, collection, timeout=timeout)
     to_document = collapse_by(collapse) if collapse else None
     known = collection.ids if collection and collection.corpus else None
@@ -73,7 +81,7 @@ def command(
             recorded = record(
                 opened,
                 texts,
-                output,
+                file,
                 k,
                 resume=resume,
                 force=force,
@@ -92,7 +100,7 @@ def command(
     from cranfield.show.recorded import recorded_lines
 
     for line in recorded_lines(recorded):
-        click.echo(line)
+        output.say(line)
     if not recorded.complete:
-        click.echo("  Hint: the same call with --resume asks only what is missing")
+        output.say("  Hint: the same call with --resume asks only what is missing")
         click.get_current_context().exit(1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from cranfield.cli import options
+from cranfield.cli import options, output
 
 
 @click.command("stability")
@@ -55,4 +55,7 @@ def command(
         qrels_format=qrels_format,
         check_ids=check_ids,
     )
-    click.echo(found.to_json() if shown == "json" else stability_text(found))
+    if shown == "json":
+        output.write([found.to_json()], data=True)
+    else:
+        output.say(stability_text(found))

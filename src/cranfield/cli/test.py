@@ -6,13 +6,18 @@ from pathlib import Path
 
 import click
 
+from cranfield.cli import options, output
+
 
 @click.command("test")
 @click.argument("systems", nargs=-1, metavar="[SYSTEM]...")
 @click.option("--config", type=click.Path(path_type=Path), default="cranfield.toml", show_default=True)
 @click.option("--worst", type=click.IntRange(0), default=3, show_default=True, metavar="N", help="Show N poor queries.")
 @click.option(
-    "--report", metavar="FILE", help="Write a page about the systems, with the texts of queries and documents."
+    "--report",
+    type=options.FILE,
+    metavar="FILE",
+    help="Write a page about the systems, with the texts of queries and documents.",
 )
 def command(systems: tuple[str, ...], config: Path, worst: int, report: str | None) -> int:
     """Ask the systems of cranfield.toml every query, measure, and compare with the accepted result.
@@ -33,10 +38,10 @@ def command(systems: tuple[str, ...], config: Path, worst: int, report: str | No
     results = run_test(project, shown_progress, systems)
     collection = project.open_collection()
     for line in tested_lines(results, collection, worst):
-        click.echo(line)
+        output.say(line)
     if report is not None:
         from cranfield.show.report import write_test
 
         written = write_test(report, results, collection)
-        click.echo(f"\n{written.path}: {written.size / 1e6:.1f} MB" if written else "\nnothing was answered: no report")
+        output.say(f"\n{written.path}: {written.size / 1e6:.1f} MB" if written else "\nnothing was answered: no report")
     return 0 if all(tested.passed for tested in results) else 1

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from getopt import GetoptError, gnu_getopt
 
+from cranfield.cli import output
 from cranfield.errors import CranfieldError, DuplicateError, InputError, MeasureError
 from cranfield.version import __version__
 
@@ -89,20 +90,9 @@ class Options:
 
 def main() -> None:
     """Run the program `cranfield-trec_eval`."""
-    import gc
-
     from cranfield.cli import process
 
-    try:
-        code = run(sys.argv[1:])
-        sys.stdout.flush()
-    except KeyboardInterrupt:
-        code = 130
-    except BrokenPipeError:
-        process.close_output()
-        code = 0
-    gc.enable()
-    process.leave(code)
+    process.run(NAME, lambda: run(sys.argv[1:]))
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -114,7 +104,7 @@ def run(arguments: Sequence[str]) -> int:
         return 0
     except End as end:
         if end.text:
-            print(end.text if end.code == 0 else f"{NAME}: {end.text}", file=sys.stderr if end.code else sys.stdout)
+            output.say(end.text if end.code == 0 else f"{NAME}: {end.text}", err=end.code != 0)
         return end.code
     except DuplicateError as error:
         at_reading = options.qrels_format == "qrels_jg" and error.source == options.files[0]
@@ -124,7 +114,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _fail(code: int, error: CranfieldError) -> int:
-    print(f"{NAME}: {error}", file=sys.stderr)
+    output.say(f"{NAME}: {error}", err=True)
     return code
 
 
@@ -142,7 +132,7 @@ def _set(options: Options, name: str, value: str) -> None:
         case "-h":
             options.help = True
         case "-v":
-            print(f"trec_eval version {options.version}.0 (cranfield {__version__})", file=sys.stderr)
+            output.say(f"trec_eval version {options.version}.0 (cranfield {__version__})", err=True)
             raise End(0)
         case "-q":
             options.per_query = True
@@ -252,7 +242,7 @@ def _evaluate(options: Options) -> None:
 
 def _write(lines: Iterable[str]) -> None:
     sys.stdout.flush()
-    sys.stdout.buffer.write("".join(lines).encode())
+    sys.stdout.buffer.write("".join(lines).encode(errors="surrogateescape"))
     sys.stdout.buffer.flush()
 
 

@@ -87,7 +87,7 @@ def _all_flips(d: Numbers) -> float:
 def _drawn_flips(differences: Numbers, settings: Settings) -> Numbers:
     n, draws = len(differences), settings.permutations
     total = np.abs(differences.sum(axis=0)) - _slack(differences)
-    generator = np.random.default_rng(settings.seed)
+    generator = np.random.default_rng(settings.seed % 2**64)
     hits = np.zeros(differences.shape[1], dtype=np.int64)
     for size in _blocks(draws, n):
         bits = np.unpackbits(generator.integers(0, 256, (size, (n + 7) // 8), dtype=np.uint8), axis=1, count=n)
@@ -107,7 +107,7 @@ def bootstrap(differences: Numbers, settings: Settings) -> Tested:
     n, draws = len(differences), settings.permutations
     mean, spread = differences.mean(axis=0), deviation(differences)
     centred = differences - mean
-    generator = np.random.default_rng(settings.seed)
+    generator = np.random.default_rng(settings.seed % 2**64)
     hits = np.zeros(len(mean), dtype=np.int64)
     drawn = np.empty((draws, len(mean)))
     observed = np.abs(_ratio(mean, spread))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from contextlib import closing
 from functools import partial
@@ -28,7 +29,7 @@ def first_documents(source: Source, grades: Grades, n: int, policy: Policy) -> R
 
     Lines of other queries are skipped unread, and memory stays a few blocks.
     """
-    most = n if policy.depth is None else min(n, policy.depth)
+    most = min(n, policy.depth or n, sys.maxsize)
     if isinstance(source, Text) and policy.duplicates == "error":
         found = _from_text(source, grades, most, policy)
         if found is not None:

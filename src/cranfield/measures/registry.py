@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from inspect import Parameter
+from traceback import walk_tb
 from typing import Any, Literal
 
 import numpy as np
@@ -136,8 +137,22 @@ def unchecked_values(measure: Measure, judged: Any) -> Any:
     try:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             return measure.definition.function(judged, **parameters)
-    except ArithmeticError as error:
-        raise MeasureError(f"{measure} cannot be calculated: {error}.") from None
+    except (Exception, SystemExit) as error:
+        if not _comes_with_us(measure.definition.function):
+            raise _failed(measure, error) from error
+        if isinstance(error, ArithmeticError):
+            raise MeasureError(f"{measure} cannot be calculated: {error}.") from None
+        raise
+
+
+def _failed(measure: Measure, error: BaseException) -> MeasureError:
+    """The error of a measure that cranfield knows nothing of, with the line of its function."""
+    code = getattr(measure.definition.function, "__code__", None)
+    lines = [line for frame, line in walk_tb(error.__traceback__) if frame.f_code is code]
+    place = f"{code.co_filename}:{lines[-1] if lines else code.co_firstlineno}" if code else ""
+    return MeasureError(
+        f"the measure {measure.name} failed: {type(error).__name__}: {error}.", hint=f"look at {place}" if place else ""
+    )
 
 
 def measure(

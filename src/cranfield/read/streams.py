@@ -40,7 +40,7 @@ class Stream:
             self._path = _located(os.fspath(source))
             self.name = "standard input" if self._path == "-" else os.fspath(source)
             if self._path == "-":
-                self._file = sys.stdin.buffer
+                self._file = _standard_input()
             elif os.path.exists(self._path) and not (os.path.isfile(self._path) or os.path.isdir(self._path)):
                 self._file = self._pipe = cast(BinaryIO, self._open())  # a named pipe, or the shell's <(command)
         else:
@@ -115,7 +115,7 @@ class Stream:
         if self._path is None or self._file is not None or not os.path.isfile(self._path):
             return None
         with self._open() as file:
-            return None if compression(file.read(10)) else os.path.getsize(self._path)
+            return None if compression(self._read(file, 10)) else os.path.getsize(self._path)
 
     def _by_reading_again(
         self, file: Any, first: bytes, size: int, cut: Callable[[bytes], int]
@@ -209,7 +209,7 @@ class Stream:
         assert self._path is not None
         try:
             return open(self._path, "rb", buffering=0)
-        except OSError as error:
+        except (OSError, ValueError) as error:  # a name may hold what no file can be called
             raise InputError(self.name, _reason(error), hint=_path_hint(self._path)) from error
 
     def _read(self, file: Any, size: int) -> bytes:
@@ -239,6 +239,19 @@ class _Replay:
             data = self._pipe.read(size)
             self._spool.write(data)
         return data
+
+
+_taken: list[BinaryIO] = []  # standard input, once somebody reads it
+
+
+def _standard_input() -> BinaryIO:
+    """Standard input, which gives its content to one reader only."""
+    if any(file is sys.stdin.buffer for file in _taken):
+        raise InputError(
+            "standard input", "- stands for two inputs, but can be read only once.", hint="write it to a file first"
+        )
+    _taken.append(sys.stdin.buffer)
+    return sys.stdin.buffer
 
 
 def _located(path: str) -> str:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator
 from dataclasses import asdict
 from itertools import groupby
 from typing import Any
 
 from cranfield.checking import CheckReport, JudgmentFacts, More, Problem, RunFacts, Spread
+from cranfield.layout import count, visible, wrapped
 
-WIDTH = 80
 GRADES = 8  # as many are listed
 
 
@@ -24,7 +23,7 @@ def check_text(report: CheckReport) -> str:
         suited = [_wrapped(why, f"  {name:<{width}}  ") for name, why in report.advice.recommended]
         beware = [_wrapped(warning, "  - ") for warning in report.advice.warnings]
         parts += ["\n".join([title, *lines]) for title, lines in (("Measures", suited), ("Beware", beware)) if lines]
-    parts.append(f"{_count(report.count('error'), 'error')}, {_count(report.count('warning'), 'warning')}.")
+    parts.append(f"{count(report.count('error'), 'error')}, {count(report.count('warning'), 'warning')}.")
     return "\n\n".join(parts)
 
 
@@ -69,9 +68,9 @@ def _problems(problems: tuple[Problem, ...], more: tuple[More, ...]) -> str:
 
 
 def _judgments(facts: JudgmentFacts) -> Iterator[str]:
-    yield facts.file
+    yield visible(facts.file)
     yield _wrapped(
-        f"{_count(facts.queries, 'query', 'queries')}, {_count(facts.judgments, 'judgment')}; "
+        f"{count(facts.queries, 'query', 'queries')}, {count(facts.judgments, 'judgment')}; "
         f"{_spread(facts.documents)} judged for a query, {_spread(facts.relevant)} relevant"
     )
     listed = list(facts.grades.items())
@@ -79,7 +78,7 @@ def _judgments(facts: JudgmentFacts) -> Iterator[str]:
     if listed:
         yield _wrapped(f"grades: {shown}{', …' if len(listed) > GRADES else ''}")
     if facts.no_relevant:
-        yield _wrapped(f"{_count(facts.no_relevant, 'query', 'queries')} without a relevant document")
+        yield _wrapped(f"{count(facts.no_relevant, 'query', 'queries')} without a relevant document")
     if facts.grouped:
         yield _wrapped(
             "documents have several grades, for subtopics or from several judges: for measures such as alpha_nDCG@10; "
@@ -88,24 +87,24 @@ def _judgments(facts: JudgmentFacts) -> Iterator[str]:
     if facts.never_retrieved:
         some = ", ".join(f"'{document}' (query {query})" for query, document in facts.examples[:2])
         yield _wrapped(
-            f"in no run: {_count(facts.never_retrieved, 'judged document')}, {facts.relevant_never_retrieved:,} of "
+            f"in no run: {count(facts.never_retrieved, 'judged document')}, {facts.relevant_never_retrieved:,} of "
             f"them relevant; such as {some}"
         )
 
 
 def _run(facts: RunFacts) -> Iterator[str]:
-    yield facts.file
+    yield visible(facts.file)
     yield _wrapped(
-        f"{_count(facts.queries, 'query', 'queries')}; {facts.missing:,} judged but not in the run, {facts.extra:,} "
+        f"{count(facts.queries, 'query', 'queries')}; {facts.missing:,} judged but not in the run, {facts.extra:,} "
         "not judged"
     )
-    yield _wrapped(f"{_count(facts.rows, 'document')}; {_spread(facts.documents)} for a query")
+    yield _wrapped(f"{count(facts.rows, 'document')}; {_spread(facts.documents)} for a query")
     yield _wrapped(f"{facts.judged_at_10:.0%} of the first 10 judged")
     if facts.tied:
         query, one, other = facts.tie_examples[0]
         yield _wrapped(
             f"{max(facts.tied, 0.001):.1%} of the documents share their score with another, in "
-            f"{_count(facts.tied_queries, 'query', 'queries')}; such as '{one}' and '{other}' (query {query})"
+            f"{count(facts.tied_queries, 'query', 'queries')}; such as '{one}' and '{other}' (query {query})"
         )
     else:
         yield _wrapped("no equal scores")
@@ -119,12 +118,5 @@ def _spread(spread: Spread) -> str:
     return f"{spread.least:,} to {spread.most:,} (median {spread.median:,g})"
 
 
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"1 {one}" if number == 1 else f"{number:,} {many or one + 's'}"
-
-
 def _wrapped(text: str, head: str = "  ", indent: int | None = None) -> str:
-    later = " " * (len(head) if indent is None else indent)
-    return textwrap.fill(
-        text, WIDTH, initial_indent=head, subsequent_indent=later, break_on_hyphens=False, break_long_words=False
-    )
+    return "\n".join(wrapped(text, head, hang=indent, break_words=False))  # a path can be copied as it is

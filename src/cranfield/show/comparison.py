@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Sequence
 
 from cranfield.comparison.conclusions import UNDECIDED, Comparison, Table
 from cranfield.comparison.differences import Difference
 from cranfield.comparison.power import USUAL
 from cranfield.comparison.thinning import Stability
+from cranfield.layout import WIDTH, columns, count, cut, fitted, padded, shortened, wrapped
+from cranfield.show.escaping import latex_text, markdown_text
 
-WIDTH = 80
 FEW = 3  # pairs of runs for which details are shown
 LISTED = 3  # queries that changed most, for each of them
 NAME = 24  # columns for the names of a pair; longer ones have a line of their own
@@ -20,7 +20,7 @@ def comparison_text(comparison: Comparison) -> str:
     """The whole comparison as plain text."""
     parts = [
         "\n".join(_means_lines(comparison.table())),
-        "\n".join(_wrapped(_basis(comparison))),
+        "\n".join(wrapped(_basis(comparison))),
         *(_differences_part(comparison, measure.name) for measure in comparison.measures),
         "\n".join(_legend(comparison)),
     ]
@@ -34,29 +34,12 @@ def comparison_text(comparison: Comparison) -> str:
 
 def _means_lines(table: Table) -> list[str]:
     """Runs by measures; where that is too wide, one block below the other."""
-    heads = [*table.measures, *table.judged]
-    columns = [
-        [head, *(f"{row.cells[at].value:.4f} {row.cells[at].mark}" for row in table.rows)]
-        for at, head in enumerate(table.measures)
-    ]
-    # Numbers stand under one another, and marks to the right of them.
-    columns = [[column[0], *(cell.rstrip() for cell in column[1:])] for column in columns]
-    columns += [[head, *(_share(row.judged[at]) for row in table.rows)] for at, head in enumerate(table.judged)]
-    widths = [max(map(len, column)) for column in columns]
-    names = [_short(name, 30) for name in ("run", *(row.run for row in table.rows))]
-    left = max(map(len, names))
-    lines: list[str] = []
-    at = 0
-    while at < len(heads):
-        end = at + 1
-        while end < len(heads) and left + sum(2 + width for width in widths[at : end + 1]) <= WIDTH:
-            end += 1
-        lines += [""] * bool(lines)
-        for line, name in enumerate(names):
-            cells = "".join(f"  {columns[c][line]:<{widths[c]}}" for c in range(at, end))
-            lines.append(f"{name:<{left}}{cells}".rstrip())
-        at = end
-    return [*lines, *_wrapped(table.notes[0])]
+    rows = [["run", *table.measures, *table.judged]]
+    for row in table.rows:
+        # Numbers stand under one another, and marks to the right of them.
+        marked = (f"{cell.value:.4f} {cell.mark}".rstrip() for cell in row.cells)
+        rows.append([row.run, *marked, *map(_share, row.judged)])
+    return [*fitted(rows, WIDTH, left=range(len(rows[0]))), *wrapped(table.notes[0])]
 
 
 def _basis(comparison: Comparison) -> str:
@@ -66,23 +49,26 @@ def _basis(comparison: Comparison) -> str:
 
 def _differences_part(comparison: Comparison, measure: str) -> str:
     level = f"{100 * (1 - comparison.alpha):g}%"
-    head = f"{measure:<{NAME}}{'difference':>11}{level + ' interval':>18}{'p':>8}{'p corr.':>8}{'effect':>8}"
-    lines = [head.rstrip()]
+    head = f"{'difference':>11}{level + ' interval':>18}{'p':>8}{'p corr.':>8}{'effect':>8}"
+    lines = _beside(measure, head)
     for each in comparison.of(measure):
-        name = f"{_marks(each):<3}{each.run} - {each.baseline}"
-        if len(name) > NAME:
-            lines.append(name[:WIDTH])
-            name = ""
-        lines.append(
-            f"{name:<{NAME}}{each.difference:>+11.4f}{each.low:>+10.4f}{each.high:>+8.4f}{_p(each.p):>8}"
-            f"{_p(each.adjusted):>8}{_effect(each.effect):>8}"
+        lines += _beside(
+            f"{_marks(each):<3}{each.run} - {each.baseline}",
+            f"{each.difference:>+11.4f}{each.low:>+10.4f}{each.high:>+8.4f}{_p(each.p):>8}"
+            f"{_p(each.adjusted):>8}{_effect(each.effect):>8}",
         )
         judged = [comparison.judged_of(measure, run) for run in (each.run, each.baseline)]
         seen = f"; judged {_share(judged[0])} and {_share(judged[1])}" if judged != [None, None] else ""
         lines.append(f"   queries: {each.better} better, {each.same} the same, {each.worse} worse{seen}")
         if each.reach and each.could_reverse and comparison.pairs <= FEW:
-            lines += _wrapped(f"{UNDECIDED} ({each.reach.low:+.4f} to {each.reach.high:+.4f})", "   ")
+            lines += wrapped(f"{UNDECIDED} ({each.reach.low:+.4f} to {each.reach.high:+.4f})", "   ", hang=5)
     return "\n".join(lines)
+
+
+def _beside(name: str, numbers: str) -> list[str]:
+    """Numbers beside a name, or below it where it takes their room."""
+    shown = cut(name, WIDTH)
+    return [padded(shown, NAME) + numbers] if columns(shown) <= NAME else [shown, padded("", NAME) + numbers]
 
 
 def _marks(difference: Difference) -> str:
@@ -94,22 +80,22 @@ def _legend(comparison: Comparison) -> Iterator[str]:
     interval = "of that difference alone, not corrected"
     if comparison.test == "tukey":
         interval = "of all differences of a measure together"
-    yield from _wrapped(
+    yield from wrapped(
         f"▲ ▼ significantly better, worse: p corr. is at most {comparison.alpha:g}. The interval is {interval}. "
         "Effect: the difference in standard deviations of the queries' differences (Hedges' g)."
     )
     known = [each.could_reverse for each in comparison if each.could_reverse is not None]
     if any(known):
-        yield from _wrapped(f"? {UNDECIDED}. This is said rather too often than too rarely.")
+        yield from wrapped(f"? {UNDECIDED}. This is said rather too often than too rarely.")
     if len(known) < len(comparison.differences):
-        yield from _wrapped("Whether unjudged documents could reverse a difference was not looked into for all.")
+        yield from wrapped("Whether unjudged documents could reverse a difference was not looked into for all.")
 
 
 def _changed_lines(comparison: Comparison) -> Iterator[str]:
     yield "Queries that changed most"
     for each in comparison:
-        shown = [f"{_short(change.query_id, 40)} {change.difference:+.4f}" for change in each.changed[:LISTED]]
-        yield from _wrapped(f"{each.measure}, {each.run} - {each.baseline}: {', '.join(shown) or 'none'}", "  ")
+        shown = [f"{shortened(change.query_id, 40)} {change.difference:+.4f}" for change in each.changed[:LISTED]]
+        yield from wrapped(f"{each.measure}, {each.run} - {each.baseline}: {', '.join(shown) or 'none'}", "  ", hang=4)
 
 
 def _power_lines(comparison: Comparison) -> Iterator[str]:
@@ -117,13 +103,14 @@ def _power_lines(comparison: Comparison) -> Iterator[str]:
     for measure in comparison.measures:
         widest = max(comparison.of(measure.name), key=lambda each: each.spread)
         if not widest.spread:
-            yield from _wrapped(f"{measure}: the runs do not differ, so nothing is known of the noise", "  ")
+            yield from wrapped(f"{measure}: the runs do not differ, so nothing is known of the noise", "  ", hang=4)
             continue
         sizes = [f"{row.difference:g} takes {row.queries[1]:,}" for row in comparison.query_set_sizes(measure.name)]
-        yield from _wrapped(
+        yield from wrapped(
             f"{measure}: a true difference of {widest.detectable:.4f} or more, corrected for this family. Without a "
             f"correction, a difference of {', '.join(sizes)} queries.",
             "  ",
+            hang=4,
         )
 
 
@@ -138,7 +125,7 @@ def _measures_lines(comparison: Comparison) -> Iterator[str]:
         yield f"  {each.one} and {each.other}: {_share(each.runs, 2)}, {_share(each.queries, 2)}"
     yield "How much runs agree on which queries are hard (Kendall's tau over queries)"
     for pair in comparison.run_agreement():
-        yield from _wrapped(f"{pair.one} and {pair.other}: {_share(pair.queries, 2)} by {pair.measure}", "  ")
+        yield from wrapped(f"{pair.one} and {pair.other}: {_share(pair.queries, 2)} by {pair.measure}", "  ", hang=4)
 
 
 def comparison_markdown(comparison: Comparison) -> str:
@@ -146,7 +133,7 @@ def comparison_markdown(comparison: Comparison) -> str:
     table = comparison.table()
     rows = [
         [
-            _cell(row.run),
+            markdown_text(row.run),
             *(
                 f"{'**' * cell.best}{cell.value:.4f}{'**' * cell.best}{f' {cell.mark}' if cell.mark else ''}"
                 for cell in row.cells
@@ -155,13 +142,13 @@ def comparison_markdown(comparison: Comparison) -> str:
         ]
         for row in table.rows
     ]
-    lines = markdown_table(["run", *table.measures, *table.judged], rows)
+    lines = markdown_table(["run", *map(markdown_text, (*table.measures, *table.judged))], rows)
     level = f"{100 * (1 - comparison.alpha):g}% interval"
     heads = ["measure", "difference", "", level, "p", "p corrected", "effect", "better/same/worse", "conclusion"]
     details = [
         [
-            each.measure,
-            _cell(f"{each.run} - {each.baseline}"),
+            markdown_text(each.measure),
+            markdown_text(f"{each.run} - {each.baseline}"),
             f"{each.difference:+.4f}",
             f"{each.low:+.4f} to {each.high:+.4f}",
             _p(each.p),
@@ -172,7 +159,7 @@ def comparison_markdown(comparison: Comparison) -> str:
         ]
         for each in comparison
     ]
-    notes = [f"{_sentence(table.notes[0])}.", _basis(comparison)]
+    notes = [f"{markdown_text(_sentence(table.notes[0]))}.", markdown_text(_basis(comparison))]
     return "\n".join([*lines, "", *notes, "", *markdown_table(heads, details)])
 
 
@@ -190,43 +177,27 @@ def comparison_latex(comparison: Comparison) -> str:
         r"% needs \usepackage{booktabs, amssymb}",
         rf"\begin{{tabular}}{{l{'l' * len(table.measures)}{'r' * len(table.judged)}}}",
         r"\toprule",
-        " & ".join(map(latex, ["run", *table.measures, *table.judged])) + r" \\",
+        " & ".join(map(latex_text, ["run", *table.measures, *table.judged])) + r" \\",
         r"\midrule",
     ]
     for row in table.rows:
-        cells = [latex(row.run)]
+        cells = [latex_text(row.run)]
         for cell in row.cells:
             mark = signs.get(cell.mark) or (rf"\mathrm{{{cell.mark}}}" if cell.mark else "")
             value = rf"\textbf{{{cell.value:.4f}}}" if cell.best else f"{cell.value:.4f}"
             cells.append(value + (f"$^{{{mark}}}$" if mark else ""))
         lines.append(" & ".join([*cells, *map(_share, row.judged)]) + r" \\")
-    notes = [latex(table.notes[0]), latex(_basis(comparison))]
+    notes = [latex_text(table.notes[0]), latex_text(_basis(comparison))]
     for sign, command in signs.items():
         notes = [note.replace(sign, f"${command}$") for note in notes]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *(f"% {note}" for note in notes)])
 
 
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "×": r"$\times$",
-    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-}
-
-
-def latex(text: str) -> str:
-    """Text with LaTeX's own signs escaped."""
-    return "".join(_LATEX.get(letter, letter) for letter in text)
-
-
 def stability_text(found: Stability) -> str:
     """How measures move as judgments are removed, as plain text."""
-    runs = f"{len(found.runs)} run{'s' if len(found.runs) > 1 else ''}"
-    lines = _wrapped(
-        f"{found.judgments:,} judgments of {found.queries:,} queries, {runs}. Each share is removed at random "
-        f"{found.repeats} times (seed {found.seed})."
-    )
+    judgments, queries = count(found.judgments, "judgment"), count(found.queries, "query", "queries")
+    runs, times = count(len(found.runs), "run"), "once" if found.repeats == 1 else f"{found.repeats} times"
+    lines = wrapped(f"{judgments} of {queries}, {runs}. Each share is removed at random {times} (seed {found.seed}).")
     width = max(len("measure"), *(len(name) for name in found.measures))
     lines += ["", f"{'measure':<{width}}{'removed':>9}{'mean':>9}{'spread':>9}{'change':>9}{'tau':>8}{'lowest':>8}"]
     before = ""
@@ -239,30 +210,17 @@ def stability_text(found: Stability) -> str:
             f"{'':<{width}}{row.removed:>9.0%}{row.mean:>9.4f}{row.spread:>9.4f}{change:>9}"
             f"{_share(row.tau, 3):>8}{_share(row.lowest, 3):>8}"
         )
-    lines += ["", *_wrapped("mean: over the runs and the repeats; spread: standard deviation over the repeats.")]
+    lines += ["", *wrapped("mean: over the runs and the repeats; spread: standard deviation over the repeats.")]
     if len(found.runs) > 1:
-        lines += _wrapped(
+        lines += wrapped(
             "tau: Kendall's correlation of the order of the runs with the order by all judgments, in the mean over the "
             "repeats, and the lowest. Near 1 the order of the runs is safe."
         )
     return "\n".join(lines)
 
 
-def _wrapped(text: str, indent: str = "") -> list[str]:
-    more = indent + "  " * bool(indent)
-    return textwrap.wrap(text, WIDTH, initial_indent=indent, subsequent_indent=more, break_on_hyphens=False)
-
-
 def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
-
-
-def _short(text: str, width: int) -> str:
-    return text if len(text) <= width else f"{text[: width - 1]}…"
-
-
-def _cell(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("|", "\\|")
 
 
 def _share(value: float | None, digits: int = 4) -> str:

@@ -7,7 +7,10 @@ import io
 import json
 from collections.abc import Iterator
 
+from cranfield.show.escaping import spreadsheet_text
 from cranfield.show.view import Row, View
+
+ENDING = "\r\n"  # the csv module puts a cell in quotes that holds one of these
 
 
 def as_json(view: View) -> str:
@@ -22,8 +25,12 @@ def json_lines(view: View) -> Iterator[str]:
 
 
 def separated(view: View, separator: str) -> Iterator[str]:
-    """One line for each value, under a head."""
+    """One line for each value, under a head. A cell with a separator, a quote or the end of a line is in quotes.
+
+    CSV is what people open in spreadsheets, which must not take a name for a formula.
+    """
     for row in (Row._fields, *view.rows()):
+        cells = [spreadsheet_text(cell) if isinstance(cell, str) and separator == "," else cell for cell in row]
         line = io.StringIO()
-        csv.writer(line, delimiter=separator, lineterminator="").writerow(row)
-        yield line.getvalue()
+        csv.writer(line, delimiter=separator, lineterminator=ENDING).writerow(cells)
+        yield line.getvalue().removesuffix(ENDING)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator
 
-from cranfield.show.layout import aligned
+from cranfield.layout import aligned, wrapped
 from cranfield.show.tested import miss_lines
 from cranfield.systems.demonstration import Demonstration, without_words
 
@@ -35,14 +34,16 @@ def _comparison_lines(found: Demonstration) -> Iterator[str]:
     [difference] = found.comparison
     yield "Is tuned better than plain?"
     sure = "Yes" if difference.significant else "Nobody can say yet"
-    yield from _wrapped(
+    yield from wrapped(
         f"{sure}: {difference.measure} {difference.difference:+.4f}, 95% interval {difference.low:+.4f} to "
         f"{difference.high:+.4f}, p = {difference.p:.3f} (paired t-test); {difference.better} queries better, "
-        f"{difference.same} the same, {difference.worse} worse."
+        f"{difference.same} the same, {difference.worse} worse.",
+        "  ",
     )
-    yield from _wrapped(
+    yield from wrapped(
         f"With {found.comparison.queries} queries, a true difference of {difference.detectable:.3f} would be noticed "
-        "four times out of five; more queries would show smaller ones."
+        "four times out of five; more queries would show smaller ones.",
+        "  ",
     )
     for change in difference.changed[:2]:
         text = found.collection.queries[change.query_id]
@@ -53,12 +54,12 @@ def _next_lines(found: Demonstration) -> Iterator[str]:
     yield "What to try next"
     unjudged = 1 - found.evaluations[1]["Judged@10"]
     apart = without_words(found.poor)
-    yield from _wrapped(
+    yield from wrapped(
         f"Of the {len(found.poor)} worst queries, {apart} use other words than most of their relevant texts: synonyms "
         "or embeddings would help, other weights would not.",
         "- ",
     )
-    yield from _wrapped(
+    yield from wrapped(
         f"{unjudged:.0%} of the first ten documents have no judgment and count as not relevant: judge them, and the "
         "values may rise.",
         "- ",
@@ -67,7 +68,3 @@ def _next_lines(found: Demonstration) -> Iterator[str]:
     yield "    cranfield init; cranfield test; cranfield accept"
     yield "- Or measure and compare runs that you have:"
     yield "    cranfield compare qrels.txt old.run new.run"
-
-
-def _wrapped(text: str, head: str = "  ") -> list[str]:
-    return textwrap.wrap(text, 80, initial_indent=head, subsequent_indent=" " * len(head), break_on_hyphens=False)

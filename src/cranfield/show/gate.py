@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator
 
 from cranfield.comparison.checks import GatedMeasure
 from cranfield.comparison.gating import GateResult
 from cranfield.comparison.power import USUAL
-from cranfield.show.comparison import WIDTH, markdown_table
+from cranfield.layout import columns, count, cut, padded, visible, wrapped
+from cranfield.show.comparison import markdown_table
+from cranfield.show.escaping import markdown_text
 
 TESTS = {
     "t": "paired t-test",
@@ -20,10 +21,11 @@ TESTS = {
 
 def gate_text(result: GateResult) -> str:
     """What passed and what failed, what the gate could have seen, and the queries that got worse."""
-    lines = [f"{'PASSED' if result.passed else 'FAILED'}: {result.candidate} against {result.baseline}", ""]
+    names = visible(f"{result.candidate} against {result.baseline}")
+    lines = [f"{'PASSED' if result.passed else 'FAILED'}: {names}", ""]
     for check in result.checks:
-        lines += _wrapped(check.message, "  ok      " if check.passed else "  FAILED  ")
-    lines += ["", *_wrapped(f"{_basis(result)}.")]
+        lines += wrapped(check.message, "  ok      " if check.passed else "  FAILED  ")
+    lines += ["", *wrapped(f"{_basis(result)}.")]
     for measure in result.measures:
         lines += ["", *_measure_lines(measure)]
     return "\n".join(lines)
@@ -31,21 +33,22 @@ def gate_text(result: GateResult) -> str:
 
 def _basis(result: GateResult) -> str:
     over = f", {result.correction} over {len(result.measures)} measures" if len(result.measures) > 1 else ""
-    return f"{result.queries} queries; one-sided {TESTS[result.test]} at alpha {result.alpha:g}{over}"
+    return (
+        f"{count(result.queries, 'query', 'queries')}; one-sided {TESTS[result.test]} at alpha {result.alpha:g}{over}"
+    )
 
 
 def _measure_lines(seen: GatedMeasure) -> Iterator[str]:
-    yield from _wrapped(
-        f"{seen.measure}: {seen.better} queries better, {seen.same} the same, {seen.worse} worse{_judged(seen)}"
-    )
-    yield from _wrapped(f"{could_see(seen)}.", "  ")
+    better = count(seen.better, "query", "queries")
+    yield from wrapped(f"{seen.measure}: {better} better, {seen.same} the same, {seen.worse} worse{_judged(seen)}")
+    yield from wrapped(f"{could_see(seen)}.", "  ")
     if seen.worse_queries:
-        width = min(max(len("got worse"), *(len(query.query_id) for query in seen.worse_queries)), 24)
-        yield f"  {'got worse':<{width}}  {'before':>7}  {'now':>7}  what moved"
-        for query in seen.worse_queries:
-            name = query.query_id if len(query.query_id) <= width else f"{query.query_id[: width - 1]}…"
-            head = f"  {name:<{width}}  {query.baseline:>7.4f}  {query.candidate:>7.4f}  "
-            yield from _wrapped(query.moved, head)
+        names = [cut(name, 24) for name in ("got worse", *(query.query_id for query in seen.worse_queries))]
+        width = max(map(columns, names))
+        yield f"  {padded(names[0], width)}  {'before':>7}  {'now':>7}  what moved"
+        for name, query in zip(names[1:], seen.worse_queries, strict=True):
+            head = f"  {padded(name, width)}  {query.baseline:>7.4f}  {query.candidate:>7.4f}  "
+            yield from wrapped(query.moved, head)
         if seen.worse > len(seen.worse_queries):
             yield f"  … and {seen.worse - len(seen.worse_queries)} more"
 
@@ -67,22 +70,22 @@ def could_see(seen: GatedMeasure) -> str:
 
 def gate_markdown(result: GateResult) -> str:
     """The result for a comment on a change."""
-    lines = [
-        f"### {'✅' if result.passed else '❌'} {_escaped(result.candidate)} against {_escaped(result.baseline)}",
-        "",
-    ]
+    names = markdown_text(f"{result.candidate} against {result.baseline}")
+    lines = [f"### {'✅' if result.passed else '❌'} {names}", ""]
     lines += markdown_table(
-        ["check", "result"], [[_escaped(c.message), "ok" if c.passed else "**failed**"] for c in result.checks]
+        ["check", "result"], [[markdown_text(c.message), "ok" if c.passed else "**failed**"] for c in result.checks]
     )
     for seen in result.measures:
-        lines += [
-            "",
-            f"**{seen.measure}**: {seen.better} better, {seen.same} the same, {seen.worse} worse{_judged(seen)}.",
-        ]
-        lines.append(f"{could_see(seen)}.")
+        counts = f"{seen.better} better, {seen.same} the same, {seen.worse} worse{_judged(seen)}"
+        lines += ["", f"**{markdown_text(seen.measure)}**: {counts}.", f"{could_see(seen)}."]
         if seen.worse_queries:
             rows = [
-                [_escaped(query.query_id), f"{query.baseline:.4f}", f"{query.candidate:.4f}", query.moved]
+                [
+                    markdown_text(query.query_id),
+                    f"{query.baseline:.4f}",
+                    f"{query.candidate:.4f}",
+                    markdown_text(query.moved),
+                ]
                 for query in seen.worse_queries
             ]
             lines += ["", *markdown_table(["got worse", "before", "now", "what moved"], rows)]
@@ -98,23 +101,13 @@ def gate_junit(result: GateResult) -> str:
     root = ElementTree.Element("testsuites", counts)
     suite = ElementTree.SubElement(root, "testsuite", {"name": "cranfield gate", **counts})
     for check in result.checks:
-        case = ElementTree.SubElement(suite, "testcase", {"classname": "cranfield.gate", "name": check.name})
+        case = ElementTree.SubElement(suite, "testcase", {"classname": "cranfield.gate", "name": visible(check.name)})
         if not check.passed:
-            ElementTree.SubElement(case, "failure", {"message": check.message}).text = gate_text(result)
+            ElementTree.SubElement(case, "failure", {"message": visible(check.message)}).text = gate_text(result)
         else:
-            ElementTree.SubElement(case, "system-out").text = check.message
+            ElementTree.SubElement(case, "system-out").text = visible(check.message)
     ElementTree.indent(root)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(root, encoding="unicode")
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("|", "\\|")
-
-
-def _wrapped(text: str, head: str = "") -> list[str]:
-    return textwrap.wrap(
-        text, WIDTH, initial_indent=head, subsequent_indent=" " * len(head), break_on_hyphens=False
-    ) or [head.rstrip()]
 
 
 CONFIG_NAME = "cranfield-gate.toml"

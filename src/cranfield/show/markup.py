@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 from cranfield.result import Evaluation
+from cranfield.show.escaping import latex_text, markdown_text
 from cranfield.show.view import View
-
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-}
-_MARKDOWN = "\\`*_{}[]<>|#"
 
 
 def markdown(view: View) -> str:
     """A table of Markdown, between warnings about ids and notes about ties."""
     head = ["run", *view.measures]
-    lines = [line for text in view.warnings(ties=False) for line in (f"**Warning:** {_plain(text)}", "")]
-    lines += [_row([_plain(name) for name in head]), _row([":--", *["--:"] * len(view.measures)])]
+    lines = [line for text in view.warnings(ties=False) for line in (f"**Warning:** {markdown_text(text)}", "")]
+    lines += [_row([markdown_text(name) for name in head]), _row([":--", *["--:"] * len(view.measures)])]
     for label, cells in _rows(view, "**{}**"):
-        lines.append(_row([_plain(label), *cells]))
-    lines += [line for text in view.tie_warnings() for line in ("", _plain(text))]
+        lines.append(_row([markdown_text(label), *cells]))
+    lines += [line for text in view.tie_warnings() for line in ("", markdown_text(text))]
     return "\n".join(lines)
 
 
@@ -31,9 +24,9 @@ def latex(view: View) -> str:
         *(f"% warning: {' '.join(text.split())}" for text in view.warnings()),
         f"\\begin{{tabular}}{{l{'r' * len(view.measures)}}}",
         "\\toprule",
-        " & ".join(["run", *map(escaped, view.measures)]) + r" \\",
+        " & ".join(["run", *map(latex_text, view.measures)]) + r" \\",
         "\\midrule",
-        *(" & ".join([escaped(label), *cells]) + r" \\" for label, cells in _rows(view, "\\textbf{{{}}}")),
+        *(" & ".join([latex_text(label), *cells]) + r" \\" for label, cells in _rows(view, "\\textbf{{{}}}")),
         "\\bottomrule",
         "\\end{tabular}",
     ]
@@ -66,13 +59,3 @@ def _rows(view: View, bold: str) -> list[tuple[str, list[str]]]:
 
 def _row(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |"
-
-
-def _plain(text: str) -> str:
-    """A text that Markdown shows as it is."""
-    return "".join(f"\\{sign}" if sign in _MARKDOWN else sign for sign in text)
-
-
-def escaped(text: str) -> str:
-    """A text that LaTeX prints as it is."""
-    return "".join(_LATEX.get(sign, sign) for sign in text)

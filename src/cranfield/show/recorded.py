@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cranfield.layout import count, visible
 from cranfield.systems.recording import Recorded
 
 _SHOWN = 5
@@ -16,15 +17,17 @@ def recorded_lines(recorded: Recorded) -> Iterator[str]:
     if recorded.short:
         notes.append(f"{recorded.short} with fewer than {recorded.k} documents")
     if recorded.retried:
-        notes.append("1 attempt repeated" if recorded.retried == 1 else f"{recorded.retried} attempts repeated")
+        notes.append(f"{count(recorded.retried, 'attempt')} repeated")
     if notes:
         yield f"  {', '.join(notes)}"
     if recorded.latency:
         points = "  ".join(f"{name} {milliseconds(recorded.latency[name])}" for name in ("p50", "p95", "p99", "max"))
         yield f"  latency  {points}"
     if recorded.unknown:
-        listed = ", ".join(recorded.unknown_ids) + (", …" if recorded.unknown > len(recorded.unknown_ids) else "")
-        yield f"  warning: {recorded.unknown} documents are not in the corpus: {listed}"
+        listed = ", ".join(map(visible, recorded.unknown_ids)) + (
+            ", …" if recorded.unknown > len(recorded.unknown_ids) else ""
+        )
+        yield f"  warning: {count(recorded.unknown, 'document is', 'documents are')} not in the corpus: {listed}"
     yield from order_lines(recorded)
     yield from failure_lines(recorded)
 
@@ -32,33 +35,30 @@ def recorded_lines(recorded: Recorded) -> Iterator[str]:
 def order_lines(recorded: Recorded) -> Iterator[str]:
     """The queries without a document, and how the order that was returned was kept where the scores did not show it."""
     if recorded.empty:
-        listed = ", ".join(recorded.empty[:_SHOWN]) + (", …" if len(recorded.empty) > _SHOWN else "")
-        yield f"  {_queries(len(recorded.empty))} answered with no document, which counts 0: {listed}"
+        listed = ", ".join(map(visible, recorded.empty[:_SHOWN])) + (", …" if len(recorded.empty) > _SHOWN else "")
+        yield f"  {count(len(recorded.empty), 'query', 'queries')} answered with no document, which counts 0: {listed}"
     if recorded.parted:
-        yield f"  {_queries(recorded.parted)} had equal scores, lowered a little to keep the order returned"
+        queries = count(recorded.parted, "query", "queries")
+        yield f"  {queries} had equal scores, lowered a little to keep the order returned"
     if recorded.replaced:
         what = "had scores that contradict the order returned, replaced by"
-        yield f"  {_queries(recorded.replaced)} {what} falling ones"
-
-
-def _queries(count: int) -> str:
-    return f"{count} {'query' if count == 1 else 'queries'}"
+        yield f"  {count(recorded.replaced, 'query', 'queries')} {what} falling ones"
 
 
 def failure_lines(recorded: Recorded) -> Iterator[str]:
     """The queries that failed, the first few with their reason."""
     if recorded.failed:
-        what = "failed and is not in the run" if len(recorded.failed) == 1 else "failed and are not in the run"
-        yield f"  {_queries(len(recorded.failed))} {what}:"
+        failed = count(len(recorded.failed), "query failed and is", "queries failed and are")
+        yield f"  {failed} not in the run:"
         for query, error in list(recorded.failed.items())[:_SHOWN]:
-            yield f"    {query}: {error.partition(chr(10))[0]}"
+            yield f"    {visible(query)}: {visible(error.partition(chr(10))[0])}"
         if len(recorded.failed) > _SHOWN:
             yield f"    … and {len(recorded.failed) - _SHOWN} more, in {recorded.path}.json"
         hints = {error.partition("\nHint: ")[2] for error in recorded.failed.values()} - {""}
         for hint in sorted(hints):
             yield f"    Hint: {hint}"
     if recorded.gave_up:
-        yield f"  gave up: {_queries(len(recorded.not_asked))} not asked"
+        yield f"  gave up: {count(len(recorded.not_asked), 'query was', 'queries were')} not asked"
 
 
 def milliseconds(seconds: float) -> str:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Sequence
 
+from cranfield.layout import WIDTH, aligned, count, cut, visible, wrapped
 from cranfield.result import Evaluation
-from cranfield.show.layout import aligned
 from cranfield.show.recorded import failure_lines, milliseconds, order_lines
 from cranfield.systems.collection import Collection
 from cranfield.systems.misses import Miss, Place, misses
 from cranfield.systems.testing import Tested
-
-WIDTH = 80
 
 
 def tested_lines(results: Sequence[Tested], collection: Collection, worst: int) -> Iterator[str]:
@@ -24,7 +21,7 @@ def tested_lines(results: Sequence[Tested], collection: Collection, worst: int) 
         yield from failure_lines(tested.recorded)
         yield from _warnings(tested)
         for check in (*(tested.gate.checks if tested.gate is not None else ()), *tested.checks):
-            yield from _wrapped(check.message, "  ok      " if check.passed else "  FAILED  ")
+            yield from wrapped(check.message, "  ok      " if check.passed else "  FAILED  ")
         yield from _got_worse(tested, collection, worst)
         if tested.evaluation and worst:
             poor = tested.evaluation.worst(n=worst)
@@ -64,13 +61,15 @@ def _warnings(tested: Tested) -> Iterator[str]:
     recorded, evaluation = tested.recorded, tested.evaluation
     if recorded.unknown:
         listed = ", ".join(recorded.unknown_ids)
-        yield from _wrapped(f"{recorded.unknown} documents are not in the corpus: {listed}", "  warning ")
+        yield from wrapped(
+            f"{count(recorded.unknown, 'document is', 'documents are')} not in the corpus: {listed}", "  warning "
+        )
     if evaluation is not None and not evaluation["Judged@10"]:
         hint = "not one of the first 10 documents is judged: are the system's ids those of the judgments?"
-        yield from _wrapped(hint, "  warning ")
+        yield from wrapped(hint, "  warning ")
     yield from order_lines(recorded)
     for note in tested.notes:
-        yield from _wrapped(note, "  note    ")
+        yield from wrapped(note, "  note    ")
 
 
 def _got_worse(tested: Tested, collection: Collection, shown: int) -> Iterator[str]:
@@ -80,19 +79,19 @@ def _got_worse(tested: Tested, collection: Collection, shown: int) -> Iterator[s
         yield ""
         yield f"  {measure.measure} got worse for {measure.worse} of {tested.recorded.queries} queries"
         for query in measure.worse_queries[: max(shown, 1)]:
-            text = _short(collection.queries.get(query.query_id, ""), 44)
-            yield f"    {query.baseline:.4f} → {query.candidate:.4f}  {query.query_id}: {text}"
-            yield from _wrapped(query.moved, "                       ")
+            text = cut(collection.queries.get(query.query_id, ""), 44)
+            yield f"    {query.baseline:.4f} → {query.candidate:.4f}  {visible(query.query_id)}: {text}"
+            yield from wrapped(query.moved, "                       ")
 
 
 def miss_lines(miss: Miss) -> Iterator[str]:
     """A query that performs poorly: what was expected and what was returned."""
     yield ""
-    yield _short(f"  {miss.poor.value:.4f}  {miss.poor.query_id}: {miss.text}", WIDTH)
-    yield from _wrapped("; ".join(filter(None, (miss.poor.reason, miss.why))), "          ")
+    yield cut(f"  {miss.poor.value:.4f}  {miss.poor.query_id}: {miss.text}", WIDTH)
+    yield from wrapped("; ".join(filter(None, (miss.poor.reason, miss.why))), "          ")
     for title, places in (("expected", miss.expected), ("returned", miss.returned)):
         for at, place in enumerate(places):
-            yield _short(f"    {title if at == 0 else '':<9} {_where(place, title)}  {_named(place)}", WIDTH)
+            yield cut(f"    {title if at == 0 else '':<9} {_where(place, title)}  {_named(place)}", WIDTH)
 
 
 def _where(place: Place, title: str) -> str:
@@ -111,11 +110,3 @@ def accepted_line(name: str, before: Evaluation | None, now: Evaluation) -> str:
     measure = next(iter(now))
     earlier = f", before {before.shown(measure)}" if before and measure in before else ""
     return f"{name}: accepted {measure} {now.shown(measure)}{earlier}"
-
-
-def _wrapped(text: str, head: str) -> list[str]:
-    return textwrap.wrap(text, WIDTH, initial_indent=head, subsequent_indent=" " * len(head), break_on_hyphens=False)
-
-
-def _short(text: str, width: int) -> str:
-    return text if len(text) <= width else f"{text[: width - 1]}…"

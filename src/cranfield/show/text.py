@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import textwrap
-
+from cranfield.layout import Style, aligned, columns, fitted, folded, shortened, visible, wrapped
 from cranfield.result import Evaluation
-from cranfield.show.layout import Style, aligned, fitted, folded, shortened
 from cranfield.show.view import View
 
 BEST = "*"
@@ -30,7 +28,7 @@ def table(view: View, width: int = 80, style: Style | None = None) -> str:
 
 
 def _wrapped(texts: list[str], width: int) -> list[str]:
-    return [line for text in texts for line in textwrap.wrap(text, width, subsequent_indent="  ")]
+    return [line for text in texts for line in wrapped(text, hang=2, width=width)]
 
 
 def _means(view: View, width: int, style: Style | None) -> list[str]:
@@ -59,7 +57,7 @@ def _bounds(view: View, width: int, style: Style | None) -> list[str]:
         rows.append([result.run, *cells])
     title = "Lowest and highest value, whatever the unjudged documents turn out to be:"
     note = [] if exact else ["~ the true bounds may be narrower"]
-    return [*textwrap.wrap(title, width), *fitted(rows, width, style), *note]
+    return [*wrapped(title, width=width), *fitted(rows, width, style), *note]
 
 
 def _segments(view: View, width: int, style: Style | None) -> list[str]:
@@ -79,7 +77,7 @@ def _queries(view: View, result: Evaluation, width: int, style: Style | None) ->
         [query, *(view.shown(value, measure) for measure, value in zip(result, values, strict=True))]
         for query, *values in zip(result.query_ids, *columns, strict=True)
     ]
-    title = f"{result.run}, query by query"
+    title = f"{visible(result.run)}, query by query"
     return [title, *fitted([["query", *result], *rows], width, style)]
 
 
@@ -87,15 +85,16 @@ def worst(view: View, result: Evaluation, width: int = 80, style: Style | None =
     """The queries of a run that perform poorly by the first measure, and what happened."""
     measure = view.measures[0]
     poor = view.poor(result)
-    title = f"{result.run}: the {len(poor)} worst queries by {measure}"
+    queries = "worst query" if len(poor) == 1 else f"{len(poor)} worst queries"
+    title = f"{result.run}: the {queries} by {measure}"
     names = [shortened(each.query_id, width * 2 // 5) for each in poor]
-    room = max(width - max([5, *map(len, names)]) - max(len(measure), 6) - 4, 20)
+    room = max(width - max([5, *map(columns, names)]) - max(len(measure), 6) - 4, 20)
     rows = [["query", measure, "what happened"]]
     for name, each in zip(names, poor, strict=True):
-        first, *rest = textwrap.wrap(each.reason, room) or [""]
+        first, *rest = wrapped(each.reason, width=room) or [""]
         rows.append([name, f"{each.value:.4f}", first])
         rows += [["", "", line] for line in rest]
-    return [*textwrap.wrap(title, width), *aligned(rows, left=(0, 2), style=style)]
+    return [*wrapped(title, width=width), *aligned(rows, left=(0, 2), style=style)]
 
 
 def _provenance(view: View, width: int) -> list[str]:
@@ -103,11 +102,11 @@ def _provenance(view: View, width: int) -> list[str]:
     counts = {result.run: result.describe_counts() for result in view.evaluations}
     shared = len(set(counts.values())) == 1
     for run, words in list(counts.items())[: 1 if shared else None]:
-        lines += textwrap.wrap(words if shared else f"{run}: {words}", width, subsequent_indent="  ")
+        lines += wrapped(words if shared else f"{run}: {words}", hang=2, width=width)
     lines += folded(view.signature(), "|", width)
     if len(view.evaluations) > 1:
         for result in view.evaluations:
             own = folded(view.own_signature(result), "|", width - 2)
-            lines += textwrap.wrap(f"{result.run}: {own[0]}", width, subsequent_indent="  ", break_on_hyphens=False)
+            lines += wrapped(f"{result.run}: {own[0]}", hang=2, width=width)
             lines += [f"  {line}" for line in own[1:]]
     return lines

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+import sys
 import threading
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -75,7 +76,7 @@ class SqliteSearch:
             rows = self._database.execute(
                 "select doc_id, -bm25(documents, 0, ?, ?) as score from documents where documents match ? "
                 "order by score desc, doc_id desc limit ?",
-                (*self._weights, expression, k),
+                (*self._weights, expression, min(k, sys.maxsize)),
             ).fetchall()
         return falling([(str(doc_id), float(score)) for doc_id, score in rows])
 

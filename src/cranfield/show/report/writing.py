@@ -26,6 +26,7 @@ from cranfield.write.target import open_target
 
 QUERIES = 1000  # whose rankings are shown
 DEPTH = 10
+DEEPEST = 1000  # every measure is computed at every cutoff down to it
 PROGRAM = ("state", "charts", "two", "queries", "start")  # the parts of the page's program, in this order
 
 
@@ -79,7 +80,7 @@ def write_report(
     segments: {query: segment}, or a file of both, for means of segments and to filter by.
     bounds: how low and high each mean could be, given what is unjudged, and whether that reverses a difference.
     queries: of how many queries, the worst first, rankings are shown.
-    depth: how many documents of a ranking.
+    depth: how many documents of a ranking, at most 1,000.
     charts: without them, the page lacks the 0.9 MB of the library that draws them.
     removal: also measure the runs with fewer judgments; by default where that takes hardly any time.
     test, correction, alpha: those of `compare`; or `comparison`, one that was made of the same evaluations.
@@ -92,8 +93,9 @@ def write_report(
     ...     Path(page.path).read_text(encoding="utf-8")[:15]
     '<!doctype html>'
     """
-    if depth < 1 or queries < 0:
-        raise CranfieldError(f"{depth} documents of {queries} queries cannot be shown.", hint="depth is 1 or more")
+    if not 1 <= depth <= DEEPEST or queries < 0:
+        hint = f"show 1 to {DEEPEST:,} documents, of 0 or more queries"
+        raise CranfieldError(f"{depth} documents of {queries} queries cannot be shown.", hint=hint)
     named = named_runs(runs)
     wanted = parse_measures(usual_measures(named, DEFAULT_MEASURES) if measures is None else measures)
     ordinary = all(measure.definition.table == "ranks" for measure in wanted)

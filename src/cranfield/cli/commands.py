@@ -1,0 +1,75 @@
+"""The commands of the program `cranfield`."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import click
+
+from cranfield.cli import output
+from cranfield.version import __version__
+
+# Every command has a module of its own, imported when the command is called, and a line for `cranfield --help`.
+COMMANDS = {
+    "evaluate": "Measure one or more runs against judgments.",
+    "explain": "Show rank by rank where the values of a query come from.",
+    "measures": "List the measures, or tell everything about one.",
+    "check": "Find everything that is wrong with judgments and runs.",
+    "convert": "Write judgments or a run in another format.",
+    "compare": "Compare runs: is a difference more than chance, and could unjudged documents reverse it?",
+    "stability": "See what becomes of measures when judgments are taken away.",
+    "report": "Write one page that shows everything, for a browser.",
+    "plot": "Draw a chart of runs: SVG, PNG or PDF.",
+    "gate": "Stop a change that makes search worse, in continuous integration.",
+    "run": "Ask a live system all queries and write its run.",
+    "test": "Test the systems of cranfield.toml against the accepted result.",
+    "accept": "Make the last tested result the accepted one.",
+    "init": "Write a cranfield.toml for a collection.",
+    "trec_eval": "Evaluate a run as trec_eval does, with its options and its output.",
+    "demo": "See it work on built-in data.",
+    "completion": "Print what makes a shell complete commands and options.",
+}
+
+
+class Commands(click.Group):
+    """The commands by name, as `cranfield.cli.NAME:command`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """In the order in which people need them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        # The program of this name stands alone and knows nothing of commands.
+        module = import_module(f"cranfield.cli.{'as_trec_eval' if cmd_name == 'trec_eval' else cmd_name}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from cranfield.judge.native import native
+
+        output.say(f"cranfield {__version__} ({'native' if native else 'pure Python'} scan)")
+        context.exit()
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.option(
+    "--version",
+    is_flag=True,
+    callback=_show_version,
+    expose_value=False,
+    is_eager=True,
+    help="Show the version and which scan is in use.",
+)
+@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
+def program() -> None:
+    """Find out how good search results are, whether a change made them better, and which queries went wrong."""

@@ -1,0 +1,185 @@
+"""Plain text for people: what is safe to print, tables that fit the terminal, paragraphs, counts."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+import unicodedata
+from collections.abc import Callable, Sequence
+from itertools import accumulate
+
+Style = Callable[[str], str]
+
+WIDTH = 80  # columns, where nobody says how many there are
+
+# What a terminal obeys instead of showing it, what turns the order of letters around, what takes no room at all, and
+# what no text holds: XML forbids some of it, UTF-8 the rest.
+_UNSEEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u200b\u2028-\u202e\u2060\u2066-\u2069\ufdd0-\ufdef\ufeff\ufffe\uffff\ud800-\udfff]"
+)
+_LETTERS = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
+
+
+def visible(text: str, keep: str = "") -> str:
+    r"""A text with its control characters written out, as JSON writes them, but for those to keep.
+
+    Names and messages come from files and servers: printed as they are, they could move the cursor, or turn red into
+    green. Letters of all languages stay.
+
+    >>> print(visible("\x1b[2Jq1\n"), visible("naïve 検索"))
+    \u001b[2Jq1\n naïve 検索
+    """
+    if text.isprintable():
+        return text
+    return _UNSEEN.sub(lambda found: found[0] if found[0] in keep else _written(found[0]), text)
+
+
+def _written(sign: str) -> str:
+    return _LETTERS.get(sign) or f"\\u{ord(sign):04x}"
+
+
+def columns(text: str) -> int:
+    """How many columns of a terminal a text takes: letters of East Asia take two, accents none.
+
+    >>> columns("abc"), columns("検索"), columns("e\u0301")
+    (3, 4, 1)
+    """
+    if text.isascii():
+        return len(text)
+    return sum(map(_columns, text))
+
+
+def _columns(letter: str) -> int:
+    if unicodedata.category(letter) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+
+
+def padded(text: str, width: int, *, right: bool = False) -> str:
+    """A text filled up with blanks to a width, behind it or, if it is to stand on the right, before it.
+
+    >>> padded("検索", 6), padded("0.25", 6, right=True)
+    ('検索  ', '  0.25')
+    """
+    blanks = " " * (width - columns(text))
+    return blanks + text if right else text + blanks
+
+
+def aligned(rows: Sequence[Sequence[str]], left: Sequence[int] = (0,), style: Style | None = None) -> list[str]:
+    """Columns of one width: those in `left` begin, the others end at one place. The style is that of the head.
+
+    >>> print("\\n".join(aligned([["run", "AP"], ["bm25", "0.25"]])))
+    run     AP
+    bm25  0.25
+    """
+    shown = [[visible(cell) for cell in row] for row in rows]
+    widths = [max(map(columns, column)) for column in zip(*shown, strict=True)]
+    lines = [
+        "  ".join(
+            padded(cell, width, right=at not in left) for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in shown
+    ]
+    return [style(lines[0]), *lines[1:]] if style else lines
+
+
+def fitted(
+    rows: Sequence[Sequence[str]],
+    width: int,
+    style: Style | None = None,
+    *,
+    repeated: int = 1,
+    left: Sequence[int] = (0,),
+) -> list[str]:
+    """The same in several blocks, one below the other, where the columns do not fit beside each other.
+
+    Every block repeats the first column, or several. The last of these is cut short where it takes more than half of
+    the width.
+    """
+    shown = [[*row[: repeated - 1], shortened(row[repeated - 1], width // 2), *row[repeated:]] for row in rows]
+    widths = [max(columns(visible(cell)) for cell in column) for column in zip(*shown, strict=True)]
+    first = sum(widths[:repeated]) + 2 * (repeated - 1)
+    blocks: list[list[int]] = [[]]
+    used = first
+    for column, its_width in enumerate(widths[repeated:], repeated):
+        if blocks[-1] and used + 2 + its_width > width:
+            blocks.append([])
+            used = first
+        blocks[-1].append(column)
+        used += 2 + its_width
+    lines: list[str] = []
+    for block in blocks:
+        if lines:
+            lines.append("")
+        lines += aligned([[*row[:repeated], *(row[at] for at in block)] for row in shown], left, style)
+    return lines
+
+
+def shortened(text: str, width: int) -> str:
+    """A text that is safe to print and fits, with its middle left out.
+
+    >>> shortened("a-very-long-query-id", 11)
+    'a-ver…ry-id'
+    """
+    shown = visible(text)
+    if columns(shown) <= width:
+        return shown
+    keep = width - 1
+    return f"{_start(shown, (keep + 1) // 2)}…{_start(shown[::-1], keep // 2)[::-1]}"
+
+
+def cut(text: str, width: int) -> str:
+    """A text that is safe to print and fits, with its end left out.
+
+    >>> cut("a very long title", 11)
+    'a very lon…'
+    """
+    shown = visible(text)
+    return shown if columns(shown) <= width else f"{_start(shown, width - 1)}…"
+
+
+def _start(text: str, width: int) -> str:
+    if text.isascii():
+        return text[:width]
+    ends = accumulate(map(_columns, text))
+    return "".join(letter for letter, end in zip(text, ends, strict=True) if end <= width)
+
+
+def wrapped(
+    text: str, head: str = "", *, hang: int | None = None, width: int = WIDTH, break_words: bool = True
+) -> list[str]:
+    """The lines of a paragraph behind a head; the later ones hang so many columns in, or below the first.
+
+    >>> wrapped("1 query got worse", "FAILED  ", width=20)
+    ['FAILED  1 query got', '        worse']
+    """
+    lines = textwrap.wrap(
+        visible(text),
+        width,
+        initial_indent=head,
+        subsequent_indent=" " * (len(head) if hang is None else hang),
+        break_on_hyphens=False,
+        break_long_words=break_words,
+    )
+    return lines or [head.rstrip()] * bool(head.strip())
+
+
+def folded(text: str, separator: str, width: int) -> list[str]:
+    """A long text cut into lines behind separators; joined again they are the text."""
+    lines = [""]
+    for piece in text.split(separator):
+        word = piece + separator
+        if lines[-1] and len(lines[-1]) + len(word) > width:
+            lines.append("")
+        lines[-1] += word
+    lines[-1] = lines[-1].removesuffix(separator)
+    return lines
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    """A number of things, in words.
+
+    >>> count(1, "query", "queries"), count(2000, "document")
+    ('1 query', '2,000 documents')
+    """
+    return f"1 {one}" if number == 1 else f"{number:,} {many or one + 's'}"

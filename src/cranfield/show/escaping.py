@@ -1,0 +1,55 @@
+"""Names inside Markdown, LaTeX and spreadsheets: each shows them as they are, and none takes them for its own signs.
+
+What stands between words in such a table must be one line, so control characters are written out first.
+"""
+
+from __future__ import annotations
+
+import re
+
+from cranfield.layout import visible
+
+_MARKDOWN = re.compile(r"[\\`*_{}\[\]<>|#&~$]")
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    # At the start of a row they would belong to the command that ends the row before.
+    "[": "{[}",
+    "*": "{*}",
+    "×": r"$\times$",
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+}
+_FORMULA = re.compile(r"[=+\-@\t\r\n]")
+_NUMBER = re.compile(r"[+-]?\d+(\.\d*)?(e[+-]?\d+)?", re.IGNORECASE)
+
+
+def markdown_text(text: str) -> str:
+    r"""A text that Markdown shows as it is, also in a table.
+
+    >>> print(markdown_text("bm25_v2 | <b>"))
+    bm25\_v2 \| \<b\>
+    """
+    return _MARKDOWN.sub(r"\\\g<0>", visible(text))
+
+
+def latex_text(text: str) -> str:
+    r"""A text that LaTeX prints as it is, also in a table.
+
+    >>> print(latex_text("50%_off & more"))
+    50\%\_off \& more
+    """
+    written = "".join(_LATEX.get(sign, sign) for sign in visible(text))
+    return re.sub("-(?=-)", "-{}", written)  # two would become one dash
+
+
+def spreadsheet_text(text: str) -> str:
+    """A text that a spreadsheet shows: behind an apostrophe where it would compute it as a formula.
+
+    >>> spreadsheet_text("=1+1"), spreadsheet_text("bm25"), spreadsheet_text("-12")
+    ("'=1+1", 'bm25', '-12')
+    """
+    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text

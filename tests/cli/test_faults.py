@@ -1,0 +1,172 @@
+"""What the program does when its surroundings fail: a full disk, a closed stream, a reader that goes, Ctrl-C."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
+
+PROGRAM = f"{sys.executable} -c 'from cranfield.cli.main import main; main()'"
+TREC_EVAL = f"{sys.executable} -c 'from cranfield.cli.trec_eval import main; main()'"
+# Each command, and how it ends when nothing is wrong.
+COMMANDS = {
+    f"{PROGRAM} evaluate builtin:qrels builtin:keywords": 0,
+    f"{PROGRAM} evaluate builtin:qrels builtin:keywords -q --format csv": 0,
+    f"{PROGRAM} explain builtin:qrels builtin:keywords graded-relevance": 0,
+    f"{PROGRAM} measures": 0,
+    f"{PROGRAM} compare builtin:qrels builtin:keywords builtin:meaning": 0,
+    f"{PROGRAM} gate builtin:qrels builtin:meaning builtin:keywords": 1,
+    f"{PROGRAM} check builtin:qrels builtin:keywords": 0,
+    f"{PROGRAM} convert builtin:qrels - --to beir": 0,
+    f"{PROGRAM} demo": 0,
+    f"{PROGRAM} completion bash": 0,
+    f"{PROGRAM} --help": 0,
+    f"{TREC_EVAL} -q qrels.txt a.run": 0,
+    f"{TREC_EVAL} -h": 0,
+}
+
+
+@pytest.fixture
+def shell(tmp_path):
+    """Runs a command line in a folder with two files, and looks at what it says."""
+    (tmp_path / "qrels.txt").write_text("q1 0 a 1\nq2 0 b 1\n")
+    (tmp_path / "a.run").write_text("q1 Q0 a 1 2 t\nq2 Q0 x 1 2 t\n")
+
+    def run(line, **settings):
+        env = {**os.environ, "PYTHONUNBUFFERED": "", **settings}
+        done = subprocess.run(["/bin/bash", "-c", line], capture_output=True, cwd=tmp_path, timeout=60, env=env)
+        assert b"Traceback" not in done.stderr, done.stderr.decode()
+        assert b"should not have happened" not in done.stderr, done.stderr.decode()
+        return done
+
+    return run
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+class TestEveryCommand:
+    def test_output_that_cannot_be_written(self, shell, command):
+        for fault, reason in ((">/dev/full", b"no space left on device"), (">&-", b"bad file descriptor")):
+            done = shell(f"{command} {fault}")
+            assert done.returncode == 2
+            assert done.stderr.endswith(b": standard output: cannot be written: %s.\n" % reason)
+            assert done.stderr.count(b"\n") == 1
+
+    def test_a_reader_that_has_gone(self, shell, command):
+        """The rest is for nobody, but what was found out still holds: a gate that fails fails."""
+        done = shell(f"{command} | true; exit ${{PIPESTATUS[0]}}", PYTHONUNBUFFERED="1")
+        assert (done.returncode, done.stderr) == (COMMANDS[command], b"")
+
+    def test_what_it_does_not_need(self, shell, command):
+        """Standard input and error may be closed, and the encoding may be one that lacks letters."""
+        usual = shell(command)
+        assert usual.returncode == COMMANDS[command]
+        closed = shell(f"{command} <&- 2>&-", PYTHONIOENCODING="ascii")  # which nobody means who has letters to print
+        assert (closed.returncode, closed.stdout) == (usual.returncode, usual.stdout)
+
+
+COMPARE = f"{PROGRAM} compare builtin:qrels builtin:keywords builtin:meaning"
+
+
+def test_several_faults_at_once(shell):
+    for faults in (">/dev/full 2>/dev/full", "<&- >&- 2>&-", ">/dev/full 2>&-"):
+        assert shell(f"{COMPARE} {faults}").returncode == 2
+    assert shell(f"{COMPARE} | true; exit ${{PIPESTATUS[0]}}").returncode == 0  # the pipe breaks at the very end
+
+
+def test_encodings(shell):
+    usual = shell(COMPARE)
+    assert "▲".encode() in usual.stdout
+    bare = shell(COMPARE, LC_ALL="C", PYTHONCOERCECLOCALE="0", PYTHONUTF8="0")
+    assert (bare.returncode, bare.stdout) == (0, usual.stdout)
+    narrow = shell(COMPARE, PYTHONIOENCODING="latin-1:strict")
+    assert (narrow.returncode, narrow.stdout.count(b"\n")) == (0, usual.stdout.count(b"\n"))
+    assert rb"\u25b2" in narrow.stdout
+
+
+def test_data_is_utf_8_whatever_the_encoding(shell, tmp_path):
+    (tmp_path / "данные.run").write_text("q1 Q0 a 1 2 t\n")
+    for form in ("csv", "tsv", "json", "jsonl"):
+        done = shell(f"{PROGRAM} evaluate qrels.txt данные.run --format {form}", PYTHONIOENCODING="latin-1")
+        assert "данные" in done.stdout.decode("utf-8")
+
+
+def test_standard_input_that_is_closed(shell):
+    for command in (
+        f"{PROGRAM} evaluate qrels.txt -",
+        f"{TREC_EVAL} qrels.txt -",
+        f"{PROGRAM} convert - x.csv --from trec",
+    ):
+        done = shell(f"{command} <&-")
+        assert done.returncode == 2
+        assert b"standard input: cannot be read: bad file descriptor." in done.stderr
+
+
+def test_a_file_does_not_take_the_place_of_a_closed_stream(shell, tmp_path):
+    """The first file that is opened gets the lowest number that is free."""
+    assert shell(f"{PROGRAM} evaluate qrels.txt a.run -o out.txt <&- >&- 2>&-").returncode == 0
+    assert b"nDCG@10" in (tmp_path / "out.txt").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "command", ["evaluate qrels.txt {}", "evaluate {} a.run", "check {} a.run", "report {} a.run -o x"]
+)
+def test_a_name_that_is_not_utf_8(shell, command):
+    done = shell(f"{PROGRAM} {command}".replace("{}", r"$'no\xff\xe9.run'"))
+    assert done.returncode == 2
+    assert rb"no\udcff\udce9.run" in done.stderr + done.stdout
+
+
+def test_a_run_of_a_name_that_is_not_utf_8(shell, tmp_path):
+    os.rename(tmp_path / "a.run", os.fsencode(tmp_path) + b"/n\xff.run")
+    for form in ("table", "csv", "json", "markdown", "latex"):
+        done = shell(f"{PROGRAM} evaluate qrels.txt n*.run --format {form}")
+        assert done.returncode == 0
+        assert b"udcff" in done.stdout
+
+
+def interrupted(command, folder, started, **options):
+    process = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.PIPE, **options)
+    try:
+        limit = time.monotonic() + 30
+        while not started.exists():
+            assert time.monotonic() < limit, "it did not start"
+            time.sleep(0.01)
+        time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=30)
+        return process.returncode, said.decode().strip()  # click ends the line of ^C
+    finally:
+        process.kill()
+        process.communicate()
+
+
+SLOW = "import pathlib, time; pathlib.Path('started').touch(); time.sleep(60)"
+
+
+@pytest.mark.parametrize("module", ["click", "numpy"])
+def test_ctrl_c_while_libraries_are_imported(tmp_path, module):
+    (tmp_path / f"{module}.py").write_text(SLOW)
+    run = "from cranfield.cli.main import main; main()"
+    command = [sys.executable, "-c", run, "evaluate", "builtin:qrels", "builtin:keywords"]
+    env = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    assert interrupted(command, tmp_path, tmp_path / "started", env=env) == (130, "")
+
+
+def test_ctrl_c_in_the_midst_of_it(tmp_path):
+    (tmp_path / "own.py").write_text(SLOW)
+    run = "from cranfield.cli.main import main; main()"
+    command = [sys.executable, "-c", run, "evaluate", "builtin:qrels", "builtin:keywords", "--import", "own.py"]
+    assert interrupted(command, tmp_path, tmp_path / "started") == (130, "")
+
+
+def test_ctrl_c_while_nobody_reads(tmp_path):
+    """The last thing that the program does is to write what it still holds, which may take for ever."""
+    run = (
+        "import pathlib, sys; from cranfield.cli import process; "
+        "process.run('cranfield', lambda: (pathlib.Path('started').touch(), sys.stdout.write('x' * 1_000_000), 0)[2])"
+    )
+    assert interrupted([sys.executable, "-c", run], tmp_path, tmp_path / "started") == (130, "")

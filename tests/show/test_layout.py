@@ -1,0 +1,68 @@
+"""Plain text for people: one thing is not "1 things", and what is cut, wrapped or padded counts what is shown."""
+
+from types import SimpleNamespace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cranfield import evaluate
+from cranfield.layout import aligned, columns, count, cut, fitted, shortened, visible, wrapped
+from cranfield.show import text
+from cranfield.show.recorded import recorded_lines
+from cranfield.show.view import View
+
+
+def test_one_is_not_many():
+    assert [count(n, "query", "queries") for n in (0, 1, 2)] == ["0 queries", "1 query", "2 queries"]
+    recorded = SimpleNamespace(
+        path="x.run",
+        answered=1,
+        queries=2,
+        system="s",
+        empty=0,
+        short=0,
+        k=10,
+        retried=1,
+        latency={},
+        unknown=1,
+        unknown_ids=("d\x1b",),
+        failed={"q\n1": "no\r\nHint: try again"},
+        gave_up="tired",
+        not_asked=1,
+    )
+    lines = list(recorded_lines(recorded))
+    assert "  1 attempt repeated" in lines
+    assert "  1 query failed and is not in the run:" in lines
+    assert r"    q\n1: no\r" in lines
+    assert "  gave up: 1 query was not asked" in lines
+    assert any(line.startswith("  warning: 1 document is not in the corpus: ") for line in lines)
+
+
+def test_the_worst_query():
+    view = View([evaluate({"1": {"a": 1}, "2": {"b": 1}}, {"1": ["a"], "2": ["x"]}, "RR")], worst=1)
+    assert "the run: the worst query by RR\n" in text.table(view)
+    assert "the run: the 2 worst queries by RR\n" in text.table(View(view.evaluations, worst=2))
+
+
+@given(st.text(max_size=40), st.integers(2, 30))
+def test_what_is_cut_fits(words, width):
+    for short in (cut(words, width), shortened(words, width)):
+        assert columns(short) <= width
+        assert short == visible(words) or "…" in short
+        assert visible(short) == short
+
+
+@given(st.lists(st.tuples(st.text(max_size=9), st.text(max_size=9)), min_size=1, max_size=4))
+def test_rows_are_lines(rows):
+    lines = aligned(rows, left=(0,))
+    assert len(lines) == len(rows)
+    widest = max(columns(visible(name)) for name, _ in rows) + 2 + max(columns(visible(cell)) for _, cell in rows)
+    assert max(map(columns, lines)) <= widest
+    assert not any("\n" in line or "\x1b" in line for line in [*lines, *fitted(rows, 12)])
+
+
+def test_paragraphs():
+    assert wrapped("a b\nc", "  - ", width=8) == [r"  - a", r"    b\nc"]
+    assert wrapped("", "  ok  ") == ["  ok"]
+    assert wrapped("", "   ") == []
+    assert wrapped("one/long/path and more", width=8, break_words=False) == ["one/long/path", "and more"]
