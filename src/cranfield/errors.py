@@ -31,9 +31,9 @@ class CranfieldError(Exception):
     """
 
     def __init__(self, fact: str, *, hint: str = "") -> None:
-        self.fact = fact
-        self.hint = hint
-        super().__init__(f"{fact}\nHint: {hint}" if hint else fact)
+        self.fact = _printable(fact)
+        self.hint = _printable(hint)
+        super().__init__(f"{self.fact}\nHint: {self.hint}" if hint else self.fact)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Errors cross process borders, whatever arguments their class takes.
@@ -54,7 +54,7 @@ class InputError(CranfieldError, ValueError):
     """
 
     def __init__(self, source: str, fact: str, *, line: int | None = None, hint: str = "") -> None:
-        self.source = source
+        self.source = _printable(source)
         self.line = line
         place = f"{source}:{line}" if line else source
         super().__init__(f"{place}: {fact}", hint=hint)
@@ -84,7 +84,7 @@ class OutputError(CranfieldError):
     """
 
     def __init__(self, target: str, fact: str, *, hint: str = "") -> None:
-        self.target = target
+        self.target = _printable(target)
         super().__init__(f"{target}: {fact}", hint=hint)
 
 
@@ -155,6 +155,11 @@ class SystemFailure(CranfieldError):
         self.retry = retry
         self.after = after
         super().__init__(fact, hint=hint)
+
+
+def _printable(text: str) -> str:
+    """A text that any file or terminal takes: half of a character, as in a file name that is not UTF-8, is escaped."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def _restored(kind: type[CranfieldError], args: tuple[Any, ...], state: dict[str, Any]) -> CranfieldError:

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from cranfield.errors import InputError
+from cranfield.read.streams import Stream
+from cranfield.write.target import write_text
 
 FORMAT = "cranfield evaluation"
 EDITION = 1
@@ -19,13 +21,7 @@ def write(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
     """Write the content of an evaluation; the file appears only when it is complete."""
     whole = {"format": FORMAT, "edition": EDITION, **content}
     lines = [f"{json.dumps(name)}: {_line(value)}" for name, value in whole.items()]
-    unfinished = f"{os.fspath(path)}.part"
-    try:
-        with open(unfinished, "w", encoding="utf-8") as file:
-            file.write("{\n" + ",\n".join(lines) + "\n}\n")
-        os.replace(unfinished, path)
-    except OSError as error:
-        raise InputError(os.fspath(path), f"cannot be written: {(error.strerror or str(error)).lower()}.") from None
+    write_text(path, "{\n" + ",\n".join(lines) + "\n}\n", force=True)
 
 
 def _line(value: Any) -> str:
@@ -39,20 +35,17 @@ def is_saved(path: Any) -> bool:
     """Whether a path is that of a saved evaluation, by how the file begins."""
     if not isinstance(path, str | os.PathLike) or not os.path.isfile(path):
         return False
-    with open(path, "rb") as file:
-        return f'"format": "{FORMAT}"'.encode() in file.read(100)
+    return f'"format": "{FORMAT}"'.encode() in Stream(path).head(100)
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     """The content of a saved evaluation; an error where it is not one, or a broken one."""
     name = os.fspath(path)
     hint = "Evaluation.save and 'cranfield evaluate --save' write such a file"
+    data = b"".join(Stream(path).chunks())
     try:
-        with open(path, encoding="utf-8") as file:
-            content = json.load(file)
-    except OSError as error:
-        raise InputError(name, f"cannot be read: {(error.strerror or str(error)).lower()}.") from None
-    except ValueError as error:
+        content = json.loads(data)
+    except (ValueError, RecursionError) as error:
         raise InputError(name, f"this is not a saved evaluation: {error}.", hint=hint) from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InputError(name, "this is not a saved evaluation.", hint=hint)

@@ -12,6 +12,7 @@ from cranfield import (
     ComparisonError,
     Evaluation,
     InputError,
+    OutputError,
     Policy,
     compare,
     compare_evaluations,
@@ -266,7 +267,7 @@ def test_broken_files_are_errors(tmp_path, change, message):
 def test_files_that_cannot_be_read_or_written(tmp_path):
     with pytest.raises(InputError, match="cannot be read"):
         Evaluation.load(tmp_path / "none.json")
-    with pytest.raises(InputError, match="cannot be written"):
+    with pytest.raises(OutputError, match="cannot be written"):
         evaluate(QRELS, RUNS["run0"], "RR").save(tmp_path / "none" / "x.json")
 
 

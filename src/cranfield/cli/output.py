@@ -1,16 +1,16 @@
-"""Where output goes: a terminal with its width and colours, a pipe, or a file that is complete or not there."""
+"""Where output goes: a terminal with its width and colours, a pipe, or a file."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
+from pathlib import Path
 
 import click
 
-from cranfield.errors import InputError
+from cranfield.errors import OutputError
 from cranfield.show.layout import Style
 
 
@@ -27,25 +27,17 @@ def head_style(file: str | None) -> Style | None:
 
 
 def write(lines: Iterable[str], file: str | None) -> None:
-    """Lines to standard output, or to a file that only appears when it is complete."""
+    """Lines to standard output, or to a file: compressed by its extension, and complete or not there."""
     if file is None or file == "-":
         for line in lines:
             sys.stdout.write(line + "\n")
         return
-    with complete(file) as path, open(path, "w", encoding="utf-8") as out:
-        for line in lines:
-            out.write(line + "\n")
+    from cranfield.write.target import write_text
+
+    write_text(file, (line + "\n" for line in lines), force=True)
 
 
-@contextmanager
-def complete(file: str) -> Iterator[str]:
-    """A path beside the file to write to: it becomes the file at the end, and goes away if there is an error."""
-    unfinished = f"{file}.{os.getpid()}.part"
-    try:
-        yield unfinished
-        os.replace(unfinished, file)
-    except OSError as error:
-        raise InputError(file, f"cannot be written: {(error.strerror or str(error)).lower()}.") from error
-    finally:
-        if os.path.exists(unfinished):
-            os.remove(unfinished)
+def refuse_existing(path: Path) -> None:
+    """An error where there is a file already that a command would write."""
+    if os.path.lexists(path):
+        raise OutputError(str(path), "this file exists and was left as it is.", hint="move it away first")

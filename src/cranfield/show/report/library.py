@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
-from cranfield.errors import need
+from cranfield.errors import OutputError, need
+from cranfield.write.target import make_folder, write_text
 
 
 def library() -> str:
@@ -25,13 +27,9 @@ def _bundle() -> str:
     except (OSError, UnicodeDecodeError):
         pass
     bundle: str = converter.javascript_bundle().replace("</script", "<\\/script")
-    try:
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = kept.with_name(f"{kept.name}.{os.getpid()}")
-        unfinished.write_text(bundle, encoding="utf-8")
-        unfinished.replace(kept)
-    except OSError:  # no place to keep it: the next page takes as long as this one
-        pass
+    with suppress(OutputError):  # no place to keep it: the next page takes as long as this one
+        make_folder(kept.parent)
+        write_text(kept, bundle, force=True)
     return bundle
 
 
