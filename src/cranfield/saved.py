@@ -42,7 +42,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     """The content of a saved evaluation; an error where it is not one, or a broken one."""
     name = os.fspath(path)
     hint = "Evaluation.save and 'cranfield evaluate --save' write such a file"
-    data = b"".join(Stream(path).chunks())
+    data = Stream(path).content()
     try:
         content = json.loads(data)
     except (ValueError, RecursionError) as error:

@@ -257,7 +257,7 @@ BAD = [
     (QRELS, b'{"1": 5}', "5 is not a ranking"),
     (QRELS, b'{"query_id": "1", "doc_id": "a", "score": 1}\n{"query_id": "1", "doc_id": "a", "score": 1}', "twice"),
     (QRELS, b'{"query_id": "1", "doc_id": "a", "score": 1}\n[1]\n', ":2: this line is not a JSON object"),
-    (QRELS, b"PAR1 and then nothing", "this Parquet file cannot be read"),
+    (QRELS, b"PAR1\x15 and then nothing", "this Parquet file cannot be read"),
     (QRELS, {"1": {"a": float("nan")}}, "query '1', document 'a': nan is not a finite number"),
     (QRELS, {"1": {"a": "0.5"}}, "'0.5' is not a number"),
     (QRELS, {"1": {"a": True}}, "True is not a number"),

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from cranfield.errors import InputError
 from cranfield.read.names import Role, find_columns, wanted
-from cranfield.read.streams import BYTE_ORDER_MARK, Stream
+from cranfield.read.streams import CHUNK, Stream, end_of_lines, mark_length
+from cranfield.read.text import FULL_LINE, numbered_lines
 
 Ranking = Mapping[Any, Any] | Sequence[Any]
 
@@ -145,7 +146,7 @@ def from_json_lines(stream: Stream, role: Role) -> Mapping[Any, Any]:
 
 def read_json(stream: Stream) -> dict[Any, Any] | list[Any]:
     """The content of a JSON file: an object or an array."""
-    data = _parse(b"".join(stream.chunks()).removeprefix(BYTE_ORDER_MARK), stream.name, None)
+    data = _parse(stream.content(), stream.name, None)
     if not isinstance(data, dict | list):
         raise InputError(stream.name, "this JSON is neither an object nor an array.", hint=_JSON_HINT)
     return data
@@ -153,25 +154,18 @@ def read_json(stream: Stream) -> dict[Any, Any] | list[Any]:
 
 def json_lines(stream: Stream) -> Iterator[tuple[int, dict[str, Any]]]:
     """The objects of a file with one on every line, each with its line's number."""
-    for lines in numbered_lines(stream):
+    for lines in full_lines(stream):
         for number, line in lines:
             yield number, json_row(line, number, stream.name)
 
 
-def numbered_lines(stream: Stream) -> Iterator[list[tuple[int, bytes]]]:
+def full_lines(stream: Stream) -> Iterator[list[tuple[int, bytes]]]:
     """The lines that are not blank, each with its number, in pieces of about a chunk."""
-    rest = b""
-    number = 0
-    for chunk in stream.chunks():
-        *lines, rest = (rest + chunk).split(b"\n")
-        if number == 0 and lines:
-            lines[0] = lines[0].removeprefix(BYTE_ORDER_MARK)
-        yield [(at, line) for at, line in enumerate(lines, number + 1) if line.strip()]
-        number += len(lines)
-    if number == 0:
-        rest = rest.removeprefix(BYTE_ORDER_MARK)
-    if rest.strip():
-        yield [(number + 1, rest)]
+    first = 1
+    for offset, piece in stream.pieces(CHUNK, end_of_lines):
+        data = bytes(piece[0 if offset else mark_length(piece) :])
+        yield [(first + number, line) for number, line in numbered_lines(data, FULL_LINE)]
+        first += data.count(b"\n")
 
 
 def json_row(line: bytes, number: int, name: str) -> dict[str, Any]:
@@ -203,14 +197,16 @@ def _decoder() -> Any:
     return json.JSONDecoder(object_pairs_hook=_unique)
 
 
-def _parse(text: bytes, name: str, line: int | None) -> Any:
+def _parse(text: bytes | bytearray, name: str, line: int | None) -> Any:
     from json import JSONDecodeError
 
     try:
-        return _decoder().decode(text.decode())
+        return _decoder().decode(text.decode("utf-8-sig"))
     except _Twice as twice:
         raise InputError(name, f"the key '{twice}' stands twice in one object.", line=line) from None
     except JSONDecodeError as error:
         raise InputError(name, f"this is not JSON ({error.msg}).", line=line or error.lineno, hint=_JSON_HINT) from None
-    except (UnicodeDecodeError, RecursionError, ValueError) as error:
+    except RecursionError:
+        raise InputError(name, "this JSON is nested too deep.", line=line, hint=_JSON_HINT) from None
+    except (UnicodeDecodeError, ValueError) as error:
         raise InputError(name, f"this is not JSON ({error}).", line=line, hint=_JSON_HINT) from None

@@ -26,7 +26,7 @@ def read_words(source: Any, what: str) -> dict[str, str]:
         return {str(name): str(value) for name, value in source.items()}
     stream = Stream(os.fspath(source))
     try:
-        text = b"".join(stream.chunks()).decode("utf-8-sig")
+        text = stream.content().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(stream.name, f"byte {error.start + 1} is not UTF-8.") from None
     return (
