@@ -66,12 +66,19 @@ def detect(stream: Stream, role: Role, format: str | None) -> str | Layout:
     return _by_width(stream, _words(first), role)
 
 
+def extension_of(name: str) -> str:
+    """The extension of a file's name, that of a compression left out.
+
+    >>> extension_of("runs/BM25.RUN.gz"), extension_of("qrels")
+    ('.run', '')
+    """
+    stem, extension = os.path.splitext(name.lower())
+    return os.path.splitext(stem)[1] if extension in _COMPRESSED else extension
+
+
 def by_extension(name: str) -> str | None:
     """The format that a file's name says, whether it is compressed or not."""
-    stem, extension = os.path.splitext(name.lower())
-    if extension in _COMPRESSED:
-        extension = os.path.splitext(stem)[1]
-    return _EXTENSIONS.get(extension)
+    return _EXTENSIONS.get(extension_of(name))
 
 
 def _by_content(head: bytes, role: Role) -> str | None:

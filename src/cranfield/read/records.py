@@ -287,10 +287,11 @@ def block_records(block: Block, line: int, bad: Bad) -> Records:
 def number_text(value: float) -> str:
     """A number as people write it, from which it can be read again exactly.
 
-    >>> number_text(3.0), number_text(0.1), number_text(1e300)
-    ('3', '0.1', '1e+300')
+    >>> number_text(3.0), number_text(0.1), number_text(1e300), number_text(-0.0)
+    ('3', '0.1', '1e+300', '-0.0')
     """
-    return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
+    text = repr(value)
+    return text.removesuffix(".0") if abs(value) < 2**53 and text != "-0.0" else text
 
 
 def _parsed(lines: Iterable[tuple[int, bytes]], name: str, bad: Bad) -> Iterator[tuple[int, dict[str, Any]]]:
