@@ -17,10 +17,9 @@ TABLES = ("csv", "tsv", "beir")  # commas or tabs do, and white space around a c
 LONGEST = 1 << 17  # characters; what takes tables apart knows no longer cell, and a line has an end
 ANY_LENGTH = ("json", "parquet")
 
-# White space as bytes know it; other blanks of Unicode are letters like all others.
-_HALF = "\ud800-\udfff"  # of a character: it has no bytes
-_SUSPICIOUS = re.compile(f"[ \t\n\r\x0b\x0c{_HALF}]")
-_IN_WORDS = re.compile("[ \t\n\r\x0b\x0c]")
+_WHITE = " \t\n\r\x0b\x0c"  # as bytes know it; other blanks of Unicode are letters like all others
+_HALF = re.compile("[\ud800-\udfff]")  # of a character: it has no bytes
+_IN_WORDS = re.compile(f"[{_WHITE}]")
 _IN_CELLS = re.compile("\\A[ \t\x0b\x0c]|[\n\r]|[ \t\x0b\x0c]\\Z")
 
 
@@ -29,9 +28,7 @@ def check_ids(ids: Sequence[str], format: str, source: str, lines: Sequence[int]
 
     first: whether the column is the first one of a line.
     """
-    text = "".join(ids)
-    odd_start = first and format in WORDS and ("#" in text or "\ufeff" in text)
-    if not (odd_start or "" in ids or _SUSPICIOUS.search(text) or max(map(len, ids), default=0) > LONGEST):
+    if not _may_be_odd(ids, "".join(ids)):
         return
     for at, name in enumerate(ids):
         fault, hint = _fault(name, format, first)
@@ -40,11 +37,20 @@ def check_ids(ids: Sequence[str], format: str, source: str, lines: Sequence[int]
             raise InputError(source, fact, line=lines[at] if lines else None, hint=hint)
 
 
+def _may_be_odd(ids: Sequence[str], text: str) -> bool:
+    """Whether the ids are worth a closer look, one by one."""
+    if any(mark in text for mark in f"{_WHITE}#") or "" in ids:
+        return True
+    return (not text.isascii() and ("\ufeff" in text or _HALF.search(text) is not None)) or (
+        len(text) > LONGEST and max(map(len, ids)) > LONGEST
+    )
+
+
 def _fault(name: str, format: str, first: bool) -> tuple[str, str]:
     """What is wrong with an id, and what to do about it."""
     if not name:
         return "is empty", "no format can hold it; change the id"
-    if re.search(f"[{_HALF}]", name):
+    if _HALF.search(name):
         return "has half of a character in it", "no format can hold it; change the id"
     if format in ANY_LENGTH:
         return "", ""
