@@ -9,15 +9,13 @@ from dataclasses import dataclass
 
 from cranfield.errors import InputError, OutputError
 from cranfield.judge.together import Scattered, together
-from cranfield.read.formats import by_extension
 from cranfield.read.names import Role
 from cranfield.read.records import RecordFile, Records, fitting_roles, open_records
 from cranfield.read.streams import Stream
-from cranfield.write.formats import FORMATS, Plan, writer_of
+from cranfield.write.formats import FORMATS, Plan, format_of, writer_of
+from cranfield.write.ids import check_name, name_from
 from cranfield.write.target import STANDARD_OUTPUT, Target, open_target
 
-_TREC_EXTENSIONS = ("", ".trec", ".run", ".res", ".txt", ".qrels", ".qrel")
-_COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 NO_GROUP = {"0", "Q0"}  # what the second column says where it says nothing
 
 
@@ -68,7 +66,7 @@ def convert_file(
     out = os.fspath(target)
     if target_format not in (None, *FORMATS):
         raise OutputError(out, f"there is no format '{target_format}'.", hint=f"formats are {', '.join(FORMATS)}")
-    chosen = target_format or _format_of(out)
+    chosen = target_format or format_of(out)
     stream = Stream(source)
     if "beir" in (format, chosen) and role is None:
         role = "qrels"
@@ -77,25 +75,12 @@ def convert_file(
         raise OutputError(out, "beir is a format of judgments.", hint="write the run as tsv")
     if name is not None and (role != "run" or chosen != "trec"):
         raise OutputError(out, "only runs in the format trec have a name.", hint="leave --tag out")
-    if name is not None and not re.fullmatch(r"\S+", name):
-        raise OutputError(out, f"'{name}' is not a name for a run.", hint="it needs at least a letter, and no blanks")
+    if name is not None:
+        check_name(name, out)
     file = open_records(stream, role, "tsv" if format == "beir" else format)
     with open_target(out, force=force) as place:
         rows, notes = _convert(file, _plan(file, chosen, name), place)
     return Conversion(stream.name, "standard output" if out == STANDARD_OUTPUT else out, role, chosen, rows, notes)
-
-
-def _format_of(path: str) -> str:
-    if path == STANDARD_OUTPUT:
-        raise OutputError("standard output", "its format must be given.", hint=f"--to {'|'.join(FORMATS)}")
-    stem, extension = os.path.splitext(path.lower())
-    if extension in _COMPRESSED:
-        extension = os.path.splitext(stem)[1]
-    known = by_extension(path) or ("trec" if extension in _TREC_EXTENSIONS else None)
-    if known is None:
-        fact = f"the extension '{extension}' does not say a format."
-        raise OutputError(path, fact, hint=f"give it: --to {'|'.join(FORMATS)}")
-    return known
 
 
 def _role_of(stream: Stream, format: str | None, target: str) -> Role:
@@ -126,10 +111,9 @@ def _role_of(stream: Stream, format: str | None, target: str) -> Role:
 
 def _plan(file: RecordFile, format: str, name: str | None) -> Plan:
     if file.role == "run":
-        stem = os.path.basename(file.name).partition(".")[0]
         needed = format == "trec" and (file.layout is None or file.layout.name < 0)
-        invented = re.sub(r"\s+", "_", stem) or "run"
-        return Plan(file.name, "run", format, ranks=file.ranks, name=name or (invented if needed else None))
+        invented = name_from(os.path.basename(file.name).partition(".")[0]) if needed else None
+        return Plan(file.name, "run", format, ranks=file.ranks, name=name or invented)
     # Judgments are few: they are read once more to know which columns and which type they need.
     groups, whole = False, True
     for records in file.batches(_refuse):

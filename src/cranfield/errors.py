@@ -32,9 +32,9 @@ class CranfieldError(Exception):
     """
 
     def __init__(self, fact: str, *, hint: str = "") -> None:
-        self.fact = fact
-        self.hint = hint
-        super().__init__(f"{fact}\nHint: {hint}" if hint else fact)
+        self.fact = _printable(fact)
+        self.hint = _printable(hint)
+        super().__init__(f"{self.fact}\nHint: {self.hint}" if hint else self.fact)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Errors cross process borders, whatever arguments their class takes.
@@ -55,7 +55,7 @@ class InputError(CranfieldError, ValueError):
     """
 
     def __init__(self, source: str, fact: str, *, line: int | None = None, hint: str = "") -> None:
-        self.source = source
+        self.source = _printable(source)
         self.line = line
         place = f"{source}:{line}" if line else source or "''"
         super().__init__(f"{place}: {fact}", hint=hint)
@@ -85,7 +85,7 @@ class OutputError(CranfieldError):
     """
 
     def __init__(self, target: str, fact: str, *, hint: str = "") -> None:
-        self.target = target
+        self.target = _printable(target)
         super().__init__(f"{target or repr('')}: {fact}", hint=hint)
 
 
@@ -173,6 +173,11 @@ def reworded(error: Kind, change: Callable[[str], str]) -> Kind:
     """
     state = {name: change(value) if isinstance(value, str) else value for name, value in error.__dict__.items()}
     return _restored(type(error), tuple(change(str(text)) for text in error.args), state)
+
+
+def _printable(text: str) -> str:
+    """A text that any file or terminal takes: half of a character, as in a file name that is not UTF-8, is escaped."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def _restored(kind: type[Kind], args: tuple[Any, ...], state: dict[str, Any]) -> Kind:

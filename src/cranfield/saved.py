@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
 from collections.abc import Mapping
 from typing import Any
 
-from cranfield.errors import InputError
+from cranfield.errors import InputError, OutputError
+from cranfield.read.mappings import parse_json
+from cranfield.read.streams import Stream
+from cranfield.write.target import write_text
 
 FORMAT = "cranfield evaluation"
 EDITION = 1
 COLUMNS = ("query_ids", "relevant", "found", "first", "retrieved", "unjudged")
+TEXTS = ("run", "qrels_sha256", "run_sha256", "version")
+CHECKSUM = "checksum"
+HINT = "Evaluation.save and 'cranfield evaluate --save' write such a file"
 
 
 def write(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
     """Write the content of an evaluation; the file appears only when it is complete."""
     whole = {"format": FORMAT, "edition": EDITION, **content}
-    lines = [f"{json.dumps(name)}: {_line(value)}" for name, value in whole.items()]
-    unfinished = f"{os.fspath(path)}.part"
     try:
-        with open(unfinished, "w", encoding="utf-8") as file:
-            file.write("{\n" + ",\n".join(lines) + "\n}\n")
-        os.replace(unfinished, path)
-    except OSError as error:
-        raise InputError(os.fspath(path), f"cannot be written: {(error.strerror or str(error)).lower()}.") from None
+        lines = [
+            f"{json.dumps(name)}: {_line(value)}" for name, value in [*whole.items(), (CHECKSUM, _checksum(whole))]
+        ]
+    except ValueError as error:  # JSON has neither NaN nor infinity
+        raise OutputError(os.fspath(path), "a value that is not a finite number cannot be saved.") from error
+    write_text(path, "{\n" + ",\n".join(lines) + "\n}\n", force=True)
 
 
 def _line(value: Any) -> str:
@@ -35,36 +41,65 @@ def _line(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
+def _checksum(content: Mapping[str, Any]) -> str:
+    """A hash of what the file says, however it is laid out."""
+    text = json.dumps({name: content[name] for name in content if name != CHECKSUM}, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def is_saved(path: Any) -> bool:
     """Whether a path is that of a saved evaluation, by how the file begins."""
     if not isinstance(path, str | os.PathLike) or not os.path.isfile(path):
         return False
-    with open(path, "rb") as file:
-        return f'"format": "{FORMAT}"'.encode() in file.read(100)
+    return f'"format": "{FORMAT}"'.encode() in Stream(path).head(100)
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     """The content of a saved evaluation; an error where it is not one, or a broken one."""
-    name = os.fspath(path)
-    hint = "Evaluation.save and 'cranfield evaluate --save' write such a file"
-    try:
-        with open(path, encoding="utf-8") as file:
-            content = json.load(file)
-    except OSError as error:
-        raise InputError(name, f"cannot be read: {(error.strerror or str(error)).lower()}.") from None
-    except ValueError as error:
-        raise InputError(name, f"this is not a saved evaluation: {error}.", hint=hint) from None
+    stream = Stream(path)
+    content = parse_json(stream.content(), stream.name, hint=HINT)
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise InputError(name, "this is not a saved evaluation.", hint=hint)
+        raise InputError(stream.name, "this is not a saved evaluation.", hint=HINT)
     if content.get("edition") != EDITION:
+        fact = f"it was saved in edition {content.get('edition')} of the format, and this version reads {EDITION}."
+        raise InputError(stream.name, fact)
+    if not _is_sound(content):
+        raise InputError(stream.name, "columns are missing, or have different lengths, or hold what is not a number.")
+    if content.get(CHECKSUM, "") not in ("", _checksum(content)):
         raise InputError(
-            name, f"it was saved in edition {content.get('edition')} of the format, and this version reads {EDITION}."
+            stream.name,
+            "it is not as it was saved: the checksum is of other content.",
+            hint=f"save it again; if you changed it on purpose, remove the line '{CHECKSUM}'",
         )
-    try:
-        lengths = {len(content[column]) for column in COLUMNS} | {len(each) for each in content["values"].values()}
-        sound = len(lengths) == 1 and all(math.isfinite(x) for each in content["values"].values() for x in each)
-    except (KeyError, TypeError, AttributeError):
-        sound = False
-    if not sound:
-        raise InputError(name, "columns are missing, or have different lengths, or hold what is not a number.")
     return content
+
+
+def _is_sound(content: Mapping[str, Any]) -> bool:
+    """Whether all that an evaluation is made of is there, and of the right kind."""
+    texts = [content.get(name) for name in TEXTS]
+    ids, *facts = (content.get(name) for name in COLUMNS)
+    values, counts, policy = (content.get(name) for name in ("values", "counts", "policy"))
+    return (
+        all(isinstance(each, str) for each in texts)
+        and isinstance(ids, list)
+        and all(isinstance(each, str) for each in ids)
+        and len(set(ids)) == len(ids)
+        and all(_is_column(column, len(ids), whole=True) for column in facts)
+        and isinstance(values, dict)
+        and len(values) > 0
+        and all(_is_column(column, len(ids)) for column in values.values())
+        and isinstance(counts, dict)
+        and _is_column(list(counts.values()), len(counts))
+        and isinstance(policy, dict)
+        and all(isinstance(each, str | int | None) for each in policy.values())
+    )
+
+
+def _is_column(column: Any, length: int, *, whole: bool = False) -> bool:
+    """Whether these are so many finite numbers; `whole`: counts."""
+    if not isinstance(column, list) or len(column) != length:
+        return False
+    return all(
+        abs(each) < 2**63 if type(each) is int else type(each) is float and not whole and math.isfinite(each)
+        for each in column
+    )

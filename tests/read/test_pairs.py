@@ -25,14 +25,22 @@ def test_words(tmp_path, name, text):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("1 2\n1 3\n", ":2: '1' stands twice."),
+        ("1 2\n1 3\n", ":2: '1' appears twice."),
         ("1\n", ":1: 1 column where an id and its weight are needed."),
         ("1 x\n", "weight 'x' of '1' is not a number from 0."),
         ("1 -2\n", "weight '-2' of '1' is not a number from 0."),
         ("1 nan\n", "weight 'nan' of '1' is not a number from 0."),
         ("# nothing\n", "there is not one weight in it."),
-        ("{", ":1: is not JSON"),
-        ('{"1": [2]}', "has more than one weight for an id."),
+        ("{", ":1: this is not JSON"),
+        ('{"1": [2]}', "the weight of '1' is [2]."),
+        ('{"1": null}', "the weight of '1' is None."),
+        ('{"1": 1, "1": 2}', "the key '1' appears twice in one object."),
+        ('{"a": ' * 100_000, "this JSON is nested too deep."),
+        ('{"1": ' + "9" * 5000 + "}", "this is not JSON (Exceeds the limit"),
+        ('{"1\\ud800": 1}', "an id: the id '1\\ud800' has half of a character in it"),
+        ("[" * 100_000, ":1: 1 column where an id and its weight are needed."),
+        ('1\t"2\n', ":1: the quoting is broken"),
+        ('1,"' + "2" * 200_000 + '"\n', ":1: the quoting is broken"),
     ],
 )
 def test_bad_numbers(tmp_path, text, message):
@@ -41,6 +49,16 @@ def test_bad_numbers(tmp_path, text, message):
     with pytest.raises(InputError) as error:
         read_numbers(path, "weight")
     assert message in str(error.value)
+
+
+def test_other_blanks_belong_to_ids(tmp_path):
+    (tmp_path / "words").write_text("a\x85b x\xa0y\r\n\u2028 z\r\n", encoding="utf-8", newline="")
+    assert read_words(tmp_path / "words", "segment") == {"a\x85b": "x\xa0y", "\u2028": "z"}
+
+
+def test_neither_a_mapping_nor_a_path():
+    with pytest.raises(InputError, match="the weights: 3 is neither a mapping nor a path"):
+        read_numbers(3, "weight")
 
 
 QRELS = {"1": {"a": 1, "b": 0, "c": 1}}

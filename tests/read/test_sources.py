@@ -251,13 +251,13 @@ BAD = [
     (QRELS, b'query_id,doc_id,score\n1,"a,2\n', ":2: "),
     (QRELS, b"\xff\xfe1\x00", "UTF-16"),
     (QRELS, b'{"', "this is not JSON"),
-    (QRELS, b'{"1": {"a": 1, "a": 2}}', "the key 'a' stands twice"),
+    (QRELS, b'{"1": {"a": 1, "a": 2}}', "the key 'a' appears twice"),
     (QRELS, b'{"1": {"a": NaN}}', "is not a finite number"),
     (QRELS, b'{"1": {"a": "high"}}', "'high' is not a number"),
     (QRELS, b'{"1": 5}', "5 is not a ranking"),
     (QRELS, b'{"query_id": "1", "doc_id": "a", "score": 1}\n{"query_id": "1", "doc_id": "a", "score": 1}', "twice"),
     (QRELS, b'{"query_id": "1", "doc_id": "a", "score": 1}\n[1]\n', ":2: this line is not a JSON object"),
-    (QRELS, b"PAR1 and then nothing", "this Parquet file cannot be read"),
+    (QRELS, b"PAR1\x15 and then nothing", "this Parquet file cannot be read"),
     (QRELS, {"1": {"a": float("nan")}}, "query '1', document 'a': nan is not a finite number"),
     (QRELS, {"1": {"a": "0.5"}}, "'0.5' is not a number"),
     (QRELS, {"1": {"a": True}}, "True is not a number"),
@@ -287,6 +287,17 @@ BAD = [
     ({"1": {"a": None}}, RUN, "None is not a number"),
     ({"1": 5}, RUN, "does not say which documents are judged"),
     ({"1": {"\udcff": 1, "b": 1.5}}, {"1": {"\udcff": 1.0}}, "cannot be written as UTF-8"),
+    (b'{"1": {"\\udcff": 1}}', RUN, "query '1': the id '\\udcff' has half of a character in it"),
+    (b'{"\\ud800": {"a": 1}}', RUN, "the id '\\ud800' has half of a character in it"),
+    (b'{"1": ["\\uDFFF"]}', RUN, "query '1': the id '\\udfff' has half of a character in it"),
+    (b'{"query_id": "1", "doc_id": "\\ud800", "grade": 1}\n', RUN, "line 1: the id '\\ud800' has half"),
+    (QRELS, b'{"1": {"a": 1, "x\\ud83d": 2}}', "query '1': the id 'x\\ud83d' has half of a character in it"),
+    (QRELS, b'[["\\ud800", "a", 1]]', "row 1: the id '\\ud800' has half"),
+    (QRELS, b'{"query_id": "\\ud800", "doc_id": "a", "score": 1}\n', "line 1: the id '\\ud800' has half"),
+    (QRELS, {"1": ["\ud800"]}, "query '1': the id '\\ud800' has half of a character in it"),
+    (QRELS, {"1": {"a": np.array([1.0])}}, "array([1.]) is not a number"),
+    (QRELS, [("1", "a", np.array([1.0, 2.0]))], "row 1: array([1., 2.]) is not a number"),
+    ({"1": {"a": np.datetime64("2020")}}, RUN, "np.datetime64('2020') is not a number"),
 ]
 
 
@@ -392,3 +403,10 @@ def test_hashing_ahead_waits_for_what_is_compressed(tmp_path):
     for _ in stream.pieces(1 << 16, len):
         pass
     assert stream.sha256 == hashlib.sha256(b"1 Q0 d 1 0.5 tag\n").hexdigest()
+
+
+def test_half_a_character_is_no_error_where_it_is_no_id():
+    row = b'{"query_id": "1", "doc_id": "a", "score": 1, "text": "cut \\ud83d"}\n'
+    assert cranfield.evaluate({"1": {"a": 1}}, io.BytesIO(row), "RR")["RR"] == 1.0
+    whole = b'{"1": {"a": 1, "\\ud83d\\ude00": 2}}'
+    assert cranfield.evaluate({"1": {"\U0001f600": 1}}, io.BytesIO(whole), "RR")["RR"] == 1.0

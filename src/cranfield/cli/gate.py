@@ -133,14 +133,13 @@ def _read_config(path: Path) -> dict[str, Any]:
 
 
 def _write_files() -> None:
-    from cranfield.errors import InputError
     from cranfield.show.gate import CONFIG, CONFIG_NAME, JOB, JOB_NAME
+    from cranfield.write.target import make_folder, write_text
 
     files = {Path(CONFIG_NAME): CONFIG, Path(JOB_NAME): JOB}
     for path in files:
-        if path.exists():
-            raise InputError(str(path), "this file exists and was left as it is.", hint="move it away first")
+        output.refuse_existing(path)
     for path, content in files.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content, encoding="utf-8")
+        make_folder(path.parent)
+        write_text(path, content)
         output.say(f"wrote {path}")

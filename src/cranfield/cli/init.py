@@ -20,17 +20,16 @@ def command(collection: str | None) -> None:
     Example:
       cranfield init && cranfield test && cranfield accept
     """
-    from cranfield.errors import InputError
     from cranfield.systems.collection import open_collection
     from cranfield.systems.project import project_template
     from cranfield.systems.settings import SETTINGS_FILE
+    from cranfield.write.target import write_text
 
     path = Path(SETTINGS_FILE)
-    if path.exists():
-        raise InputError(str(path), "this file exists and was left as it is.", hint="move it away first")
+    output.refuse_existing(path)
     name = _found() if collection is None else collection
     opened = open_collection(name)
-    path.write_text(project_template(name, corpus=opened.corpus is not None), encoding="utf-8")
+    write_text(path, project_template(name, corpus=opened.corpus is not None))
     judged = len(opened.judged_queries()) if opened.qrels is not None else 0
     output.say(f"wrote {path}: {name}, {len(opened.queries)} queries, {judged} of them judged")
     own = "" if opened.corpus is not None else f"describe your system in {path}, then "

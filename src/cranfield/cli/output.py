@@ -1,14 +1,14 @@
-"""Where output goes: a terminal with its width and colours, a pipe, or a file that is complete or not there."""
+"""Where output goes: a terminal with its width and colours, a pipe, or a file."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
+from pathlib import Path
 
-from cranfield.errors import InputError
+from cranfield.errors import OutputError
 from cranfield.layout import Style, visible
 
 BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
@@ -43,9 +43,9 @@ def write(lines: Iterable[str], file: str | None = None, *, data: bool = False) 
             else:
                 sys.stdout.write(line + "\n")
         return
-    with complete(file) as path, open(path, "w", encoding="utf-8") as out:
-        for line in lines:
-            out.write(line + "\n")
+    from cranfield.write.target import write_text
+
+    write_text(file, (line + "\n" for line in lines), force=True)
 
 
 def _shown(text: str) -> str:
@@ -66,15 +66,7 @@ def _encodable(text: str) -> str:
     return text.encode(errors="backslashreplace").decode()
 
 
-@contextmanager
-def complete(file: str) -> Iterator[str]:
-    """A path beside the file to write to: it becomes the file at the end, and goes away if there is an error."""
-    unfinished = f"{file}.{os.getpid()}.part"
-    try:
-        yield unfinished
-        os.replace(unfinished, file)
-    except OSError as error:
-        raise InputError(file, f"cannot be written: {(error.strerror or str(error)).lower()}.") from error
-    finally:
-        if os.path.exists(unfinished):
-            os.remove(unfinished)
+def refuse_existing(path: Path) -> None:
+    """An error where there is a file already that a command would write."""
+    if os.path.lexists(path):
+        raise OutputError(str(path), "this file exists and was left as it is.", hint="move it away first")

@@ -1,54 +1,156 @@
-"""How compressed files start, and what undoes each compression."""
+"""How compressed files start, and what undoes each compression, a bounded piece of content at a time."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol
 
-from cranfield.errors import need
+from cranfield.errors import InputError, need
+
+COMPRESSED_CHUNK = 1 << 16
+CONTENT_CHUNK = 1 << 20  # what one step may make of it: a few hundred bytes can stand for gigabytes
+XZ_MEMORY = 1 << 28  # the presets of xz need a quarter of it at most
+# Four bytes of zstd stand for 128 KB of content at most. Its library takes no limit: it gets this much, for 16 MB.
+ZSTD_SLICE = 1 << 9
 
 
-def _zlib() -> Any:
-    import zlib
+class Undo(Protocol):
+    """What undoes a compression: the decompressors of bz2 and lzma are such, and the others are made so."""
 
-    return zlib.decompressobj(wbits=31)
+    @property
+    def eof(self) -> bool:
+        """Whether the data has come to its end."""
+
+    @property
+    def needs_input(self) -> bool:
+        """Whether there is no more content without more data."""
+
+    @property
+    def unused_data(self) -> bytes:
+        """What was given beyond the end."""
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        """The next content."""
 
 
-def _bz2() -> Any:
+class _Gzip:
+    def __init__(self) -> None:
+        import zlib
+
+        self._undo = zlib.decompressobj(wbits=31)
+        self.needs_input = True
+
+    @property
+    def eof(self) -> bool:
+        return self._undo.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._undo.unused_data
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        content = self._undo.decompress(self._undo.unconsumed_tail + data, max_length)
+        self.needs_input = len(content) < max_length
+        return content
+
+
+class _Zstd:
+    """zstd as the library zstandard undoes it, before Python 3.14."""
+
+    def __init__(self, library: Any) -> None:
+        self._undo = library.ZstdDecompressor().decompressobj()
+        self._data = self._content = memoryview(b"")  # what was given and not used, made and not taken
+
+    @property
+    def eof(self) -> bool:
+        return bool(self._undo.eof) and not self._content
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._data and not self._content
+
+    @property
+    def unused_data(self) -> bytes:
+        return bytes(self._undo.unused_data) + bytes(self._data)
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        self._data = memoryview(data) if data else self._data
+        if not self._content:
+            self._content = memoryview(self._undo.decompress(self._data[:ZSTD_SLICE]))
+            self._data = self._data[ZSTD_SLICE:]
+        taken, self._content = self._content[:max_length], self._content[max_length:]
+        return bytes(taken)
+
+
+def _bz2() -> Undo:
     import bz2
 
     return bz2.BZ2Decompressor()
 
 
-def _lzma() -> Any:
+def _lzma() -> Undo:
     import lzma
 
-    return lzma.LZMADecompressor()
+    return lzma.LZMADecompressor(memlimit=XZ_MEMORY)
 
 
-def _zstd() -> Any:
+def _zstd() -> Undo:
     if sys.version_info >= (3, 14):
         from compression import zstd
 
         return zstd.ZstdDecompressor()
-    library = need("zstandard", extra="zstd", purpose="reading a zstd file")
-    return library.ZstdDecompressor().decompressobj()
+    return _Zstd(need("zstandard", extra="zstd", purpose="reading a zstd file"))
 
 
 # How a compressed file starts, what it is, and what undoes it. The extension is not asked: it may be wrong.
-COMPRESSIONS: tuple[tuple[Callable[[bytes], bool], str, Callable[[], Any]], ...] = (
-    (lambda head: head.startswith(b"\x1f\x8b\x08"), "gzip", _zlib),
+COMPRESSIONS: tuple[tuple[Callable[[bytes], bool], str, Callable[[], Undo]], ...] = (
+    (lambda head: head.startswith(b"\x1f\x8b\x08"), "gzip", _Gzip),
     (lambda head: head.startswith(b"BZh") and head[4:10] == b"1AY&SY", "bzip2", _bz2),
     (lambda head: head.startswith(b"\xfd7zXZ\0"), "xz", _lzma),
     (lambda head: head.startswith(b"\x28\xb5\x2f\xfd"), "zstd", _zstd),
 )
 
 
-def compression(head: bytes) -> tuple[str, Callable[[], Any]] | None:
+def compression(head: bytes) -> tuple[str, Callable[[], Undo]] | None:
     """What a file that starts like this is compressed with, and a maker of what undoes it; None if it is not.
 
     >>> compression(b"\\x1f\\x8b\\x08")[0], compression(b"1 Q0 a")
     ('gzip', None)
     """
     return next(((what, undo) for starts, what, undo in COMPRESSIONS if starts(head)), None)
+
+
+def decompressed(data: bytes, read: Callable[[], bytes], name: str) -> Iterator[bytes]:
+    """The content of a compressed file that starts with `data`, in small pieces; `read` gives more of the file."""
+    found = compression(data)
+    assert found is not None
+    what, new = found
+    undo = new()
+    while True:
+        try:
+            content = undo.decompress(data, CONTENT_CHUNK)
+        except Exception as error:  # zlib.error, OSError, LZMAError, ZstdError: all say the same
+            raise _damaged(name, what, error) from error
+        if content:
+            yield content
+        if undo.eof:  # members may follow one another, with zeros as padding between them
+            data = undo.unused_data.lstrip(b"\0")
+            while not data:
+                more = read()
+                if not more:
+                    return
+                data = more.lstrip(b"\0")
+            undo = new()
+            continue
+        data = read() if undo.needs_input else b""
+        if undo.needs_input and not data:
+            fact = f"the {what} data stops before its end."
+            raise InputError(name, fact, hint="the file was cut off; copy or download it again")
+
+
+def _damaged(name: str, what: str, error: Exception) -> InputError:
+    if "memory" in str(error).lower():
+        fact = f"the {what} data needs too much memory ({error})."
+        return InputError(name, fact, hint="compress the content again, with a smaller window or dictionary")
+    return InputError(name, f"the {what} data is damaged ({error}).")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 from collections.abc import Sequence
 
 from cranfield.errors import InputError
 from cranfield.read.layouts import MSMARCO_RUN, PREFERENCES, TREC_QRELS, TREC_RUN, Layout
 from cranfield.read.names import Role, find_columns, wanted
 from cranfield.read.streams import BYTE_ORDER_MARK, Stream
+from cranfield.read.text import first_line
 
 FORMATS = ("trec", "msmarco", "prefs", "csv", "tsv", "json", "jsonl", "parquet")
 _EXTENSIONS = {
@@ -36,12 +38,15 @@ def detect(stream: Stream, role: Role, format: str | None) -> str | Layout:
         raise InputError(
             stream.name, "this is UTF-16 text.", hint="save it as UTF-8, for instance with: iconv -f UTF-16 -t UTF-8"
         )
+    if not head:
+        raise InputError(stream.name, "this file is empty.")
     kind = format or by_extension(stream.name) or _by_content(head, role)
     if kind in ("json", "jsonl", "parquet"):
-        if not head:
-            raise InputError(stream.name, "this file is empty.")
         return kind
-    fields = _first_line(head, stream)
+    first = first_line(stream)
+    if not first:
+        raise InputError(stream.name, "it holds only blank lines and comments.")
+    fields = first.decode(errors="replace")
     if kind == "prefs":
         return PREFERENCES
     if kind == "trec":
@@ -58,43 +63,48 @@ def detect(stream: Stream, role: Role, format: str | None) -> str | Layout:
         raise _no_header(stream, fields, role)
     if kind == "tsv":  # a blank may be part of an id
         return _by_width(stream, _split(fields, "\t"), role)._replace(separator="\t")
-    return _by_width(stream, fields.split(), role)
+    return _by_width(stream, _words(first), role)
+
+
+def extension_of(name: str) -> str:
+    """The extension of a file's name, that of a compression left out.
+
+    >>> extension_of("runs/BM25.RUN.gz"), extension_of("qrels")
+    ('.run', '')
+    """
+    stem, extension = os.path.splitext(name.lower())
+    return os.path.splitext(stem)[1] if extension in _COMPRESSED else extension
 
 
 def by_extension(name: str) -> str | None:
     """The format that a file's name says, whether it is compressed or not."""
-    stem, extension = os.path.splitext(name.lower())
-    if extension in _COMPRESSED:
-        extension = os.path.splitext(stem)[1]
-    return _EXTENSIONS.get(extension)
+    return _EXTENSIONS.get(extension_of(name))
 
 
 def _by_content(head: bytes, role: Role) -> str | None:
-    if head.startswith(b"PAR1"):
+    if head.startswith(b"PAR1") and head[4:5] < b" " and not head[4:5].isspace():  # it may also be a query
         return "parquet"
     text = head.lstrip()
     start = text[:1] + text[1:].lstrip()[:1]
     if start in (b"[{", b"[[", b"[]", b"{}"):
         return "json"
     if start == b'{"':
-        import json
-
-        try:
-            first = json.loads(text.partition(b"\n")[0])
-        except (ValueError, RecursionError):
-            return "json"
-        return "jsonl" if find_columns(list(first), role) else "json"
+        return "jsonl" if _is_row(text, role) else "json"
     return None
 
 
-def _first_line(head: bytes, stream: Stream) -> str:
-    """The first line that is neither blank nor a comment."""
-    for line in head.split(b"\n"):
-        text = line.decode(errors="replace").strip("\r\n")
-        if text.strip() and not text.lstrip().startswith("#"):
-            return text
-    what = "it holds only blank lines and comments" if head.strip() else "this file is empty"
-    raise InputError(stream.name, f"{what}.")
+def _is_row(text: bytes, role: Role) -> bool:
+    """Whether the first line is a row; if it is too long to be read here, by what its first member is."""
+    import json
+
+    line, end, _ = text.partition(b"\n")
+    if len(text) == _HEAD and not end:
+        return re.match(rb'\{\s*"(\\.|[^"\\])*"\s*:\s*[^{\[]', text) is not None
+    try:
+        first = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return find_columns(list(first), role) is not None
 
 
 def _header(line: str, separators: Sequence[str], role: Role) -> Layout | None:
@@ -121,11 +131,16 @@ def _header(line: str, separators: Sequence[str], role: Role) -> Layout | None:
 
 def _split(line: str, separator: str) -> list[str]:
     if not separator:
-        return line.split()
+        return _words(line.encode())
     try:
         return next(csv.reader([line], delimiter=separator))
     except (csv.Error, StopIteration):
         return []
+
+
+def _words(line: bytes) -> list[str]:
+    """The columns of a line without separators; only white space of ASCII parts them."""
+    return [word.decode(errors="replace") for word in line.split()]
 
 
 def _by_width(stream: Stream, fields: list[str], role: Role) -> Layout:

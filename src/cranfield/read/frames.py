@@ -105,7 +105,7 @@ def parquet_table(stream: Stream, role: Role, *, grouped: bool = False) -> Any:
 def _parquet_file(stream: Stream) -> Any:
     arrow = need("pyarrow", extra="frames", purpose="reading Parquet")
     parquet = need("pyarrow.parquet", extra="frames", purpose="reading Parquet")
-    data = b"".join(stream.chunks())
+    data = stream.content()
     try:
         return parquet.ParquetFile(arrow.BufferReader(data))
     except Exception as error:  # ArrowInvalid, OSError, and others for damaged files

@@ -51,7 +51,7 @@ class Layout(NamedTuple):
             return []
         if b'"' in line:
             row = next(csv.reader([line.decode()], delimiter=self.separator, strict=True))
-            return [field.strip().encode() for field in row]
+            return [field.encode().strip() for field in row]  # blanks of ASCII alone, as below
         return [field.strip() for field in line.split(self.separator.encode())]
 
     def query_of(self, line: bytes) -> bytes | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -9,7 +10,8 @@ from typing import Any, NamedTuple
 
 from cranfield.errors import InputError
 from cranfield.read.names import Role, find_columns, wanted
-from cranfield.read.streams import BYTE_ORDER_MARK, Stream
+from cranfield.read.streams import CHUNK, Stream, end_of_lines, mark_length
+from cranfield.read.text import FULL_LINE, numbered_lines
 
 Ranking = Mapping[Any, Any] | Sequence[Any]
 
@@ -19,6 +21,8 @@ def id_text(value: object, source: str, what: str) -> str:
     if isinstance(value, str):
         if not value:
             raise InputError(source, f"{what}: the id is empty.")
+        if not value.isascii():
+            _check_bytes(value, source, what)
         return str(value)
     if isinstance(value, bytes) and value:
         try:
@@ -29,6 +33,14 @@ def id_text(value: object, source: str, what: str) -> str:
         return str(int(value))
     hint = "convert the ids to strings" if value == value and value is not None else "remove the rows without an id"
     raise InputError(source, f"{what}: {value!r} is not an id.", hint=hint)
+
+
+def _check_bytes(text: str, source: str, what: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        fact = f"{what}: the id {text!r} has half of a character in it, and cannot be written as UTF-8."
+        raise InputError(source, fact) from None
 
 
 class Pairs(list[tuple[str, float]]):
@@ -127,6 +139,8 @@ def finite(value: object, source: str, what: str) -> float:
         number = float(value)
     except OverflowError:
         number = math.inf
+    except (TypeError, ValueError):  # an array, or a date of numpy
+        raise InputError(source, f"{what}: {value!r:.60} is not a number.") from None
     if not math.isfinite(number):
         raise InputError(source, f"{what}: {value!r:.60} is not a finite number.")
     return number
@@ -145,38 +159,42 @@ def from_json_lines(stream: Stream, role: Role) -> Mapping[Any, Any]:
 
 def read_json(stream: Stream) -> dict[Any, Any] | list[Any]:
     """The content of a JSON file: an object or an array."""
-    data = _parse(b"".join(stream.chunks()).removeprefix(BYTE_ORDER_MARK), stream.name, None)
+    text = stream.content()
+    data: dict[Any, Any] | list[Any] | Any = parse_json(text, stream.name)
     if not isinstance(data, dict | list):
         raise InputError(stream.name, "this JSON is neither an object nor an array.", hint=_JSON_HINT)
+    if isinstance(data, dict) and has_halves(text):
+        for query, ranking in data.items():
+            for name in (query, *(ranking if isinstance(ranking, dict | list) else ())):
+                if isinstance(name, str):
+                    id_text(name, stream.name, f"query '{query}'")
     return data
+
+
+def has_halves(text: bytes | bytearray) -> bool:
+    """Whether JSON may escape half of a character, the one way in which text can hold what has no bytes."""
+    return re.search(rb"\\u[dD][89a-fA-F]", text) is not None
 
 
 def json_lines(stream: Stream) -> Iterator[tuple[int, dict[str, Any]]]:
     """The objects of a file with one on every line, each with its line's number."""
-    for lines in numbered_lines(stream):
+    for lines in full_lines(stream):
         for number, line in lines:
             yield number, json_row(line, number, stream.name)
 
 
-def numbered_lines(stream: Stream) -> Iterator[list[tuple[int, bytes]]]:
+def full_lines(stream: Stream) -> Iterator[list[tuple[int, bytes]]]:
     """The lines that are not blank, each with its number, in pieces of about a chunk."""
-    rest = b""
-    number = 0
-    for chunk in stream.chunks():
-        *lines, rest = (rest + chunk).split(b"\n")
-        if number == 0 and lines:
-            lines[0] = lines[0].removeprefix(BYTE_ORDER_MARK)
-        yield [(at, line) for at, line in enumerate(lines, number + 1) if line.strip()]
-        number += len(lines)
-    if number == 0:
-        rest = rest.removeprefix(BYTE_ORDER_MARK)
-    if rest.strip():
-        yield [(number + 1, rest)]
+    first = 1
+    for offset, piece in stream.pieces(CHUNK, end_of_lines):
+        data = bytes(piece[0 if offset else mark_length(piece) :])
+        yield [(first + number, line) for number, line in numbered_lines(data, FULL_LINE)]
+        first += data.count(b"\n")
 
 
 def json_row(line: bytes, number: int, name: str) -> dict[str, Any]:
     """The object on a line."""
-    row = _parse(line, name, number)
+    row = parse_json(line, name, line=number)
     if not isinstance(row, dict):
         raise InputError(name, "this line is not a JSON object.", line=number)
     return row
@@ -203,14 +221,17 @@ def _decoder() -> Any:
     return json.JSONDecoder(object_pairs_hook=_unique)
 
 
-def _parse(text: bytes, name: str, line: int | None) -> Any:
+def parse_json(text: bytes | bytearray, name: str, *, line: int | None = None, hint: str = _JSON_HINT) -> Any:
+    """The content of JSON, in which no key may appear twice in an object."""
     from json import JSONDecodeError
 
     try:
-        return _decoder().decode(text.decode())
+        return _decoder().decode(text.decode("utf-8-sig"))
     except _Twice as twice:
-        raise InputError(name, f"the key '{twice}' stands twice in one object.", line=line) from None
+        raise InputError(name, f"the key '{twice}' appears twice in one object.", line=line) from None
     except JSONDecodeError as error:
-        raise InputError(name, f"this is not JSON ({error.msg}).", line=line or error.lineno, hint=_JSON_HINT) from None
-    except (UnicodeDecodeError, RecursionError, ValueError) as error:
-        raise InputError(name, f"this is not JSON ({error}).", line=line, hint=_JSON_HINT) from None
+        raise InputError(name, f"this is not JSON ({error.msg}).", line=line or error.lineno, hint=hint) from None
+    except RecursionError:
+        raise InputError(name, "this JSON is nested too deep.", line=line, hint=hint) from None
+    except ValueError as error:
+        raise InputError(name, f"this is not JSON ({error}).", line=line, hint=hint) from None

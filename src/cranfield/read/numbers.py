@@ -48,4 +48,6 @@ def _plain_decimals(texts: Sequence[bytes]) -> npt.NDArray[np.float64] | None:
         return None
     digits: npt.NDArray[np.int64] = np.fromstring(text.replace(b".", b""), np.int64, sep=" ")
     values: npt.NDArray[np.float64] = digits / _POWERS[ends - points - 1]
+    if b"-0" in text or b"-." in text:  # whole numbers have no negative zero
+        values = np.where(characters[np.append(0, ends[:-1] + 1)] == ord("-"), -abs(values), values)
     return values

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import csv
-import io
 import math
 import os
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from cranfield.errors import InputError
+from cranfield.read.mappings import has_halves, id_text, parse_json
 from cranfield.read.names import DOCUMENT, QUERY
-from cranfield.read.streams import Stream
+from cranfield.read.streams import BYTE_ORDER_MARK, Stream
 
+_END = re.compile(r"\r\n|\r|\n")  # of a line
+_WHITE = " \t\x0b\x0c"
 _HEADS = {name.replace("_", "") for name in (*QUERY, *DOCUMENT)}
 
 
@@ -24,14 +27,16 @@ def read_words(source: Any, what: str) -> dict[str, str]:
     """
     if isinstance(source, Mapping):
         return {str(name): str(value) for name, value in source.items()}
-    stream = Stream(os.fspath(source))
+    if not isinstance(source, str | os.PathLike):
+        raise InputError(f"the {what}s", f"{source!r:.60} is neither a mapping nor a path.")
+    stream = Stream(source)
+    data = stream.content()
+    if data.removeprefix(BYTE_ORDER_MARK).lstrip().startswith(b"{"):
+        return _from_json(stream.name, data, what)
     try:
-        text = b"".join(stream.chunks()).decode("utf-8-sig")
+        return _from_lines(stream.name, data.decode("utf-8-sig"), what)
     except UnicodeDecodeError as error:
         raise InputError(stream.name, f"byte {error.start + 1} is not UTF-8.") from None
-    return (
-        _from_json(stream.name, text, what) if text.lstrip().startswith("{") else _from_lines(stream.name, text, what)
-    )
 
 
 def read_numbers(source: Any, what: str) -> dict[str, float]:
@@ -48,39 +53,46 @@ def read_numbers(source: Any, what: str) -> dict[str, float]:
     return numbers
 
 
-def _from_json(name: str, text: str, what: str) -> dict[str, str]:
-    import json
-
-    try:
-        content = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise InputError(name, f"is not JSON ({error.msg}).", line=error.lineno) from None
-    if not all(isinstance(value, str | int | float) for value in content.values()):
-        raise InputError(name, f"has more than one {what} for an id.", hint=f'it should be {{"id": {what}, …}}')
-    return {str(key): str(value) for key, value in content.items()}
+def _from_json(name: str, data: bytearray, what: str) -> dict[str, str]:
+    shape = f'it should be {{"id": {what}, …}}'
+    content = parse_json(data, name, hint=shape)
+    suspicious = has_halves(data)
+    for key, value in content.items():
+        if not isinstance(value, str | int | float):
+            raise InputError(name, f"the {what} of '{key}' is {value!r:.60}.", hint=shape)
+        if suspicious:
+            id_text(key, name, "an id")
+            id_text(str(value), name, f"the {what} of '{key}'")
+    return {key: str(value) for key, value in content.items()}
 
 
 def _from_lines(name: str, text: str, what: str) -> dict[str, str]:
     found: dict[str, str] = {}
-    first = next((line for line in text.splitlines() if line.strip() and not line.startswith("#")), "")
-    separator = "\t" if "\t" in first else "," if "," in first else None
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        fields = next(csv.reader(io.StringIO(line), delimiter=separator)) if separator else line.split(None, 1)
-        if len(fields) != 2 or not fields[0].strip() or not fields[1].strip():
+    lines = [(number, line) for number, line in enumerate(_END.split(text), 1) if line.strip(_WHITE) and line[0] != "#"]
+    separator = next((mark for mark in "\t," if lines and mark in lines[0][1]), None)
+    for number, line in lines:
+        try:
+            fields = next(csv.reader([line], delimiter=separator, strict=True)) if separator else _words(line)
+        except csv.Error as error:
+            raise InputError(name, f"the quoting is broken ({error}).", line=number) from None
+        if len(fields) != 2 or not all(field.strip(_WHITE) for field in fields):
             raise InputError(
                 name,
                 f"{len(fields)} column{'s' * (len(fields) != 1)} where an id and its {what} are needed.",
                 line=number,
                 hint=f"a line is: id {what}, separated by a blank, a tab or a comma",
             )
-        key, value = (field.strip() for field in fields)
+        key, value = (field.strip(_WHITE) for field in fields)
         if not found and key.lower().replace("-", "").replace("_", "") in _HEADS:
             continue  # a header
         if key in found:
-            raise InputError(name, f"'{key}' stands twice.", line=number, hint=f"keep one {what} for each id")
+            raise InputError(name, f"'{key}' appears twice.", line=number, hint=f"keep one {what} for each id")
         found[key] = value
     if not found:
         raise InputError(name, f"there is not one {what} in it.")
     return found
+
+
+def _words(line: str) -> list[str]:
+    """The first word of a line, and the rest; only white space of ASCII parts them, as in runs and judgments."""
+    return [word.decode() for word in line.encode().split(None, 1)]

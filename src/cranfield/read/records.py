@@ -17,7 +17,7 @@ import numpy.typing as npt
 from cranfield.errors import InputError
 from cranfield.read.formats import detect
 from cranfield.read.layouts import PREFERENCES, Layout
-from cranfield.read.mappings import Row, finite, id_text, json_row, numbered_lines, read_json, read_rows
+from cranfield.read.mappings import Row, finite, full_lines, id_text, json_row, read_json, read_rows
 from cranfield.read.names import Role, find_columns, wanted
 from cranfield.read.streams import Stream
 from cranfield.read.text import BadLine, Block, Line, blocks, decoded, header_lines
@@ -117,7 +117,7 @@ class RecordFile:
                 yield block_records(block, line, bad)
                 line += bytes(block.data).count(b"\n")
         elif self._content is None:
-            for lines in numbered_lines(self.stream):
+            for lines in full_lines(self.stream):
                 yield self._from_rows(_parsed(lines, self.name, bad), bad)
         elif isinstance(self._content, Mapping):
             for query, ranking in self._content.items():
@@ -211,7 +211,7 @@ def _open_as(stream: Stream, role: Role, format: str | None) -> None:
 
 
 def _first_row(stream: Stream) -> dict[str, Any]:
-    lines = next(numbered_lines(stream), [])
+    lines = next(filter(None, full_lines(stream)), [])
     return next(_parsed(lines[:1], stream.name, lambda error: None), (0, {}))[1]
 
 
@@ -287,10 +287,11 @@ def block_records(block: Block, line: int, bad: Bad) -> Records:
 def number_text(value: float) -> str:
     """A number as people write it, from which it can be read again exactly.
 
-    >>> number_text(3.0), number_text(0.1), number_text(1e300)
-    ('3', '0.1', '1e+300')
+    >>> number_text(3.0), number_text(0.1), number_text(1e300), number_text(-0.0)
+    ('3', '0.1', '1e+300', '-0.0')
     """
-    return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
+    text = repr(value)
+    return text.removesuffix(".0") if abs(value) < 2**53 and text != "-0.0" else text
 
 
 def _parsed(lines: Iterable[tuple[int, bytes]], name: str, bad: Bad) -> Iterator[tuple[int, dict[str, Any]]]:

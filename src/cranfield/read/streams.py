@@ -8,15 +8,16 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, BinaryIO, cast
 
 from cranfield.errors import InputError
-from cranfield.read.compression import compression
+from cranfield.read.compression import COMPRESSED_CHUNK, compression, decompressed
 from cranfield.read.hashing import hashed_ahead
 
 CHUNK = 1 << 20
-# A compressed chunk is kept small because what comes out of it may be a thousand times larger.
-COMPRESSED_CHUNK = 1 << 16
+LOOK = 1 << 16
+LONGEST_LINE = 1 << 24  # no line that means anything is longer; one that is would be held in memory
 # Beyond this, what was read from a pipe moves from memory to a temporary file.
 SPOOLED = 1 << 25
 
@@ -89,25 +90,35 @@ class Stream:
             yield chunk
         self.sha256 = digest.hexdigest()
 
+    def content(self) -> bytearray:
+        """All of the content at once, for formats that are read as a whole."""
+        whole = bytearray()
+        for chunk in self.chunks():
+            whole += chunk
+        return whole
+
     def pieces(
         self, size: int, cut: Callable[[bytes], int], *, hashed: bool = True
     ) -> Iterator[tuple[int, memoryview]]:
         """The content in pieces of about `size` bytes, each with its offset; then `sha256` is known, if it is wanted.
 
-        `cut` says how much of what has been read belongs to the piece; 0: more must be read to tell.
+        `cut` says how much of what has been read belongs to the piece; 0: more must be read to tell. The content is
+        lines, and an error where one has no end.
         """
-        digest, done = hashed_ahead(self._path or "")
-        with self._opened() as file:
-            first = self._read(file, COMPRESSED_CHUNK)
-            read = self._by_joining if self._spool or compression(first) else self._by_reading_again
-            for offset, piece in read(file, first, size, cut):
-                if hashed and offset + len(piece) > done:
-                    digest.update(piece[max(done - offset, 0) :])
-                if self.on_read:
-                    self.on_read(len(piece))
-                yield offset, piece
+        digest, done = hashed_ahead(self._path or "") if hashed else (hashlib.sha256(), 0)
+        for offset, piece in self._pieces(size, cut):
+            if hashed and offset + len(piece) > done:
+                digest.update(piece[max(done - offset, 0) :])
+            if self.on_read:
+                self.on_read(len(piece))
+            yield offset, piece
         if hashed:
             self.sha256 = digest.hexdigest()
+
+    def whole_lines(self) -> Iterator[memoryview]:
+        """The content in pieces of whole lines, without a byte-order mark: a look at it that nobody is told of."""
+        for offset, piece in self._pieces(LOOK, end_of_lines):
+            yield piece[0 if offset else mark_length(piece) :]
 
     @property
     def size(self) -> int | None:
@@ -116,6 +127,12 @@ class Stream:
             return None
         with self._open() as file:
             return None if compression(self._read(file, 10)) else os.path.getsize(self._path)
+
+    def _pieces(self, size: int, cut: Callable[[bytes], int]) -> Iterator[tuple[int, memoryview]]:
+        with self._opened() as file:
+            first = self._read(file, COMPRESSED_CHUNK)
+            read = self._by_joining if self._spool or compression(first) else self._by_reading_again
+            yield from read(file, first, size, cut)
 
     def _by_reading_again(
         self, file: Any, first: bytes, size: int, cut: Callable[[bytes], int]
@@ -131,6 +148,8 @@ class Stream:
                 offset += end
             elif not data:
                 return
+            else:
+                self._check_lines(data)
             wanted = size if end else 2 * wanted
 
     def _by_joining(
@@ -147,6 +166,8 @@ class Stream:
                 end = cut(data)
                 if end:
                     yield offset, memoryview(data)[:end]
+                else:
+                    self._check_lines(data)
                 offset += end
                 length -= end
                 held = [memoryview(data)[end:]]
@@ -154,45 +175,22 @@ class Stream:
         if length:
             yield offset, memoryview(b"".join(held))
 
+    def _check_lines(self, data: bytes) -> None:
+        if len(data) > LONGEST_LINE and data.rfind(b"\n", len(data) - LONGEST_LINE) < 0:
+            raise InputError(self.name, f"a line is longer than {LONGEST_LINE >> 20} MB.", hint="is this a text file?")
+
     def _chunks(self, size: int) -> Iterator[bytes]:
         with self._opened() as file:
             yield from self._rest(file, self._read(file, COMPRESSED_CHUNK), size)
 
     def _rest(self, file: Any, first: bytes, size: int) -> Iterator[bytes]:
         """All content of a file whose first bytes have been read."""
-        compressed = compression(first)
-        if compressed:
-            yield from self._decompressed(file, first, *compressed)
+        if compression(first):
+            yield from decompressed(first, partial(self._read, file, COMPRESSED_CHUNK), self.name)
             return
         while first:
             yield first
             first = self._read(file, size)
-
-    def _decompressed(self, file: Any, data: bytes, what: str, new: Callable[[], Any]) -> Iterator[bytes]:
-        decompressor = new()
-        while data:
-            try:
-                content = decompressor.decompress(data)
-            except Exception as error:  # zlib.error, OSError, LZMAError, ZstdError: all say the same
-                raise InputError(self.name, f"the {what} data is damaged ({error}).") from error
-            if content:
-                yield content
-            if not decompressor.eof:
-                data = self._read(file, COMPRESSED_CHUNK)
-                continue
-            # Members may follow one another, with zeros as padding between them.
-            data = decompressor.unused_data.lstrip(b"\0")
-            while not data:
-                more = self._read(file, COMPRESSED_CHUNK)
-                if not more:
-                    return
-                data = more.lstrip(b"\0")
-            decompressor = new()
-        raise InputError(
-            self.name,
-            f"the {what} data stops before its end.",
-            hint="the file was cut off; copy or download it again",
-        )
 
     @contextmanager
     def _opened(self) -> Iterator[Any]:
@@ -252,6 +250,16 @@ def _standard_input() -> BinaryIO:
         )
     _taken.append(sys.stdin.buffer)
     return sys.stdin.buffer
+
+
+def end_of_lines(data: bytes) -> int:
+    """Where the last line of the data ends; 0 if none does."""
+    return data.rfind(b"\n") + 1
+
+
+def mark_length(data: memoryview) -> int:
+    """How many bytes of it are a byte-order mark."""
+    return len(BYTE_ORDER_MARK) if data[: len(BYTE_ORDER_MARK)] == BYTE_ORDER_MARK else 0
 
 
 def _located(path: str) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import math
+import re
+from collections import deque
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
@@ -14,9 +16,13 @@ import numpy.typing as npt
 from cranfield.errors import InputError
 from cranfield.read.layouts import Layout
 from cranfield.read.numbers import parse_numbers
-from cranfield.read.streams import BYTE_ORDER_MARK, Stream
+from cranfield.read.streams import Stream, mark_length
 
 BLOCK = 1 << 20
+TAIL = 1 << 16  # where the last line of data is looked for first
+NEAR = 64  # lines without data that may stand between those of a query
+FULL_LINE = re.compile(rb"^[^\S\n]*\S[^\n]*", re.MULTILINE)
+DATA_LINE = re.compile(rb"^[^\S\n]*[^\s#][^\n]*", re.MULTILINE)  # not a comment either
 
 
 class Columns(NamedTuple):
@@ -78,7 +84,7 @@ class Block(NamedTuple):
         place of each line's end, shows that; it is twice as fast as a split of each line. The mark stays in the list.
         """
         layout, data = self.layout, bytes(self.data)
-        if layout.separator or b"#" in data or b"\0" in data or b"\r" in data or not _is_utf8(data):
+        if layout.separator or any(mark in data for mark in (b"#", b"\0", b"\r", b"\n\n")) or not _is_utf8(data):
             return None
         fields = data.replace(b"\n", b" \0 ").split()
         step = layout.least + 1
@@ -114,7 +120,7 @@ class Block(NamedTuple):
 
     def lines(self) -> Iterator[Line | BadLine]:
         """The lines that hold data, one by one, or what is wrong with them."""
-        for number, text in enumerate(bytes(self.data).split(b"\n")):
+        for number, text in self.numbered():
             try:
                 line = self._line(number, text)
             except BadLine as bad:
@@ -122,6 +128,13 @@ class Block(NamedTuple):
             else:
                 if line is not None:
                     yield line
+
+    def numbered(self) -> Iterator[tuple[int, bytes]]:
+        """The lines that may hold data, each with its number within the block, from 0."""
+        data = bytes(self.data)
+        if not _is_utf8(data):  # an error even in a comment
+            return enumerate(data.split(b"\n"))
+        return numbered_lines(data, FULL_LINE if self.layout.separator else DATA_LINE)
 
     def _line(self, number: int, line: bytes) -> Line | None:
         layout = self.layout
@@ -182,6 +195,15 @@ class Block(NamedTuple):
         )
 
 
+def numbered_lines(data: bytes, wanted: re.Pattern[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Lines with their numbers, from 0. Those that are not wanted take hardly any time."""
+    number = last = 0
+    for found in wanted.finditer(data):
+        number += data.count(b"\n", last, found.start())
+        last = found.start()
+        yield number, found.group()
+
+
 def decoded(ids: Sequence[bytes]) -> list[str]:
     """Ids as text; no id holds a newline, so that all of them can be decoded at once."""
     return b"\n".join(ids).decode().split("\n") if ids else []
@@ -206,52 +228,68 @@ def blocks(stream: Stream, layout: Layout, least: int = BLOCK, *, hashed: bool =
 
     A piece has at least `least` bytes, but for the last one. `hashed`: whether the stream's hash is wanted.
     """
+    header_awaited = layout.header
     for offset, data in stream.pieces(least, partial(cut, layout=layout), hashed=hashed):
-        if offset == 0:
-            offset = _before_data(bytes(data[:BLOCK]), layout)
-            data = data[offset:]
+        start = mark_length(data) if offset == 0 else 0
+        if header_awaited:  # blank lines and comments may stand before it
+            header = DATA_LINE.search(data[start:])
+            header_awaited = header is None
+            start = len(data) if header is None else start + header.end() + 1
+        data = data[start:]
         if data:
             complete = data if data[-1] == ord("\n") else bytes(data) + b"\n"
-            yield Block(stream, layout, offset, complete)
+            yield Block(stream, layout, offset + start, complete)
 
 
-def _before_data(head: bytes, layout: Layout) -> int:
-    """How many bytes stand before the first line of data: a byte-order mark, and a header where there is one."""
-    start = len(BYTE_ORDER_MARK) if head.startswith(BYTE_ORDER_MARK) else 0
-    if not layout.header:
-        return start
-    end = head.find(b"\n", start)
-    while end >= 0 and head[start:end].strip()[:1] in (b"", b"#"):  # blank lines and comments may stand before it
-        start, end = end + 1, head.find(b"\n", end + 1)
-    return end + 1 if end >= 0 else len(head)
+def first_line(stream: Stream) -> bytes:
+    """The first line that holds data; empty if there is none."""
+    found = next(filter(None, map(DATA_LINE.search, stream.whole_lines())), None)
+    return found.group().rstrip(b"\r") if found else b""
 
 
 def header_lines(stream: Stream, layout: Layout) -> int:
     """How many lines stand before the first line of data."""
-    head = stream.head(BLOCK)
-    return head.count(b"\n", 0, _before_data(head, layout))
+    count = 0
+    for data in stream.whole_lines() if layout.header else ():
+        header = DATA_LINE.search(data)
+        count += bytes(data[: header.end() + 1] if header else data).count(b"\n")
+        if header:
+            break
+    return count
 
 
 def cut(data: bytes, layout: Layout) -> int:
     """Where the last query of the data starts; 0 if the data holds no other.
 
     Bisection, as if the lines of every query stood together. Where they do not, the cut may fall anywhere: the
-    query is then found in two blocks, which the scan notices.
+    query is then found in two blocks, which the scan notices. A long stretch without data is taken for a query's end.
     """
     end = data.rfind(b"\n")
     if end < 0:
         return 0
-    low, high = 0, data.rfind(b"\n", 0, end) + 1
-    last = layout.query_of(data[high:end])
+    low = 0
+    high, last = _query_before(data, low, end, layout)
+    if last is None:
+        return end + 1
     while low < high:
-        middle = (low + high) // 2
-        start = max(data.rfind(b"\n", low, middle) + 1, low)
-        stop = data.find(b"\n", middle)
-        if layout.query_of(data[start:stop]) == last:
+        stop = data.find(b"\n", (low + high) // 2)
+        start, query = _query_before(data, low, stop, layout)
+        if query == last:
             high = start
         else:
             low = stop + 1
     return high
+
+
+def _query_before(data: bytes, low: int, stop: int, layout: Layout) -> tuple[int, bytes | None]:
+    """The last line before `stop` that names a query, and where it starts; None if it takes too long to find one."""
+    for _ in range(NEAR):
+        start = data.rfind(b"\n", low, stop) + 1 or low
+        query = layout.query_of(data[start:stop])
+        if query is not None or start == low:
+            break
+        stop = start - 1
+    return start, query
 
 
 def lines_before(stream: Stream, offset: int) -> int:
@@ -267,18 +305,19 @@ def lines_before(stream: Stream, offset: int) -> int:
 
 def last_fields(stream: Stream, layout: Layout) -> list[bytes]:
     """The columns of the last line that holds data; none if there is no such line."""
-    size = 1 << 12
-    while True:
-        end = stream.tail(size)
-        lines = end.split(b"\n")
-        whole = lines if len(end) < size else lines[1:]  # the first may have lost its start
-        for line in reversed(whole):
-            fields = layout.split(line)
-            if fields:
-                return fields
-        if len(end) < size:
-            return []
-        size *= 16
+    end = stream.tail(TAIL)
+    if len(end) == TAIL:
+        end = end.partition(b"\n")[2]  # the first line may have lost its start
+    last = _last_line(end)
+    if last is None:
+        for data in stream.whole_lines():
+            last = _last_line(data) or last
+    return layout.split(last) if last else []
+
+
+def _last_line(data: bytes | memoryview) -> bytes | None:
+    last = deque(DATA_LINE.finditer(data), maxlen=1)
+    return last[0].group() if last else None
 
 
 def partition(block: Block, line: int, count: int) -> list[bytes]:
@@ -287,9 +326,7 @@ def partition(block: Block, line: int, count: int) -> list[bytes]:
 
     parts: list[list[bytes]] = [[] for _ in range(count)]
     mark = (block.layout.separator or " ").encode()
-    for number, text in enumerate(bytes(block.data).split(b"\n"), line):
-        if not text.strip() or (not block.layout.separator and text.lstrip().startswith(b"#")):
-            continue
+    for number, text in block.numbered():
         query = block.layout.query_of(text)
-        parts[zlib.crc32(query or b"") % count].append(b"%d%s%s\n" % (number, mark, text))
+        parts[zlib.crc32(query or b"") % count].append(b"%d%s%s\n" % (line + number, mark, text))
     return [b"".join(part) for part in parts]

@@ -11,7 +11,7 @@ HINT = "a line is: query measure mean deviation"
 def read_zscores(source: str) -> dict[tuple[str, str], tuple[float, float]]:
     """Mean and deviation by query and measure; a deviation may be nan, as trec_eval's own example has it."""
     found: dict[tuple[str, str], tuple[float, float]] = {}
-    data = b"".join(Stream(source).chunks())
+    data = Stream(source).content()
     if not data:
         raise InputError(source, "this file is empty.", hint=HINT)
     for number, line in enumerate(data.removesuffix(b"\n").split(b"\n"), 1):

@@ -10,6 +10,7 @@ from types import ModuleType
 from cranfield.measures import FAMILIES, Definition, catalogue
 from cranfield.measures.registry import REQUIRED
 from cranfield.show.formulas import latex
+from cranfield.write.target import write_text
 
 INTRODUCTION = """\
 # Measures
@@ -132,5 +133,4 @@ def _unwrapped(paragraph: str) -> str:
 
 
 if __name__ == "__main__":
-    with open(sys.argv[1], "w", encoding="utf-8") as page:
-        page.write(measures_page())
+    write_text(sys.argv[1], measures_page(), force=True)

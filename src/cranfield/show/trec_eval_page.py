@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from cranfield.measures.trec_eval.differences import DIFFERENCES
+from cranfield.write.target import write_text
 
 PAGE = """\
 # trec_eval
@@ -36,5 +37,4 @@ def page() -> str:
 
 
 if __name__ == "__main__":
-    with open(sys.argv[1], "w", encoding="utf-8") as file:
-        file.write(page())
+    write_text(sys.argv[1], page(), force=True)

@@ -14,20 +14,20 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
-from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from cranfield.errors import InputError, OutputError
-from cranfield.read.formats import by_extension
 from cranfield.read.records import Records
 from cranfield.systems.answers import Ranking
 from cranfield.systems.asking import Answer, GaveUp, ask
 from cranfield.systems.opening import open_system
 from cranfield.systems.partial import Partial
 from cranfield.version import __version__
-from cranfield.write.formats import Plan, writer_of
-from cranfield.write.target import STANDARD_OUTPUT, open_target
+from cranfield.write.formats import Plan, format_of
+from cranfield.write.ids import name_from
+from cranfield.write.runs import write_run
+from cranfield.write.target import STANDARD_OUTPUT, write_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +159,7 @@ class _Output(NamedTuple):
     @classmethod
     def at(cls, path: str, system: str) -> _Output:
         other = path == STANDARD_OUTPUT or (os.path.exists(path) and not os.path.isfile(path))
-        plan = Plan(path, "run", by_extension(path) or "trec", name="_".join(system.split()) or "cranfield")
-        return cls(path, plan, not other)
+        return cls(path, Plan(path, "run", format_of(path), name=name_from(system), ranked=True), not other)
 
     @contextmanager
     def kept_beside(self) -> Iterator[Path]:
@@ -178,7 +177,7 @@ class _Output(NamedTuple):
     def check(self, query: str, ranking: Ranking) -> None:
         """An error where the answer to a query cannot be written in this format."""
         if ranking:
-            writer_of(self.plan, BytesIO()).write(_rows(query, ranking))
+            self.plan.check(_rows(query, ranking))
 
     def begin(self, partial: Partial, *, resume: bool, force: bool) -> None:
         """Go on with what there is, or begin anew where nothing is lost by that."""
@@ -208,16 +207,12 @@ class _Output(NamedTuple):
 
     def write(self, rankings: Iterator[tuple[str, Ranking]], recorded: Recorded, asked: Mapping[str, Any]) -> None:
         """Write the run, and beside it what is known of it."""
-        with open_target(self.path, force=True) as target, target.opened() as file:
-            writer = writer_of(self.plan, file)
-            for query, ranking in rankings:
-                if ranking:
-                    writer.write(_rows(query, ranking))
-            writer.close()
+        write_run(self.path, rankings, name=self.plan.name or "", force=True, format=self.plan.format)
         if self.is_file:
             told = {**asdict(recorded), "asked": asked, "run_sha256": _hash(self.path)}
-            with open_target(str(self._summary), force=True) as target, target.opened() as file:
-                file.write(json.dumps(told, indent=2, ensure_ascii=False, allow_nan=False).encode() + b"\n")
+            write_text(
+                self._summary, json.dumps(told, indent=2, ensure_ascii=False, allow_nan=False) + "\n", force=True
+            )
 
 
 def _rows(query: str, ranking: Ranking) -> Records:

@@ -12,11 +12,29 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from cranfield.errors import InputError, need
+from cranfield.errors import InputError, OutputError, need
+from cranfield.read.formats import by_extension, extension_of
 from cranfield.read.names import Role
 from cranfield.read.records import Records, number_text
+from cranfield.write.ids import check_first_line, check_ids
+from cranfield.write.target import STANDARD_OUTPUT
 
 FORMATS = ("trec", "msmarco", "csv", "tsv", "beir", "json", "jsonl", "parquet")
+
+
+_TREC_EXTENSIONS = ("", ".trec", ".run", ".res", ".txt", ".qrels", ".qrel")
+
+
+def format_of(path: str) -> str:
+    """The format that the name of a file asks for."""
+    if path == STANDARD_OUTPUT:
+        raise OutputError("standard output", "its format must be given.", hint=f"--to {'|'.join(FORMATS)}")
+    extension = extension_of(path)
+    known = by_extension(path) or ("trec" if extension in _TREC_EXTENSIONS else None)
+    if known is None:
+        fact = f"the extension '{extension}' does not say a format."
+        raise OutputError(path, fact, hint=f"give it: --to {'|'.join(FORMATS)}")
+    return known
 
 
 class Plan(NamedTuple):
@@ -29,6 +47,7 @@ class Plan(NamedTuple):
     groups: bool = False  # the judgments have groups worth keeping
     whole: bool = False  # all values are whole numbers
     name: str | None = None  # of the run, instead of that of the rows
+    ranked: bool = False  # the rows are in rank order, whatever their scores
 
     @property
     def by_query(self) -> bool:
@@ -43,10 +62,19 @@ class Plan(NamedTuple):
         value = "relevance" if self.role == "qrels" else "rank" if self.ranks else "score"
         return ("query_id", *(["iteration"] if self.groups else []), "doc_id", value)
 
+    def groups_of(self, records: Records) -> list[str]:
+        """The groups of all rows, where they are kept."""
+        return (records.group or ["0"] * len(records.query)) if self.groups else []
+
     def cells(self, records: Records) -> list[list[str]]:
         """What stands in those columns, as text."""
-        groups = [records.group or ["0"] * len(records.query)] if self.groups else []
-        return [records.query, *groups, records.document, records.text]
+        return [records.query, *([self.groups_of(records)] if self.groups else []), records.document, records.text]
+
+    def check(self, records: Records, groups: Sequence[str] = ()) -> None:
+        """Refuse ids that would not be read as they are."""
+        check_ids(records.query, self.format, self.source, records.line, first=True)
+        check_ids(records.document, self.format, self.source, records.line)
+        check_ids(groups, self.format, self.source, records.line)
 
 
 class Writer(Protocol):
@@ -71,34 +99,45 @@ def writer_of(plan: Plan, file: Any) -> Writer:
     return kinds.get(plan.format, _Delimited)(plan, file)
 
 
-class _Judgments:
-    """Lines of judgments without a header."""
+class _Lines:
+    """Lines without a header; the first one must say by itself what they are."""
 
     def __init__(self, plan: Plan, file: Any) -> None:
-        self._plan, self._file = plan, file
-        self._line = "{} {} {} {}\n" if plan.format == "trec" else "{}\t{}\t{}\t{}\n"
+        self._plan, self._file, self._started = plan, file, False
 
-    def write(self, records: Records) -> None:
-        groups = records.group or ["0"] * len(records.query)
-        _check_words(records, self._plan, groups)
-        rows = zip(records.query, groups, records.document, records.text, strict=True)
-        self._file.write("".join([self._line.format(*row) for row in rows]).encode())
+    def _write(self, lines: list[str], records: Records) -> None:
+        data = "".join(lines).encode()
+        if not self._started and lines:
+            plan, self._started = self._plan, True
+            check_first_line(lines[0].encode(), plan.role, plan.format, plan.source, records.place(0))
+        self._file.write(data)
 
     def close(self) -> None:
         pass
 
 
-class _Run:
-    """Lines of a run without a header, in rank order; `moved` and `renumbered` count queries that had another."""
+class _Judgments(_Lines):
+    """Lines of judgments."""
+
+    def write(self, records: Records) -> None:
+        groups = records.group or ["0"] * len(records.query)
+        self._plan.check(records, groups)
+        line = "{} {} {} {}\n" if self._plan.format == "trec" else "{}\t{}\t{}\t{}\n"
+        rows = zip(records.query, groups, records.document, records.text, strict=True)
+        self._write([line.format(*row) for row in rows], records)
+
+
+class _Run(_Lines):
+    """Lines of a run, in rank order; `moved` and `renumbered` count queries that had another."""
 
     def __init__(self, plan: Plan, file: Any) -> None:
-        self._plan, self._file = plan, file
+        super().__init__(plan, file)
         self.moved = self.renumbered = 0
 
     def write(self, records: Records) -> None:
         plan = self._plan
-        _check_words(records, plan)
-        order = rank_order(records)
+        plan.check(records)
+        order = None if plan.ranked else rank_order(records)
         if order is not None:
             self.moved += 1
             records = records.take(order)
@@ -113,10 +152,7 @@ class _Run:
             scores = list(map(number_text, records.value.tolist())) if plan.ranks else records.text
             rows = zip(records.document, ranks, scores, names, strict=True)
             lines = [f"{query} Q0 {document} {rank} {score} {name}\n" for document, rank, score, name in rows]
-        self._file.write("".join(lines).encode())
-
-    def close(self) -> None:
-        pass
+        self._write(lines, records)
 
 
 class _Delimited:
@@ -128,10 +164,8 @@ class _Delimited:
         self._rows([plan.columns])
 
     def write(self, records: Records) -> None:
-        cells = self._plan.cells(records)
-        for column in cells[:-1]:
-            _check_cells(column, records, self._plan)
-        self._rows(zip(*cells, strict=True))
+        self._plan.check(records, self._plan.groups_of(records))
+        self._rows(zip(*self._plan.cells(records), strict=True))
 
     def _rows(self, rows: Any) -> None:
         text = io.StringIO()
@@ -149,6 +183,7 @@ class _JsonLines:
         self._plan, self._file = plan, file
 
     def write(self, records: Records) -> None:
+        self._plan.check(records, self._plan.groups_of(records))
         line = "{{" + ", ".join(f"{_quoted(name)}: {{}}" for name in self._plan.columns) + "}}\n"
         *ids, texts = self._plan.cells(records)
         cells = [map(_quoted, column) for column in ids]
@@ -166,8 +201,9 @@ class _Json:
         self._before = b"{\n"
 
     def write(self, records: Records) -> None:
+        self._plan.check(records)
         if len(set(records.document)) < len(records.document):
-            raise _twice(records, self._plan.source)
+            raise _repeated(records, self._plan.source)
         texts = list(map(number_text, records.value.tolist())) if self._plan.ranks else records.text
         members = zip(map(_quoted, records.document), _json_numbers(texts), strict=True)
         inner = ", ".join([f"{document}: {value}" for document, value in members])
@@ -191,6 +227,7 @@ class _Parquet:
         self._writer = parquet.ParquetWriter(_Counted(file), self._schema)
 
     def write(self, records: Records) -> None:
+        self._plan.check(records, self._plan.groups_of(records))
         *ids, _ = self._plan.cells(records)
         values = -records.value if self._plan.ranks else records.value
         numbers: npt.NDArray[Any] = values.astype(np.int64) if self._plan.whole else values
@@ -210,7 +247,8 @@ class _Counted:
         self._file, self._size = file, 0
 
     def write(self, data: bytes) -> int:
-        self._file.write(data)
+        if not self._file.closed:  # it was given up: Arrow's writer writes its end even then, when it is taken apart
+            self._file.write(data)
         self._size += len(data)
         return len(data)
 
@@ -243,43 +281,14 @@ def rank_order(records: Records) -> list[int] | None:
     return None if order == list(range(len(keys))) else order
 
 
-# White space that separates columns, as bytes.split takes it; other blanks of Unicode do not.
-_WHITE = " \t\n\r\x0b\x0c"
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _quoted = json.encoder.encode_basestring
 
 
-def _check_words(records: Records, plan: Plan, groups: Sequence[str] = ()) -> None:
-    """Ids in columns that blanks separate, the query first."""
-    for column in (records.query, records.document, groups):
-        text = "".join(column)
-        if any(mark in text for mark in _WHITE):
-            at = next(at for at, name in enumerate(column) if set(_WHITE).intersection(name))
-            raise _unfit(column[at], records.place(at), plan, "has a blank in it")
-    for query in set(records.query):
-        if query.startswith(("#", "\ufeff")):
-            what = "looks like a comment" if query[0] == "#" else "starts with a byte-order mark"
-            raise _unfit(query, records.place(records.query.index(query)), plan, what)
-
-
-def _check_cells(column: list[str], records: Records, plan: Plan) -> None:
-    """Ids in cells of a table: around them blanks are left out."""
-    text = "".join(column)
-    if list(map(str.strip, column)) != column or "\n" in text or "\r" in text:
-        at = next(at for at, name in enumerate(column) if name.strip() != name or "\n" in name or "\r" in name)
-        what = "has blanks around it" if column[at].strip() != column[at] else "has the end of a line in it"
-        raise _unfit(column[at], records.place(at), plan, what)
-
-
-def _unfit(name: str, line: int | None, plan: Plan, what: str) -> InputError:
-    fact = f"the id {name!r} {what}, which {plan.format} cannot hold."
-    return InputError(plan.source, fact, line=line, hint="write jsonl, json or parquet, or change the id")
-
-
-def _twice(records: Records, source: str) -> InputError:
+def _repeated(records: Records, source: str) -> InputError:
     seen: set[str] = set()
     at = next(at for at, document in enumerate(records.document) if document in seen or seen.add(document))  # type: ignore[func-returns-value]
-    fact = f"document '{records.document[at]}' stands twice for query '{records.query[0]}', which json cannot hold."
+    fact = f"document '{records.document[at]}' appears twice for query '{records.query[0]}', which json cannot hold."
     return InputError(source, fact, line=records.place(at), hint="'cranfield check' lists all of them")
 
 

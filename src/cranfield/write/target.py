@@ -1,12 +1,13 @@
-"""Where a file is written: compressed by its extension, and only put in its place when it is complete."""
+"""The one way to write a file: compressed by its extension, and only put in its place when it is complete."""
 
 from __future__ import annotations
 
 import os
 import shutil
+import stat
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import IO, Any
 
@@ -37,33 +38,94 @@ class Target:
 
 
 @contextmanager
-def open_target(path: str, *, force: bool = False) -> Iterator[Target]:
+def open_target(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[Target]:
     """A target that becomes the file `path` at the end, unless there is an error; then nothing is left of it.
 
-    "-" is standard output, which also gets all or nothing. A file that exists is only replaced with `force`.
+    "-" is standard output. It, a pipe and a device also get all or nothing, and stay what they are; a link stays a
+    link to what is written. A file that exists is only replaced with `force`, and keeps its permissions.
     """
-    if path == STANDARD_OUTPUT:
+    name = os.fspath(path)
+    if name == STANDARD_OUTPUT:
         with tempfile.TemporaryFile() as file:
-            yield Target(file, path)
-            _copy(file, sys.stdout.buffer)
+            with _reported("standard output"):
+                yield Target(file, name)
+            with _reported("standard output", passing=BrokenPipeError):  # whoever read it has gone: no error of ours
+                _copy(file, sys.stdout.buffer)
         return
-    place = os.path.realpath(path)
-    if os.path.isdir(place):
-        raise OutputError(path, "this is a folder.", hint="name a file in it")
-    if os.path.exists(place) and not os.path.isfile(place):  # a pipe or a device: it cannot be replaced
-        with tempfile.TemporaryFile() as file:
-            yield Target(file, path)
-            with _reported(path), open(place, "wb") as device:
+    place, there = _place(name)
+    if there is None:
+        with _replacing(name, place, None) as target:
+            yield target
+    elif stat.S_ISDIR(there.st_mode):
+        raise OutputError(name, "this is a folder.", hint="name a file in it")
+    elif not stat.S_ISREG(there.st_mode) or not _is_same(place, there):
+        with _reported(name), tempfile.TemporaryFile() as file:
+            yield Target(file, name)
+            with open(name, "wb") as device:
                 _copy(file, device)
-        return
-    if os.path.exists(place) and not force:
-        raise OutputError(path, "this file exists already.", hint="--force replaces it")
-    folder, base = os.path.split(place)
-    partial = os.path.join(folder, f".{base}.{os.getpid()}.part")
+    elif not force:
+        raise OutputError(name, "this file exists already.", hint="--force replaces it")
+    elif not os.access(place, os.W_OK):
+        raise OutputError(name, "cannot be written: permission denied.")
+    else:
+        with _replacing(name, place, there) as target:
+            yield target
+
+
+def write_text(path: str | os.PathLike[str], text: str | Iterable[str], *, force: bool = False) -> int:
+    """Write a text, or its pieces one after the other, as `open_target` does; how many bytes it has.
+
+    A character that has no bytes, as in a file name that is not UTF-8, is written as an escape: \\udcff.
+    """
+    size = 0
+    with open_target(path, force=force) as target, target.opened() as file:
+        for piece in [text] if isinstance(text, str) else text:
+            data = piece.encode(errors="backslashreplace")
+            file.write(data)
+            size += len(data)
+    return size
+
+
+def make_folder(path: str | os.PathLike[str]) -> None:
+    """Make a folder for files to come, with all that it is in; it may exist already."""
+    with _reported(os.fspath(path)):
+        os.makedirs(path, exist_ok=True)
+
+
+def _place(name: str) -> tuple[str, os.stat_result | None]:
+    """Where a file is behind all links, and what is there."""
     try:
-        with _reported(path), open(partial, "w+b") as file:
-            yield Target(file, path)
-        with _reported(path):
+        with _reported(name):
+            return os.path.realpath(name), _status(name)
+    except ValueError as error:  # a zero in it, or a character without bytes
+        raise OutputError(name, "cannot be written: no file can have this name.") from error
+
+
+def _status(name: str) -> os.stat_result | None:
+    try:
+        return os.stat(name)
+    except FileNotFoundError:
+        return None
+
+
+def _is_same(place: str, there: os.stat_result) -> bool:
+    """Whether a place is where a file was found: /dev/stdout and its like lead elsewhere than they say."""
+    try:
+        return os.path.samestat(os.stat(place), there)
+    except OSError:
+        return False
+
+
+@contextmanager
+def _replacing(name: str, place: str, there: os.stat_result | None) -> Iterator[Target]:
+    """A file beside the place that takes it at the end. Its own name is short, and no other process uses it."""
+    partial = os.path.join(os.path.dirname(place), f".cranfield-{os.urandom(8).hex()}.part")
+    try:
+        with _reported(name):
+            with open(partial, "x+b") as file:
+                if there is not None:
+                    _make_like(there, partial)
+                yield Target(file, name)
             os.replace(partial, place)
     except BaseException:  # also an interruption
         with suppress(OSError):
@@ -71,13 +133,23 @@ def open_target(path: str, *, force: bool = False) -> Iterator[Target]:
         raise
 
 
+def _make_like(there: os.stat_result, path: str) -> None:
+    """Give a file the permissions of another, and its owner where that is allowed."""
+    if hasattr(os, "chown"):
+        with suppress(OSError):
+            os.chown(path, there.st_uid, there.st_gid)
+    os.chmod(path, stat.S_IMODE(there.st_mode))
+
+
 @contextmanager
-def _reported(path: str) -> Iterator[None]:
+def _reported(name: str, *, passing: type[OSError] | tuple[()] = ()) -> Iterator[None]:
     try:
         yield
+    except passing:
+        raise
     except OSError as error:
         reason = error.strerror or str(error)
-        raise OutputError(path, f"cannot be written: {reason[:1].lower()}{reason[1:]}.") from error
+        raise OutputError(name, f"cannot be written: {reason[:1].lower()}{reason[1:]}.") from error
 
 
 def _copy(file: IO[bytes], target: IO[bytes]) -> None:

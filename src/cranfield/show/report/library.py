@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 
-from cranfield.errors import need
+from cranfield.errors import OutputError, need
+from cranfield.write.target import make_folder, write_text
 
 
 def library() -> str:
@@ -27,14 +29,10 @@ def _bundle() -> str:
     if found is not None:
         return found
     bundle: str = converter.javascript_bundle().replace("</script", "<\\/script")
-    try:
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = kept.with_name(f"{kept.name}.{os.getpid()}")
-        unfinished.write_text(_sealed(bundle), encoding="utf-8")
-        unfinished.chmod(0o600)
-        unfinished.replace(kept)
-    except OSError:  # no place to keep it: the next page takes as long as this one
-        pass
+    with suppress(OutputError, OSError):  # no place to keep it: the next page takes as long as this one
+        make_folder(kept.parent)
+        write_text(kept, _sealed(bundle), force=True)
+        kept.chmod(0o600)
     return bundle
 
 

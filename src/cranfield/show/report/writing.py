@@ -22,7 +22,7 @@ from cranfield.show.report.encoding import safe_pieces
 from cranfield.show.report.library import library
 from cranfield.show.report.request import Request, evaluated, named_runs, usual_measures
 from cranfield.systems.collection import open_collection
-from cranfield.write.target import open_target
+from cranfield.write.target import write_text
 
 QUERIES = 1000  # whose rankings are shown
 DEPTH = 10
@@ -121,11 +121,8 @@ def write_report(
     )
     content = page(request)
     data = program_data(request)
-    size, name = 0, os.fspath(path)
-    with open_target(name, force=True) as target, target.opened() as file:
-        for piece in rendered(content, data, charts):
-            size += file.write(piece.encode())
-    return ReportFile(name, size, tuple(data["left_out"]))
+    size = write_text(path, rendered(content, data, charts), force=True)
+    return ReportFile(os.fspath(path), size, tuple(data["left_out"]))
 
 
 def _readable(run: Any) -> bool:

@@ -1,0 +1,74 @@
+"""write_run(path, rankings): a run from memory to a file, in the format that its name asks for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from cranfield.errors import InputError, OutputError
+from cranfield.read.mappings import finite, id_text
+from cranfield.read.records import Records
+from cranfield.write.formats import FORMATS, Plan, format_of, writer_of
+from cranfield.write.ids import check_name
+from cranfield.write.target import open_target
+
+
+def write_run(
+    path: str | os.PathLike[str],
+    rankings: Iterable[tuple[str, Iterable[tuple[str, float]]]],
+    *,
+    name: str,
+    force: bool = False,
+    format: str | None = None,
+) -> int:
+    """Write the ranking of each query, in the order given and with the scores given; how many rows there are.
+
+    name: of the run, for trec.
+    force: replace a file that exists.
+    format: one of those of `convert_file`, where the file's name does not say it. msmarco has ranks in place of scores.
+    Ids that would not be read as they are, scores that are not finite numbers and a query that comes twice are errors,
+    and nothing is written. A query without documents has no rows, so that no file names it.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     rows = write_run(f"{folder}/mine.run", [("q1", [("d7", 0.5), ("d2", 0.5)])], name="mine")
+    ...     print(rows, Path(f"{folder}/mine.run").read_text(), end="")
+    2 q1 Q0 d7 1 0.5 mine
+    q1 Q0 d2 2 0.5 mine
+    """
+    target = os.fspath(path)
+    chosen = format or format_of(target)
+    if chosen not in FORMATS or chosen == "beir":
+        known = ", ".join(each for each in FORMATS if each != "beir")
+        raise OutputError(target, f"there is no format '{chosen}' for runs.", hint=f"formats are {known}")
+    check_name(name, target)
+    rows, seen = 0, set()
+    with open_target(path, force=force) as place, place.opened() as file:
+        writer = writer_of(Plan(target, "run", chosen, name=name, ranked=True), file)
+        for query_id, ranking in rankings:
+            records = _records(query_id, ranking, target)
+            if records is None:
+                continue
+            query = records.query[0]
+            if query in seen:
+                raise InputError(target, f"the query '{query}' appears twice.", hint="give each query one ranking")
+            seen.add(query)
+            writer.write(records)
+            rows += len(records.query)
+        writer.close()
+    return rows
+
+
+def _records(query_id: Any, ranking: Iterable[tuple[Any, Any]], target: str) -> Records | None:
+    query = id_text(query_id, target, "a query")
+    documents, scores = [], []
+    for document, score in ranking:
+        documents.append(id_text(document, target, f"query '{query}'"))
+        scores.append(finite(score, target, f"query '{query}', document '{documents[-1]}'"))
+    if not documents:
+        return None
+    return Records((), [query] * len(documents), documents, np.array(scores), list(map(repr, scores)))

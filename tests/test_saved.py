@@ -1,0 +1,128 @@
+"""Saved evaluations that were damaged: what was saved, or an error of ours."""
+
+import json
+import random
+import re
+from contextlib import suppress
+
+import pytest
+
+import cranfield
+from cranfield import Evaluation, InputError, OutputError, saved
+from tests.read.test_fuzz import mutated
+
+
+@pytest.fixture(scope="module")
+def evaluation():
+    return cranfield.evaluate("builtin:qrels", "builtin:keywords", "AP nDCG@10 RR(rel=2)", name="Über/1")
+
+
+@pytest.fixture
+def path(evaluation, tmp_path):
+    evaluation.save(tmp_path / "saved.json")
+    return tmp_path / "saved.json"
+
+
+def known(evaluation):
+    """All that a saved evaluation knows."""
+    return (
+        evaluation.to_dict(),
+        evaluation.query_ids,
+        evaluation.version,
+        evaluation.worst(n=99),
+        str(evaluation),
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_damaged_bytes(evaluation, path, seed):
+    chance, data = random.Random(seed), path.read_bytes()
+    expected, loaded = known(evaluation), 0
+    for _ in range(1000):
+        path.write_bytes(mutated(data, chance))
+        try:
+            found = known(Evaluation.load(path))
+        except InputError:
+            continue
+        loaded += 1
+        assert found == expected
+    assert loaded < 100
+
+
+def places(content, at=()):
+    """The way to everything in a JSON document."""
+    if at:
+        yield at
+    members = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
+    for name, value in members:
+        yield from places(value, (*at, name))
+
+
+ODD = [
+    None,
+    True,
+    -1,
+    0.5,
+    10**30,
+    10**400,
+    float("nan"),
+    float("inf"),
+    "",
+    "x",
+    "nDCG@10",
+    "\ud800",
+    [],
+    [[]],
+    {},
+    [1, "x"],
+]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_odd_content(evaluation, path, seed):
+    """Without a checksum, as if somebody had written it: an error, or an evaluation that can be used."""
+    chance, text = random.Random(seed), path.read_text(encoding="utf-8")
+    for _ in range(500):
+        content = json.loads(text)
+        del content["checksum"]
+        *way, last = chance.choice(list(places(content)))
+        inner = content
+        for step in way:
+            inner = inner[step]
+        if chance.random() < 0.2:
+            del inner[last]
+        else:
+            inner[last] = chance.choice(ODD)
+        path.write_text(json.dumps(content), encoding="utf-8")
+        with suppress(InputError):
+            known(Evaluation.load(path))
+
+
+def test_what_was_changed_is_noticed(path):
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace('"found": [0, ', '"found": [1, '), encoding="utf-8")
+    with pytest.raises(InputError, match=r"it is not as it was saved(.|\n)*remove the line 'checksum'"):
+        Evaluation.load(path)
+    path.write_text(re.sub(r',\n"checksum": "\w+"', "", path.read_text(encoding="utf-8")), encoding="utf-8")
+    assert Evaluation.load(path).worst("AP", 1)[0].found == 1
+
+
+def test_another_layout_of_the_same_content(evaluation, path):
+    """As an editor or git may leave it behind."""
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    assert known(Evaluation.load(path)) == known(evaluation)
+    path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")), indent=2), encoding="utf-8")
+    assert known(Evaluation.load(path)) == known(evaluation)
+
+
+@pytest.mark.parametrize("deep", ["[" * 100_000, '{"format": ' * 100_000])
+def test_deep_json(tmp_path, deep):
+    (tmp_path / "deep.json").write_text(deep)
+    with pytest.raises(InputError, match="this JSON is nested too deep"):
+        Evaluation.load(tmp_path / "deep.json")
+
+
+def test_values_that_are_not_finite_are_not_saved(tmp_path):
+    with pytest.raises(OutputError, match=r"out\.json: a value that is not a finite number cannot be saved"):
+        saved.write(tmp_path / "out.json", {"values": {"AP": [float("nan")]}})
+    assert list(tmp_path.iterdir()) == []
