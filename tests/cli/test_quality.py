@@ -136,7 +136,7 @@ def test_queries_that_were_not_asked_are_no_zeros(project):
     done = run(project, "test", engine="half")
     assert done.returncode == 1
     assert "mine: FAILED, 1 of 3 queries answered; the values are over these alone" in done.stdout
-    assert "gave up: 1 query not asked" in done.stdout
+    assert "gave up: 1 query was not asked" in done.stdout
     assert done.stdout.splitlines()[1].split()[:3] == ["mine", "1.0000", "1.0000"]
 
 

@@ -5,6 +5,7 @@ import html
 import json
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import quote, quote_plus
@@ -131,8 +132,8 @@ def shown_by(settings, folder):
     """All that a user sees of a system that fails: errors, the program's lines, and the files."""
     try:
         system = open_system(settings, open_collection("builtin"), name="s", timeout=2)
-        recorded = record(system, {"1": "q", "2": "r"}, f"{folder}/out.run", 5, retries=0, wait=0.01)
-        system.close()
+        with closing(system):
+            recorded = record(system, {"1": "q", "2": "r"}, f"{folder}/out.run", 5, retries=0, wait=0.01)
     except CranfieldError as error:
         return [str(error), repr(error), error.fact, error.hint]
     return [str(recorded), *recorded_lines(recorded), *(path.read_text() for path in Path(folder).iterdir())]

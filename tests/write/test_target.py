@@ -247,7 +247,7 @@ def test_text_without_bytes_is_escaped(tmp_path):
     (tmp_path / "\udcff.run").write_bytes(b"1 Q0 a 1 1 t\n")
     evaluation = cranfield.evaluate({"1": {"a": 1}}, tmp_path / "\udcff.run", "RR")
     evaluation.save(tmp_path / "saved.json")
-    assert cranfield.Evaluation.load(tmp_path / "saved.json").run == evaluation.run == "\udcff"
+    assert cranfield.Evaluation.load(tmp_path / "saved.json").run == evaluation.run == "\\udcff"
     output.write([evaluation.run], str(tmp_path / "out"))
     assert (tmp_path / "out").read_bytes() == b"\\udcff\n"
     cranfield.write_report(tmp_path / "page", {"1": {"a": 1}}, [tmp_path / "\udcff.run"], "RR", charts=False)

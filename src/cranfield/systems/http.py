@@ -146,7 +146,7 @@ class HttpSearch:
     def _send(
         self, connection: http.client.HTTPConnection, target: str, body: bytes | None, deadline: float
     ) -> tuple[int, str | None, bytes]:
-        kept = False
+        kept, response = False, None
         connection.sock.deadline = deadline  # type: ignore[union-attr]
         try:
             connection.request(self._method, target, body, self._headers)
@@ -159,6 +159,8 @@ class HttpSearch:
                 self._connections.give(connection)
             else:  # half an answer may be left on it
                 connection.close()
+                if response is not None:
+                    response.close()
 
     def _broken(self, error: Exception) -> SystemFailure:
         where = f"{self._host}:{self._port}" if self._port else self._host

@@ -18,13 +18,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cranfield.errors import InputError, OutputError
+from cranfield.read.formats import by_extension
 from cranfield.read.records import Records
 from cranfield.systems.answers import Ranking
 from cranfield.systems.asking import Answer, GaveUp, ask
 from cranfield.systems.opening import open_system
 from cranfield.systems.partial import Partial
 from cranfield.version import __version__
-from cranfield.write.formats import Plan, format_of
+from cranfield.write.formats import Plan
 from cranfield.write.ids import name_from
 from cranfield.write.runs import write_run
 from cranfield.write.target import STANDARD_OUTPUT, write_text
@@ -159,7 +160,9 @@ class _Output(NamedTuple):
     @classmethod
     def at(cls, path: str, system: str) -> _Output:
         other = path == STANDARD_OUTPUT or (os.path.exists(path) and not os.path.isfile(path))
-        return cls(path, Plan(path, "run", format_of(path), name=name_from(system), ranked=True), not other)
+        return cls(
+            path, Plan(path, "run", by_extension(path) or "trec", name=name_from(system), ranked=True), not other
+        )
 
     @contextmanager
     def kept_beside(self) -> Iterator[Path]:
