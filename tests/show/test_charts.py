@@ -93,6 +93,9 @@ def test_stability_starts_at_the_complete_judgments():
     results = cranfield.evaluate_runs(*FILES, "nDCG@10").values()
     assert first["removed"] == 0
     assert first["mean"] == pytest.approx(sum(each["nDCG@10"] for each in results) / 2)
+    uniform = draw_chart("stability", *FILES, "nDCG@10", repeats=3, design="uniform")
+    assert uniform["layer"][1]["encoding"]["x"]["title"] == "share of all judgments removed"
+    assert spec["layer"][1]["encoding"]["x"]["title"] == "share of each query's judgments removed"
 
 
 @pytest.mark.parametrize("kind", KINDS)

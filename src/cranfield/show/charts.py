@@ -226,15 +226,19 @@ def gain_chart(highest: int = 4) -> Spec:
     return _spec(chart, "What a grade is worth", told, curves)
 
 
-def stability_chart(rows: Sequence[tuple[str, float, float, float]]) -> Spec:
-    """Measures after judgments were taken away: (measure, share removed, mean, standard deviation of the mean)."""
+def stability_chart(rows: Sequence[tuple[str, float, float, float]], design: str = "per-query") -> Spec:
+    """Measures after judgments were taken away: (measure, share removed, mean, standard deviation of the mean).
+
+    design: that of `stability`.
+    """
     alt = _altair()
     plain = [
         {"measure": name, "removed": share, "mean": mean, "low": mean - spread, "high": mean + spread}
         for name, share, mean, spread in rows
     ]
     names = list(dict.fromkeys(name for name, *_ in rows))
-    x = alt.X("removed:Q", title="share of the judgments removed", axis=alt.Axis(format="%"))
+    what = "each query's judgments" if design == "per-query" else "all judgments"
+    x = alt.X("removed:Q", title=f"share of {what} removed", axis=alt.Axis(format="%"))
     colour = alt.Color("measure:N", title=None, sort=names, scale=_colours(alt, names), legend=_legend(alt, names))
     base = alt.Chart(alt.Data(values=plain))
     shown = ["measure:N", alt.Tooltip("removed:Q", format=".0%"), alt.Tooltip("mean:Q", format=".4f")]
@@ -244,9 +248,8 @@ def stability_chart(rows: Sequence[tuple[str, float, float, float]]) -> Spec:
     )
     band = base.mark_area(opacity=0.18).encode(x=x, y=alt.Y("low:Q"), y2="high:Q", color=colour)
     told = "; ".join(f"{name} at {share:.0%} removed: {mean:.4f}" for name, share, mean, _ in rows)
-    return _spec(
-        alt.layer(band, line), "Measures as judgments are removed", f"{told}. Bands are one standard deviation.", names
-    )
+    told = f"A share of {what} is removed at random. {told}. Bands are one standard deviation."
+    return _spec(alt.layer(band, line), "Measures as judgments are removed", told, names)
 
 
 def _altair() -> Any:

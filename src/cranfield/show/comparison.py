@@ -220,26 +220,34 @@ def latex(text: str) -> str:
     return "".join(_LATEX.get(letter, letter) for letter in text)
 
 
+_DESIGNS = {
+    "per-query": "from the relevant and from the nonrelevant documents of every query, which keeps one of each",
+    "uniform": "from all judgments alike",
+}
+
+
 def stability_text(found: Stability) -> str:
     """How measures move as judgments are removed, as plain text."""
     runs = f"{len(found.runs)} run{'s' if len(found.runs) > 1 else ''}"
     lines = _wrapped(
         f"{found.judgments:,} judgments of {found.queries:,} queries, {runs}. Each share is removed at random "
-        f"{found.repeats} times (seed {found.seed})."
+        f"{found.repeats} times (seed {found.seed}), {_DESIGNS[found.design]} (design {found.design})."
     )
     width = max(len("measure"), *(len(name) for name in found.measures))
-    lines += ["", f"{'measure':<{width}}{'removed':>9}{'mean':>9}{'spread':>9}{'change':>9}{'tau':>8}{'lowest':>8}"]
+    names = f"{'removed':>9}{'left':>8}{'mean':>9}{'spread':>9}{'change':>9}{'tau':>8}{'lowest':>8}"
+    lines += ["", f"{'measure':<{width}}{names}"]
     before = ""
     for row in found.rows:
         if row.measure != before:
-            lines.append(f"{row.measure:<{width}}{'0%':>9}{row.complete:>9.4f}")
+            lines.append(f"{row.measure:<{width}}{'0%':>9}{found.judgments:>8}{row.complete:>9.4f}")
         before = row.measure
         change = f"{(row.mean - row.complete) / row.complete:+.1%}" if row.complete else "-"
         lines.append(
-            f"{'':<{width}}{row.removed:>9.0%}{row.mean:>9.4f}{row.spread:>9.4f}{change:>9}"
+            f"{'':<{width}}{row.removed:>9.0%}{row.left:>8.0f}{row.mean:>9.4f}{row.spread:>9.4f}{change:>9}"
             f"{_share(row.tau, 3):>8}{_share(row.lowest, 3):>8}"
         )
-    lines += ["", *_wrapped("mean: over the runs and the repeats; spread: standard deviation over the repeats.")]
+    told = "left: judgments; mean: over the runs and the repeats; spread: standard deviation over the repeats."
+    lines += ["", *_wrapped(told)]
     if len(found.runs) > 1:
         lines += _wrapped(
             "tau: Kendall's correlation of the order of the runs with the order by all judgments, in the mean over the "

@@ -203,7 +203,8 @@ def _stability(qrels: Any, runs: Any, measures: Measures | None, options: Any) -
     from cranfield.comparison import stability
 
     found = stability(qrels, runs, measures or USUAL_MEASURES, (0.0, 0.1, 0.3, 0.5, 0.7, 0.9), **options)
-    return charts.stability_chart([(row.measure, row.removed, row.mean, row.spread) for row in found.rows])
+    rows = [(row.measure, row.removed, row.mean, row.spread) for row in found.rows]
+    return charts.stability_chart(rows, found.design)
 
 
 def _one(measures: Measures | None) -> Measure:
