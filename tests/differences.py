@@ -187,8 +187,8 @@ DIFFERENCES = [
     Difference(
         *(IRM, "Accuracy", "Accuracy@10", "Accuracy(documents=3)", PAIR, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}),
         *(1.0, 0.333333),
-        "Theirs is the share of pairs in the right order. Ours is the classifier's: what was rightly retrieved or left "
-        "out.",
+        "Theirs is the share of pairs in the right order, PairAccuracy here. Ours is the classifier's: what was rightly "
+        "retrieved or left out.",
     ),
     Difference(
         *(IRM, "a document twice", "AP", "AP", {"q": {"a": 1, "b": 1}}),
@@ -249,6 +249,10 @@ DIFFERENCES = [
         *(RANX, "RBP of grades", "rbp.90", "RBP(p=0.9)", {"q": {"a": 1, "b": 2, "c": 3}}),
         *({"q": {"a": 3.0, "b": 2.0, "c": 1.0}}, 0.523, 0.271),
         "Its gain is the grade itself, so that values may exceed 1. Ours is 1 for a relevant document.",
+    ),
+    Difference(
+        *(RANX, "the persistence of RBP in its name", "rbp.50", "rbp.50", {"q": {"a": 1}}, ORDERED, 0.5, "MeasureError"),
+        "Its rbp.50 and rbp@50 are RBP(p=0.5). Elsewhere the number is a cutoff, so we ask for one or the other.",
     ),
     Difference(
         *(RANX, "ties", "mrr", "RR", {"q": {"a": 1, "b": 0, "c": 0}}, TIE, 1.0, 0.333333),
