@@ -94,8 +94,8 @@ DIFFERENCES = [
     Difference(
         *(TE9, "the geometric mean, query by query", "gm_map", "GMAP", {"q": {"a": 1}}, {"q": {"b": 2.0, "a": 1.0}}),
         *(-0.693147, 0.5),
-        "The value of a query is its logarithm there, of which pytrec_eval leaves the mean to its user. Ours is the value "
-        "itself, and the mean over queries is geometric.",
+        "The value of a query is its logarithm there, of which pytrec_eval leaves the mean to its user. Ours is the "
+        "value itself, and the mean over queries is geometric.",
     ),
     Difference(
         *(TE10, "queries missing from the run", "recip_rank", "RR", TWO_QUERIES, ONE_ANSWERED, "exit 4", 0.5),
@@ -196,8 +196,8 @@ DIFFERENCES = [
     Difference(
         *(IRM, "Accuracy", "Accuracy@10", "Accuracy(documents=3)", PAIR, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}),
         *(1.0, 0.333333),
-        "Theirs is the share of pairs in the right order, PairAccuracy here. Ours is the classifier's: what was rightly "
-        "retrieved or left out.",
+        "Theirs is the share of pairs in the right order, PairAccuracy here. Ours is the classifier's: what was "
+        "rightly retrieved or left out.",
     ),
     Difference(
         *(IRM, "a document twice", "AP", "AP", {"q": {"a": 1, "b": 1}}),
@@ -337,8 +337,8 @@ DIFFERENCES = [
             0.05,
             0.1,
         ),
-        "Ten gains of 0.1 add up to a little less than 1 in floating point, so that its user goes on to the end. Ours has "
-        "what was wanted, and stops.",
+        "Ten gains of 0.1 add up to a little less than 1 in floating point, so that its user goes on to the end. Ours "
+        "has what was wanted, and stops.",
     ),
     Difference(
         *(CWL, "TBG", "TBG", "TBG", {"q": {"a": 1, "b": 1}}, ORDERED, 0.006462, 1.99691),
