@@ -10,6 +10,7 @@ from typing import Any
 
 import cranfield
 from cranfield.show import charts
+from cranfield.show.drawing import CONFIG
 
 FOLDER = Path(__file__).parent / "learn" / "figures"
 FIFTEEN = [1, 0, 1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 1]  # the running example: what the engine returned …
@@ -29,7 +30,7 @@ def draw_all() -> None:
         for name, kind, measures in (
             ("precision-recall", "precision-recall", None),
             ("distribution", "distribution", "AP"),
-            ("stability", "stability", "AP nDCG@10 Bpref"),
+            ("stability", "stability", "AP nDCG@10 P@10 Bpref"),
             ("judged", "cutoff", "Judged@20"),
             ("difference", "difference", "nDCG@10"),
             ("scatter", "scatter", "AP"),
@@ -49,7 +50,7 @@ def draw_all() -> None:
     save("f-by-cutoff", by_rank("F down to each rank", "F@k", fs, top=0.6))
     both = {gain: values(f"nDCG(gain={gain})", GRADES, ()) for gain in ("linear", "exponential")}
     save("ndcg-by-cutoff", by_rank("nDCG down to each rank", "nDCG@k", both))
-    save("sawtooth", sawtooth())
+    save("sawtooth", cranfield.draw_chart("precision-recall-full", grades=FIFTEEN, missed=MISSED))
     save("detectable", detectable())
 
 
@@ -105,23 +106,8 @@ def strip(rankings: Mapping[str, Sequence[int | None]], *, grades: bool = False)
                 "encoding": {"text": {"field": "text", "type": "nominal"}, "color": {"field": "ink", **plain}},
             },
         ],
-        "config": charts.CONFIG,
+        "config": CONFIG,
     }
-
-
-def sawtooth() -> dict[str, Any]:
-    """Precision and recall down to each rank, and the interpolated curve above them."""
-    precision, recall = values("P"), values("R")
-    raw = [{"rank": k, "recall": recall[k], "precision": precision[k]} for k in precision]
-    level = [cranfield.value(f"IPrec@{at}", FIFTEEN, MISSED) for at in charts.RECALLS]
-    spec = charts.precision_recall_chart({"interpolated, at eleven levels": level})
-    line = {key: spec.pop(key) for key in ("mark", "encoding", "data")}
-    marks = {"type": "line", "color": "#888888", "strokeWidth": 1, "point": {"color": "#888888", "size": 20}}
-    x = {"field": "recall", "type": "quantitative"}
-    y = {"field": "precision", "type": "quantitative"}
-    zigzag = {"mark": marks, "data": {"values": raw}}
-    zigzag["encoding"] = {"x": x, "y": y, "order": {"field": "rank", "type": "quantitative"}}
-    return {**spec, "title": "Precision and recall of the fifteen (grey: rank by rank)", "layer": [zigzag, line]}
 
 
 def detectable() -> dict[str, Any]:

@@ -50,6 +50,9 @@ CURVE_RUN = {"q": {"a": 9.0, "x": 8.0, "y": 7.0, "b": 6.0, "w": 5.0, "v": 4.0, "
 GRADED = {"q": {"a": 1, "b": 2, "c": 3, "d": 0}}
 GRADED_RUN = {"q": {"a": 9.0, "b": 8.0, "d": 7.0, "c": 6.0, "u": 5.0}}
 
+TENTHS = {"q": {f"d{n:02}": 1 for n in range(10)}}
+TENTHS_RUN = {"q": {f"d{n:02}": 20.0 - n for n in range(20)}}
+
 DIFFERENCES = [
     Difference(
         *(TE9, "32-bit scores", "recip_rank", "RR", PAIR, {"q": {"a": 16777217.0, "b": 16777216.0}}, 0.5, 1.0),
@@ -87,6 +90,12 @@ DIFFERENCES = [
         *(math.nan, 0.0),
         "It divides 0 by 0, as trec_eval 10 does, and the mean is lost with it. A ranking without documents has no "
         "precision: 0.",
+    ),
+    Difference(
+        *(TE9, "the geometric mean, query by query", "gm_map", "GMAP", {"q": {"a": 1}}, {"q": {"b": 2.0, "a": 1.0}}),
+        *(-0.693147, 0.5),
+        "The value of a query is its logarithm there, of which pytrec_eval leaves the mean to its user. Ours is the "
+        "value itself, and the mean over queries is geometric.",
     ),
     Difference(
         *(TE10, "queries missing from the run", "recip_rank", "RR", TWO_QUERIES, ONE_ANSWERED, "exit 4", 0.5),
@@ -187,8 +196,8 @@ DIFFERENCES = [
     Difference(
         *(IRM, "Accuracy", "Accuracy@10", "Accuracy(documents=3)", PAIR, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}),
         *(1.0, 0.333333),
-        "Theirs is the share of pairs in the right order. Ours is the classifier's: what was rightly retrieved or left "
-        "out.",
+        "Theirs is the share of pairs in the right order, PairAccuracy here. Ours is the classifier's: what was "
+        "rightly retrieved or left out.",
     ),
     Difference(
         *(IRM, "a document twice", "AP", "AP", {"q": {"a": 1, "b": 1}}),
@@ -251,6 +260,19 @@ DIFFERENCES = [
         "Its gain is the grade itself, so that values may exceed 1. Ours is 1 for a relevant document.",
     ),
     Difference(
+        *(
+            RANX,
+            "the persistence of RBP in its name",
+            "rbp.50",
+            "rbp.50",
+            {"q": {"a": 1}},
+            ORDERED,
+            0.5,
+            "MeasureError",
+        ),
+        "Its rbp.50 and rbp@50 are RBP(p=0.5). Elsewhere the number is a cutoff, so we ask for one or the other.",
+    ),
+    Difference(
         *(RANX, "ties", "mrr", "RR", {"q": {"a": 1, "b": 0, "c": 0}}, TIE, 1.0, 0.333333),
         "Ties keep the order of the dict there, in short rankings. Ours do not depend on how the run was written.",
     ),
@@ -303,6 +325,30 @@ DIFFERENCES = [
     Difference(
         *(CWL, "AP as a user model", "AP", "AP", {"q": {"a": 1, "b": 1}}, {"q": {"a": 1.0}}, 1.0, 0.5),
         "It divides by the relevant documents retrieved. We divide by all; denominator=found does as it does.",
+    ),
+    Difference(
+        *(
+            CWL,
+            "BPM: gains that are not whole",
+            "BPM(T=1, K=20)",
+            "BPM(max_grade=10)@20",
+            TENTHS,
+            TENTHS_RUN,
+            0.05,
+            0.1,
+        ),
+        "Ten gains of 0.1 add up to a little less than 1 in floating point, so that its user goes on to the end. Ours "
+        "has what was wanted, and stops.",
+    ),
+    Difference(
+        *(CWL, "TBG", "TBG", "TBG", {"q": {"a": 1, "b": 1}}, ORDERED, 0.006462, 1.99691),
+        "It divides by what users see in all, as the framework has it. Ours is the gain that is collected, as in the "
+        "paper; TBG(view=utility) is its value.",
+    ),
+    Difference(
+        *(CWL, "U", "U-measure(L=1000)", "U(L=1000)", {"q": {"a": 1, "b": 1}}, ORDERED, 0.003994, 1.997),
+        "The same, and a document counts there by the text before it. Ours counts by the text to its end, as in the "
+        "paper, which has L = 132000; U(L=1000, view=utility) is its value.",
     ),
     Difference(
         *(BEIR, "queries missing from the run", "NDCG@10", "nDCG@10", TWO_QUERIES, ONE_ANSWERED, 1.0, 0.5),

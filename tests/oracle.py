@@ -297,10 +297,10 @@ def inf_ap(ranking, judged, *, rel=1):
     return added / total if total else 0.0
 
 
-def _cwl(goes_on):
+def _cwl(goes_on, usual="utility"):
     """The oracle of a user model: goes_on(i, gain, collected, **parameters) is the continuation probability."""
 
-    def oracle(ranking, judged, *, max_grade=1, view="utility", **parameters):
+    def oracle(ranking, judged, *, max_grade=1, view=usual, **parameters):
         def utilities(unjudged):
             gains = [unjudged if g is None or g < 0 else min(g / max_grade, 1) for g in ranking[:1000]]
             gains += [unjudged] * (1000 - len(gains))
@@ -326,6 +326,18 @@ def _cwl(goes_on):
         return utility
 
     return oracle
+
+
+def u_measure(ranking, judged, *, max_grade=1, view="total", L=132000):
+    if view != "total":
+        return _U(ranking, judged, max_grade=max_grade, view=view, L=L)
+    added = 0.0
+    for read, grade in enumerate(ranking, 1):  # documents without a known length
+        added += min(max(grade or 0, 0) / max_grade, 1) * max(0, 1 - read / L)
+    return added
+
+
+_U = _cwl(lambda i, gain, all_, L: max(0, 1 - i / L) / max(1e-300, 1 - (i - 1) / L))
 
 
 def _insq(i, T):
@@ -361,8 +373,8 @@ ORACLES = {
     "NERR8": _cwl(lambda i, gain, all_, cutoff: (1 - gain) * (i < cutoff)),
     "NERR9": _cwl(lambda i, gain, all_, cutoff: i / (i + 1) * (1 - gain) * (i < cutoff)),
     "NERR10": _cwl(lambda i, gain, all_, p=0.9: p * (1 - gain)),
-    "TBG": _cwl(lambda i, gain, all_, h=224: 2 ** (-1 / h)),
-    "U": _cwl(lambda i, gain, all_, L=1000: max(0, 1 - i / L) / max(1e-300, 1 - (i - 1) / L)),
+    "TBG": _cwl(lambda i, gain, all_, h=224: 2 ** (-1 / h), "total"),
+    "U": u_measure,
     "NERR11": _cwl(lambda i, gain, all_, T=1: _insq(i, T) * (1 - gain)),
     "Compat": compatibility,
     "NumQ": lambda ranking, judged: 1,

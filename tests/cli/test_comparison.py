@@ -41,6 +41,12 @@ def test_stability(files):
     assert done.returncode == 0, done.stderr
     assert "36 judgments of 12 queries, 2 runs" in done.stdout
     assert " 50%" in done.stdout
+    assert "(design per-query)" in done.stdout
+    done = run(
+        "stability", "qrels", "good.run", "--design", "uniform", "--remove", "0.5", "--format", "json", cwd=files
+    )
+    assert json.loads(done.stdout)["design"] == "uniform"
+    assert json.loads(done.stdout)["rows"][0]["left"] == 18
     done = run("stability", "qrels", "good.run", "--format", "json", "--repeats", "2", cwd=files)
     assert [row["removed"] for row in json.loads(done.stdout)["rows"]][:5] == [0.1, 0.3, 0.5, 0.7, 0.9]
 

@@ -5,8 +5,19 @@ import json
 import numpy as np
 import pytest
 
-from cranfield import ComparisonError, InputError, JudgedRanks, Judgments, MeasureError, Policy, evaluate, stability
-from cranfield.comparison.thinning import without
+from cranfield import (
+    ComparisonError,
+    InputError,
+    JudgedRanks,
+    Judgments,
+    MeasureError,
+    Policy,
+    evaluate,
+    open_collection,
+    open_system,
+    stability,
+)
+from cranfield.comparison.thinning import DESIGNS, without
 from cranfield.read.source import open_source
 from tests.comparison.made import qrels_for, random_runs
 
@@ -32,7 +43,7 @@ def test_dropping_rows_is_evaluating_without_the_judgments(measure):
 
 
 def test_rows():
-    found = stability(QRELS, RUNS, "RR Bpref", [0.0, 0.5], repeats=6, seed=1)
+    found = stability(QRELS, RUNS, "RR Bpref", [0.0, 0.5], repeats=6, seed=1, design="uniform")
     assert [(row.measure, row.removed) for row in found.rows] == [("RR", 0), ("RR", 0.5), ("Bpref", 0), ("Bpref", 0.5)]
     nothing, half = found.rows[:2]
     means = [evaluate(QRELS, run, "RR")["RR"] for run in RUNS.values()]
@@ -42,15 +53,82 @@ def test_rows():
     assert half.spread > 0
     assert -1 <= half.lowest <= half.tau <= 1
     assert found.by_run["RR", 0.0] == pytest.approx(dict(zip(RUNS, means, strict=True)))
-    assert stability(QRELS, RUNS, "RR Bpref", [0.0, 0.5], repeats=6, seed=1) == found
-    assert stability(QRELS, RUNS, "RR Bpref", [0.0, 0.5], repeats=6, seed=2) != found
+    assert stability(QRELS, RUNS, "RR Bpref", [0.0, 0.5], repeats=6, seed=1, design="uniform") == found
+    assert stability(QRELS, RUNS, "RR Bpref", [0.0, 0.5], repeats=6, seed=2, design="uniform") != found
     json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_what_is_drawn_for_a_share_does_not_depend_on_the_others():
+    several = stability(QRELS, RUNS, "AP", [0.0, 0.3, 0.5], repeats=3)
+    alone = stability(QRELS, RUNS, "AP", [0.5], repeats=3)
+    assert several.rows[-1:] == alone.rows
 
 
 def test_runs_without_an_order_have_no_tau():
     found = stability(QRELS, {"a": RUNS["run0"], "b": RUNS["run0"]}, "RR", [0.5], repeats=2)
     assert (found.rows[0].tau, found.rows[0].lowest) == (None, None)
     assert stability(QRELS, [RUNS["run0"]], "RR", [0.9], repeats=1).rows[0].spread == 0
+
+
+def counts(judgments, kept, low, high=np.inf):
+    """How many judgments of a class each query keeps."""
+    these = kept & (judgments.grades >= low) & (judgments.grades < high)
+    return np.bincount(judgments.query[these], minlength=len(judgments))
+
+
+@pytest.mark.parametrize("fraction", [0.1, 0.5, 0.9])
+def test_each_query_loses_the_share_of_its_relevant_and_of_its_nonrelevant_documents(fraction):
+    judgments = Judgments.read(open_collection("builtin").qrels)
+    draw = DESIGNS["per-query"](judgments)
+    chance, everything = np.random.default_rng(0), np.ones(len(judgments.grades), dtype=np.bool_)
+    for _ in range(20):
+        kept = ~draw(fraction, chance)
+        for low, high in ((1, np.inf), (0, 1)):
+            before, after = (counts(judgments, which, low, high) for which in (everything, kept))
+            assert (after >= np.minimum(before, 1)).all()  # none loses the last one
+            assert (after <= np.maximum(np.ceil(before * (1 - fraction)), 1)).all()
+            assert (after >= np.floor(before * (1 - fraction))).all()
+
+
+def test_shares_that_are_not_whole_numbers_hold_in_the_mean():
+    judgments = Judgments.read({"q": {f"d{n}": 1 for n in range(7)} | {f"n{n}": 0 for n in range(5)}})
+    draw = DESIGNS["per-query"](judgments)
+    chance = np.random.default_rng(0)
+    gone = np.array([draw(0.5, chance) for _ in range(4000)])
+    assert gone.mean(axis=0) == pytest.approx(np.full(12, 0.5), abs=0.03)  # and every document goes as often
+
+
+def test_pooled_documents_are_a_class_of_their_own_that_may_vanish():
+    judgments = Judgments.read({"q": {"a": 1, "b": 0, "c": -1}})
+    draw = DESIGNS["per-query"](judgments)
+    assert draw(0.99, np.random.default_rng(0)).tolist() == [False, False, True]
+
+
+def test_the_uniform_design_draws_from_all_judgments_alike():
+    judgments = Judgments.read({str(q): {"a": 1, "b": 0} for q in range(50)})
+    gone = DESIGNS["uniform"](judgments)(0.9, np.random.default_rng(0))
+    assert gone.sum() == 90
+    assert (counts(judgments, ~gone, 1) == 0).sum() > 30  # most queries keep no relevant document
+
+
+def test_the_design_is_named_in_the_result():
+    found = stability(QRELS, RUNS, "Bpref", [0.9], repeats=3)
+    uniform = stability(QRELS, RUNS, "Bpref", [0.9], repeats=3, design="uniform")
+    assert (found.design, uniform.design) == ("per-query", "uniform")
+    assert found.to_dict()["design"] == "per-query"
+    assert found.rows[0].left > uniform.rows[0].left == 0.1 * found.judgments
+    with pytest.raises(ComparisonError, match=r"there is no design 'random'.\nHint: per-query or uniform"):
+        stability(QRELS, RUNS, "Bpref", design="random")
+
+
+def test_bpref_holds_where_other_measures_fall():
+    # Buckley & Voorhees (2004): with fewer judgments bpref changes less than average precision and precision.
+    collection = open_collection("builtin")
+    system = open_system("sqlite", collection)
+    run = {query: dict(system.search(text, 100)) for query, text in collection.queries.items()}
+    rows = {row.measure: row for row in stability(collection.qrels, [run], "AP P@10 Bpref", [0.5], repeats=10).rows}
+    change = {name: abs(row.mean / row.complete - 1) for name, row in rows.items()}
+    assert 3 * change["Bpref"] < 0.15 < min(change["AP"], change["P@10"])
 
 
 def test_what_is_refused():

@@ -66,14 +66,36 @@ RUN = {"1": ["b", "a", "x", "c"]}
 LENGTHS = {"a": 10, "b": 100, "c": 20, "x": 50}
 
 
+def test_time_and_text_cost_what_the_papers_say():
+    # Smucker & Clarke (2012): a gain counts by the time spent before it. Sakai & Dou (2013): by where its text ends.
+    result = evaluate(QRELS, RUN, "TBG TBG(h=50) U U(L=200)", lengths=LENGTHS)
+    assert result["TBG(h=50)"] == pytest.approx(2 ** (-100 / 50) + 2 ** (-160 / 50))
+    assert result["TBG"] == pytest.approx(2 ** (-100 / 224) + 2 ** (-160 / 224))
+    assert result["U(L=200)"] == pytest.approx((1 - 110 / 200) + (1 - 180 / 200))
+    assert result["U"] == pytest.approx((1 - 110 / 132000) + (1 - 180 / 132000))
+    assert evaluate(QRELS, RUN, "U(L=150)", lengths=LENGTHS)["U(L=150)"] == pytest.approx(1 - 110 / 150)
+    assert evaluate(QRELS, {"2": ["a"]}, "TBG U", lengths=LENGTHS)["TBG"] == 0
+
+
 def test_lengths_make_what_stands_below_a_long_document_count_less():
-    result = evaluate(QRELS, RUN, "TBG(h=50) U(L=200)", lengths=LENGTHS)
+    names = {
+        "TBG(h=50, view=utility)": lambda at: 2 ** (-at / 50),
+        "U(L=200, view=utility)": lambda at: max(0, 1 - at / 200),
+    }
+    result = evaluate(QRELS, RUN, list(names), lengths=LENGTHS)
     spent = [0, 100, 110, 160]
     # A rank below the end is as long as the longest document.
     spent += [180 + 100 * place for place in range(996)]
-    for measure, weight in (("TBG(h=50)", lambda at: 2 ** (-at / 50)), ("U(L=200)", lambda at: max(0, 1 - at / 200))):
+    for measure, weight in names.items():
         weights = [weight(at) for at in spent]
         assert result[measure] == pytest.approx((weights[1] + weights[3]) / sum(weights))
+
+
+def test_rankings_longer_than_the_framework_follows_are_read_to_their_end():
+    run = {"1": [*(f"x{n}" for n in range(1500)), "a"]}
+    result = evaluate(QRELS, run, "TBG U")
+    assert result["TBG"] == pytest.approx(2 ** (-1500 / 224))
+    assert result["U"] == pytest.approx(1 - 1501 / 132000)
 
 
 def test_lengths_follow_the_ranking(tmp_path):

@@ -6,6 +6,7 @@ import struct
 import sys
 import zlib
 from html import escape
+from itertools import accumulate, pairwise
 from math import log2
 from pathlib import Path
 
@@ -37,6 +38,101 @@ def test_the_precision_recall_curve_of_a_lecture():
         *((level / 10, 0.0) for level in range(6, 11)),
     ]
     assert "lecture from 1.00 to 0.00" in spec["description"]
+
+
+FIFTEEN = [1, 0, 1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 1]
+FULL = "precision-recall-full"
+
+
+def drawn(spec, layer, run=None):
+    """The points or the steps of a full curve, by row."""
+    found = []
+    for each in spec["layer"][("steps", "points").index(layer)]["data"]["values"]:
+        columns = {name: column for name, column in each.items() if name != "run"}
+        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        found += rows if run in (None, each["run"]) else []
+    return found
+
+
+def height(steps, recall):
+    """How high the staircase is at a recall."""
+    return next(row["precision"] for row in steps if row["recall"] >= recall - 1e-4)
+
+
+def test_every_rank_of_a_list_of_grades_is_drawn():
+    spec = draw_chart(FULL, grades=FIFTEEN, missed=[1] * 5)
+    points = drawn(spec, "points")
+    assert [row["rank"] for row in points] == list(range(1, 16))
+    for row in points:
+        for name, measure in (("precision", "P"), ("recall", "R")):
+            value = cranfield.value(f"{measure}@{row['rank']}", FIFTEEN, [1] * 5)
+            assert row[name] == pytest.approx(value, abs=1e-4)
+
+
+def test_the_steps_are_the_interpolated_precision():
+    spec = draw_chart(FULL, grades=FIFTEEN, missed=[1] * 5)
+    steps = drawn(spec, "steps")
+    for recall in (0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.45, 0.5):
+        value = cranfield.value(f"IPrec@{recall}", FIFTEEN, [1] * 5)
+        assert height(steps, recall) == pytest.approx(value, abs=1e-4)
+    assert steps[-1]["recall"] == 0.5
+    assert spec["layer"][0]["mark"]["interpolate"] == "step-before"  # a step ends at its level of recall
+    assert (
+        "from precision 1.00 and recall 0.10 at rank 1 to precision 0.33 and recall 0.50 at rank 15"
+        in spec["description"]
+    )
+
+
+def test_a_curve_that_rises_is_interpolated_from_the_right():
+    steps = drawn(draw_chart(FULL, grades=[0, 1, 1, 0, 0, 0, 0, 0, 0, 1]), "steps")
+    assert [height(steps, recall) for recall in (0, 0.3333, 0.6667, 0.7, 1)] == [0.66667, 0.66667, 0.66667, 0.3, 0.3]
+
+
+def test_the_mean_over_queries_and_one_query():
+    qrels = {"1": {"a": 1, "b": 1}, "2": {"c": 1}, "3": {"d": 1}, "none": {"e": 0}}
+    run = {"1": ["x", "a", "b"], "2": ["c"], "none": ["e", "f", "g", "h"]}
+    result = cranfield.evaluate(qrels, run, [f"{name}@{k}" for name in "PR" for k in range(1, 5)])
+    for row in drawn(draw_chart(FULL, qrels, {"mine": run}), "points"):
+        assert row["precision"] == pytest.approx(result[f"P@{row['rank']}"], abs=1e-4)
+        assert row["recall"] == pytest.approx(result[f"R@{row['rank']}"], abs=1e-4)
+    skipping = draw_chart(FULL, qrels, {"mine": run}, policy=cranfield.Policy(missing="skip"))
+    assert drawn(skipping, "points")[0]["precision"] == pytest.approx(1 / 3, abs=1e-4)
+    one = draw_chart(FULL, qrels, {"mine": run, "other": {"1": ["a"]}}, query="1")
+    assert [row["recall"] for row in drawn(one, "points", "mine")] == [0, 0.5, 1]
+    assert [row["recall"] for row in drawn(one, "points", "other")] == [0.5]
+    assert one["title"] == "Precision and recall of query 1, rank by rank"
+    stricter = draw_chart(FULL, {"1": {"a": 1, "b": 2}}, {"mine": run}, "P(rel=2)@1")
+    assert [(row["rank"], row["recall"]) for row in drawn(stricter, "points")] == [(1, 0), (3, 1)]  # 2 is where 1 is
+    condensed = draw_chart(FULL, {"1": {"a": 1, "b": 2}}, {"mine": run}, "P(judged_only=True)@1")
+    assert [row["precision"] for row in drawn(condensed, "points")] == [1, 1]
+
+
+@pytest.mark.parametrize(("missed", "wide", "high"), [(50, 1, 1), (20_000, 0.05, 1)])
+def test_points_are_left_out_only_where_they_fall_on_another(missed, wide, high):
+    grades = [int(rank % 7 == 0 or rank < 20) for rank in range(1, 5001)]
+    kept = drawn(draw_chart(FULL, grades=grades, missed=[1] * missed), "points")
+    at = [(row["rank"], row["recall"], row["precision"]) for row in kept]
+    found = list(accumulate(grades))
+    for (rank, recall, precision), (below, *_) in pairwise(at):
+        for between in range(rank, below):
+            assert abs(found[between - 1] / (found[-1] + missed) - recall) / wide * 420 <= 1
+            assert abs(found[between - 1] / between - precision) / high * 260 <= 1
+    assert kept[-1]["rank"] == 5000
+    assert len(kept) < 900
+
+
+def test_what_a_full_curve_cannot_show():
+    qrels, run = {"1": {"a": 1}}, {"1": ["a"]}
+    for options, fact in (
+        ({"query": "7"}, "there is no query '7'"),
+        ({"grades": [1]}, "either grades or judgments and runs"),
+        ({"measures": "nDCG@10"}, "shows precision and recall, not nDCG@10"),
+    ):
+        with pytest.raises(CranfieldError, match=fact):
+            draw_chart(FULL, qrels, {"mine": run}, **options)
+    for option in ({"query": "1"}, {"grades": [1]}):
+        with pytest.raises(CranfieldError, match=f"{next(iter(option))} belongs to the chart 'precision-recall-full'"):
+            draw_chart("cutoff", qrels, {"mine": run}, **option)
 
 
 def test_the_penalties_of_dcg():
@@ -93,6 +189,9 @@ def test_stability_starts_at_the_complete_judgments():
     results = cranfield.evaluate_runs(*FILES, "nDCG@10").values()
     assert first["removed"] == 0
     assert first["mean"] == pytest.approx(sum(each["nDCG@10"] for each in results) / 2)
+    uniform = draw_chart("stability", *FILES, "nDCG@10", repeats=3, design="uniform")
+    assert uniform["layer"][1]["encoding"]["x"]["title"] == "share of all judgments removed"
+    assert spec["layer"][1]["encoding"]["x"]["title"] == "share of each query's judgments removed"
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -10,6 +10,8 @@ KINDS = (
     *("precision-recall", "precision-recall-full", "cutoff", "distribution"),
     *("difference", "scatter", "stability", "discount", "gain"),
 )
+# What a chart shows unless told otherwise, where that is not nDCG@10.
+MEASURES = {"precision-recall": ("IPrec@0",), "precision-recall-full": ("P@1",), "stability": ("nDCG@10", "AP")}
 
 
 @click.command("plot")
@@ -29,6 +31,7 @@ KINDS = (
 @click.option(
     "--columns", type=click.IntRange(1, 2), metavar="1|2", help="As wide as one column of a two-column paper, or both."
 )
+@click.option("--query", metavar="ID", help="Of precision-recall-full: draw this query instead of the mean over all.")
 @click.option("--no-title", is_flag=True, help="Leave the title out, for a figure that has a caption.")
 @options.policy
 @options.formats
@@ -40,6 +43,7 @@ def command(
     measures: tuple[str, ...],
     file: str,
     columns: int | None,
+    query: str | None,
     no_title: bool,
     rel: float | None,
     judged_only: bool,
@@ -53,7 +57,7 @@ def command(
 
     \b
     precision-recall       interpolated precision at eleven levels of recall
-    precision-recall-full  mean precision and recall down to each rank
+    precision-recall-full  precision and recall down to each rank, and interpolated
     cutoff                 a measure at each cutoff down to 20
     distribution           how a measure is spread over the queries
     difference             two runs, query by query, sorted
@@ -68,16 +72,15 @@ def command(
     """
     from cranfield.show.pictures import draw_chart, save_chart
 
-    default = ("nDCG@10", "AP") if kind == "stability" else ("nDCG@10",)
+    default = MEASURES.get(kind, ("nDCG@10",))
     wanted = options.chosen_measures(measures, rel=rel, judged_only=judged_only, imports=imports, default=default)
-    spec = draw_chart(
-        kind,
-        qrels,
-        options.expanded(runs),
-        wanted,
-        policy=options.chosen_policy(**policy),
-        format=run_format,
-        qrels_format=qrels_format,
-        check_ids=check_ids,
-    )
+    settings = {
+        "policy": options.chosen_policy(**policy),
+        "format": run_format,
+        "qrels_format": qrels_format,
+        "check_ids": check_ids,
+    }
+    if query is not None:
+        settings["query"] = query
+    spec = draw_chart(kind, qrels, options.expanded(runs), wanted, **settings)
     save_chart(spec, file, columns=columns, title=not no_title)

@@ -12,6 +12,13 @@ from cranfield.cli import options, output
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @click.option("-m", "--measure", "measures", multiple=True, help="A measure such as nDCG@10; may be repeated.")
 @click.option("--remove", "fractions", type=float, multiple=True, help="A share of the judgments; may be repeated.")
+@click.option(
+    "--design",
+    default="per-query",
+    show_default=True,
+    help="per-query: the share goes from each query's relevant and nonrelevant documents, of which one is left; "
+    "uniform: from all judgments alike.",
+)
 @click.option("--repeats", type=int, default=20, show_default=True, help="How often each share is drawn.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the draws.")
 @click.option("--format", "shown", type=click.Choice(["text", "json"]), default="text", show_default=True)
@@ -23,6 +30,7 @@ def command(
     runs: tuple[str, ...],
     measures: tuple[str, ...],
     fractions: tuple[float, ...],
+    design: str,
     repeats: int,
     seed: int,
     shown: str,
@@ -48,6 +56,7 @@ def command(
         runs,
         measures or USUAL_MEASURES,
         fractions or FRACTIONS,
+        design=design,
         repeats=repeats,
         seed=seed,
         policy=options.chosen_policy(missing=missing),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -23,11 +23,14 @@ from cranfield.read.source import open_source
 from cranfield.values import aggregate
 
 FRACTIONS = (0.1, 0.3, 0.5, 0.7, 0.9)
+# Says which judgments are gone when a share of them is removed, drawn anew with each call.
+Draw = Callable[[float, np.random.Generator], Flags]
 
 
 class StabilityRow(NamedTuple):
     """A measure after a share of the judgments was removed.
 
+    left: how many judgments were left, the mean over the repeats.
     mean, spread: over the repeats, of the mean over the runs: its mean and its standard deviation.
     complete: the same mean with all judgments.
     tau: Kendall's τ_b between the order of the runs and the one with all judgments, the mean over the repeats in which
@@ -37,6 +40,7 @@ class StabilityRow(NamedTuple):
 
     measure: str
     removed: float
+    left: float
     mean: float
     spread: float
     complete: float
@@ -56,6 +60,7 @@ class Stability:
 
     runs: tuple[str, ...]
     measures: tuple[str, ...]
+    design: str  # how judgments were drawn: "per-query" or "uniform"
     queries: int
     judgments: int
     repeats: int
@@ -68,6 +73,7 @@ class Stability:
         return {
             "runs": list(self.runs),
             "measures": list(self.measures),
+            "design": self.design,
             "queries": self.queries,
             "judgments": self.judgments,
             "repeats": self.repeats,
@@ -86,6 +92,7 @@ def stability(
     measures: Measures = USUAL_MEASURES,
     fractions: Sequence[float] = FRACTIONS,
     *,
+    design: str = "per-query",
     repeats: int = 20,
     seed: int = SEED,
     policy: Policy | None = None,
@@ -95,19 +102,22 @@ def stability(
 ) -> Stability:
     """Remove random shares of the judgments, measure again, and see how far values and the order of runs move.
 
-    fractions: the shares removed, drawn from all judgments alike, the same ones for all runs.
+    fractions: the shares removed, the same judgments for all runs.
+    design: "per-query" takes the share away from each query, from its relevant documents (grade 1 or higher) and from
+        its nonrelevant ones, and leaves it one of each, as Buckley & Voorhees (2004) thinned judgments;
+        "uniform" draws from all judgments alike, so that queries with few relevant documents soon have none.
     repeats: how often each share is drawn.
     policy, format, qrels_format, check_ids: those of `evaluate`.
 
     A document whose judgment is removed stays in the ranking as an unjudged one. A query that loses all its relevant
-    documents scores 0, as ever, so that means fall where queries have few. Each run is read once;
+    documents, as happens with "uniform", scores 0 like every other without any. Each run is read once;
     {name: JudgedRanks} of the same judgments spares the reading.
 
-    >>> qrels = {str(q): {"a": 1, "b": 0} for q in range(20)}
-    >>> run = {str(q): ["b", "a"] for q in range(20)}
+    >>> qrels = {str(q): {"a": 1, "b": 1, "c": 0} for q in range(20)}
+    >>> run = {str(q): ["c", "b", "a"] for q in range(20)}
     >>> [row] = stability(qrels, {"mine": run}, "RR", [0.5]).rows
-    >>> row.complete, row.mean < 0.4, row.tau
-    (0.5, True, None)
+    >>> row.complete, 0.4 < row.mean < 0.5, row.tau, row.left
+    (0.5, True, None, 40.0)
     """
     policy = policy or Policy()
     wanted = parse_measures(measures)
@@ -120,26 +130,67 @@ def stability(
     for fraction in fractions:
         if not 0 <= fraction < 1:
             raise ComparisonError(f"{fraction} is not a share of the judgments.", hint="it is 0 or more and below 1")
+    if design not in DESIGNS:
+        raise ComparisonError(f"there is no design '{design}'.", hint=" or ".join(DESIGNS))
     judgments = Judgments.read(qrels, qrels_format)
     tables = _tables(judgments, runs, policy, format, check_ids)
     complete = _means(list(tables.values()), wanted, policy)
-    generator = np.random.default_rng(seed % 2**64)  # of any sign, as in the other tests
-    total = len(judgments.grades)
+    draw = DESIGNS[design](judgments)
     rows: list[StabilityRow] = []
     by_run: dict[tuple[str, float], dict[str, float]] = {}
     for fraction in fractions:
-        found = []
+        # What is drawn for a share does not depend on the other shares.
+        generator, found, left = np.random.default_rng([seed % 2**64, round(fraction * 1e9)]), [], []
         for _ in range(repeats):
-            gone = np.zeros(total, dtype=np.bool_)
-            gone[generator.choice(total, round(fraction * total), replace=False)] = True
+            gone = draw(fraction, generator)
+            left.append(int((~gone).sum()))
             found.append(_means([without(table, gone) for table in tables.values()], wanted, policy))
         for place, measure in enumerate(wanted):
             drawn = np.array([means[place] for means in found])
-            rows.append(_row(measure.name, fraction, drawn, complete[place]))
+            rows.append(_row(measure.name, fraction, left, drawn, complete[place]))
             by_run[measure.name, fraction] = dict(zip(tables, drawn.mean(axis=0).tolist(), strict=True))
     rows.sort(key=lambda row: [measure.name for measure in wanted].index(row.measure))
     names = tuple(measure.name for measure in wanted)
-    return Stability(tuple(tables), names, len(judgments), total, repeats, seed, tuple(rows), by_run)
+    return Stability(
+        *(tuple(tables), names, design, len(judgments), len(judgments.grades), repeats, seed, tuple(rows), by_run)
+    )
+
+
+def _per_query(judgments: Judgments) -> Draw:
+    """Remove the share from each query's relevant and nonrelevant documents, and leave at least one of each.
+
+    Documents that were pooled and not judged (negative grades) lose the share too, and may all go. Where the share of
+    a class is not a whole number, it is rounded up or down by chance, so that it holds in the mean.
+    """
+    kinds = np.searchsorted([0, 1], judgments.grades, side="right")  # pooled only, nonrelevant, relevant
+    group = judgments.query * 3 + kinds
+    sizes = np.bincount(group, minlength=3 * len(judgments))
+    first = np.cumsum(sizes) - sizes
+    least = np.minimum(sizes, np.tile([0, 1, 1], len(judgments)))
+
+    def draw(fraction: float, generator: np.random.Generator) -> Flags:
+        keep = np.maximum(np.floor(sizes * (1 - fraction) + generator.random(len(sizes))), least)
+        order = np.argsort(group + generator.random(len(group)) / 2)  # at random, group by group
+        gone = np.empty(len(group), dtype=np.bool_)
+        gone[order] = np.arange(len(group)) - first[group[order]] >= keep[group[order]]
+        return gone
+
+    return draw
+
+
+def _uniform(judgments: Judgments) -> Draw:
+    """Remove the share from all judgments alike, whatever query they belong to."""
+    total = len(judgments.grades)
+
+    def draw(fraction: float, generator: np.random.Generator) -> Flags:
+        gone = np.zeros(total, dtype=np.bool_)
+        gone[generator.choice(total, round(fraction * total), replace=False)] = True
+        return gone
+
+    return draw
+
+
+DESIGNS: dict[str, Callable[[Judgments], Draw]] = {"per-query": _per_query, "uniform": _uniform}
 
 
 def without(table: JudgedRanks, gone: Flags) -> JudgedRanks:
@@ -191,12 +242,13 @@ def _means(tables: Sequence[JudgedRanks], measures: Sequence[Measure], policy: P
     ]
 
 
-def _row(measure: str, removed: float, drawn: Numbers, complete: Numbers) -> StabilityRow:
+def _row(measure: str, removed: float, left: Sequence[int], drawn: Numbers, complete: Numbers) -> StabilityRow:
     overall = drawn.mean(axis=1)
     taus = [value for means in drawn if (value := tau(means, complete)) is not None]
     return StabilityRow(
         measure=measure,
         removed=float(removed),
+        left=float(np.mean(left)),
         mean=float(overall.mean()),
         spread=float(overall.std(ddof=1)) if len(overall) > 1 else 0.0,
         complete=float(complete.mean()),

@@ -6,12 +6,13 @@ four views: "utility", the gain for each document seen, Σ W · gain, which is w
 collected until stopping, Σ L · Σ gain = Σ S · gain; "depth", how many documents are seen, 1 / W(1) = Σ S; and
 "residual", by how much the utility would be higher if every unjudged document had the highest grade.
 
-A ranking counts as 1,000 documents long, as in the reference implementation.
+A ranking counts as 1,000 documents long, as in the reference implementation; only the totals of TBG and U, which are
+those of their papers, go to its end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -218,10 +219,10 @@ def bejeweled_player_model(
     )
 
 
-CHAPELLE = "Azzopardi, Mackenzie & Moffat 2021"
+AZZOPARDI = "Azzopardi, Mackenzie & Moffat 2021"
 
 
-@measure("NERR8", reference=CHAPELLE, advice="ERR as a user model: whoever is satisfied stops, and all stop at k.")
+@measure("NERR8", reference=AZZOPARDI, advice="ERR as a user model: whoever is satisfied stops, and all stop at k.")
 def nerr8(judged: JudgedRanks, *, cutoff: int, max_grade: MaxGrade = 1, view: str = "utility") -> Numbers:
     """Expected gain of a user who stops when satisfied, at rank k at the latest.
 
@@ -230,7 +231,7 @@ def nerr8(judged: JudgedRanks, *, cutoff: int, max_grade: MaxGrade = 1, view: st
     return user_model(judged, lambda i, gain, all_: 1 - gain, max_grade=max_grade, view=view, depth=cutoff)
 
 
-@measure("NERR9", reference=CHAPELLE, advice="NERR8 for a user whose patience shrinks as 1/i.")
+@measure("NERR9", reference=AZZOPARDI, advice="NERR8 for a user whose patience shrinks as 1/i.")
 def nerr9(judged: JudgedRanks, *, cutoff: int, max_grade: MaxGrade = 1, view: str = "utility") -> Numbers:
     """NERR8 with the discount of ERR.
 
@@ -241,7 +242,7 @@ def nerr9(judged: JudgedRanks, *, cutoff: int, max_grade: MaxGrade = 1, view: st
     )
 
 
-@measure("NERR10", reference=CHAPELLE, advice="NERR8 for a user with the constant patience of RBP.")
+@measure("NERR10", reference=AZZOPARDI, advice="NERR8 for a user with the constant patience of RBP.")
 def nerr10(judged: JudgedRanks, *, p: float = 0.9, max_grade: MaxGrade = 1, view: str = "utility") -> Numbers:
     """Expected gain of a user who stops when satisfied, and otherwise goes on with probability p.
 
@@ -250,7 +251,7 @@ def nerr10(judged: JudgedRanks, *, p: float = 0.9, max_grade: MaxGrade = 1, view
     return user_model(judged, lambda i, gain, all_: p * (1 - gain), max_grade=max_grade, view=view)
 
 
-@measure("NERR11", reference=CHAPELLE, advice="NERR8 for a user with the growing patience of INSQ.")
+@measure("NERR11", reference=AZZOPARDI, advice="NERR8 for a user with the growing patience of INSQ.")
 def nerr11(judged: JudgedRanks, *, T: float = 1, max_grade: MaxGrade = 1, view: str = "utility") -> Numbers:
     """Expected gain of a user who stops when satisfied, and otherwise goes on as in INSQ.
 
@@ -265,15 +266,21 @@ def nerr11(judged: JudgedRanks, *, T: float = 1, max_grade: MaxGrade = 1, view: 
     "TBG",
     reference="Smucker & Clarke 2012",
     advice="For a user who has so much time: what takes long to read counts for less, and so does all below it.",
+    range=(0.0, np.inf),
 )
-def time_biased_gain(judged: JudgedRanks, *, h: float = 224, max_grade: MaxGrade = 1, view: str = "utility") -> Numbers:
-    """Expected gain for each document seen, where half of the users have given up after the length h.
+def time_biased_gain(judged: JudgedRanks, *, h: float = 224, max_grade: MaxGrade = 1, view: str = "total") -> Numbers:
+    """Gain that users collect, half of whom have given up after the time h.
 
-    C(i) = 2^(-length_i / h)
+    TBG = Σ gain_i · 2^(-time_i / h), time_i = Σ length_j over j < i
 
-    Lengths are those given to `evaluate`, in any unit, such as seconds of reading; without them every document has
-    length 1. A rank below the end of the ranking counts as long as its longest document.
+    Lengths are those given to `evaluate`, as seconds for the half-life of the paper, 224; without them every document
+    takes 1. The paper counts 4.4 seconds for a result and (0.018 · words + 7.8) · the chance of a click for its
+    document, and gives a relevant document the gain 0.4928 where ours is 1.
+    Other views are those of a user model with C(i) = 2^(-length_i / h): view="utility" is the gain for each document
+    seen. There a rank below the end of the ranking counts as long as its longest document.
     """
+    if view == "total":
+        return judged.sum(scaled_gain(judged, max_grade) * np.exp2(-_read_before(judged) / h))
     return _by_length(judged, lambda spent: np.exp2(-spent / h), max_grade, view)
 
 
@@ -282,15 +289,40 @@ def time_biased_gain(judged: JudgedRanks, *, h: float = 224, max_grade: MaxGrade
     aliases=("Umeasure", "U-measure", "U_measure"),
     reference="Sakai & Dou 2013",
     advice="For results that are read as one text: attention falls in a straight line, and ends after the length L.",
+    range=(0.0, np.inf),
 )
-def u_measure(judged: JudgedRanks, *, L: float = 1000, max_grade: MaxGrade = 1, view: str = "utility") -> Numbers:
-    """Expected gain for each document seen by users who read on until L at the latest.
+def u_measure(judged: JudgedRanks, *, L: float = 132000, max_grade: MaxGrade = 1, view: str = "total") -> Numbers:
+    """Gain of a text that is read from its start, where a document counts the less the later it ends.
 
-    C(i) = D(i + 1) / D(i), D(i) = max(0, 1 - Σ length_j / L over j < i)
+    U = Σ gain_i · max(0, 1 - end_i / L), end_i = Σ length_j over j ≤ i
 
-    Lengths as for TBG. The paper counts characters, with L = 132000.
+    Lengths are those given to `evaluate`, as characters for the paper's L; without them every document has length 1.
+    Other views are those of a user model with C(i) = D(i + 1) / D(i), D(i) = max(0, 1 - Σ length_j / L over j < i), in
+    which a document counts by the text before it.
     """
+    if view == "total":
+        read = _read_before(judged) + _lengths(judged)
+        return judged.sum(scaled_gain(judged, max_grade) * np.maximum(0.0, 1 - read / L))
     return _by_length(judged, lambda spent: np.maximum(0.0, 1 - spent / L), max_grade, view)
+
+
+def _lengths(judged: JudgedRanks) -> Numbers:
+    """The length of each row's document; 1 where none are known."""
+    if judged.lengths is None:
+        return np.ones(len(judged.rank))
+    return _by_row(judged, judged.lengths)
+
+
+def _read_before(judged: JudgedRanks) -> Numbers:
+    """For each row, the length of all documents above it."""
+    if judged.lengths is None:
+        return judged.rank.astype(np.float64) - 1
+    return _by_row(judged, [np.cumsum(lengths) - lengths for lengths in judged.lengths])
+
+
+def _by_row(judged: JudgedRanks, by_rank: Sequence[Numbers]) -> Numbers:
+    rows = [by_rank[query][rank - 1] for query, rank in zip(judged.query.tolist(), judged.rank.tolist())]
+    return np.array(rows, dtype=np.float64)
 
 
 def _by_length(judged: JudgedRanks, attention: Callable[[Numbers], Numbers], max_grade: MaxGrade, view: str) -> Numbers:

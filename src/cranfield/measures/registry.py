@@ -22,6 +22,12 @@ Aggregate = Literal["mean", "sum", "geometric", "median"]
 # What a measure is a function of: JudgedRanks, or one of the tables of judgments with groups.
 TableName = Literal["ranks", "subtopics", "preferences", "groups"]
 REQUIRED: Any = object()
+# Parameters that some measures need: what they are, and one that works.
+_NEEDED: dict[str, tuple[str, Any]] = {
+    "cutoff": ("a cutoff", 10),
+    "recall": ("a level of recall", 0.5),
+    "documents": ("the number of documents", 1000),
+}
 
 _definitions: dict[str, Definition] = {}
 _aliases: dict[str, tuple[str, Mapping[str, Any]]] = {}
@@ -61,6 +67,15 @@ class Definition:
         paragraphs = _documentation(self.function).split("\n\n")
         return paragraphs[1].strip() if len(paragraphs) > 1 else ""
 
+    @property
+    def example(self) -> str:
+        """The measure as it may be written, with what it needs."""
+        needed = [name for name, default in self.defaults.items() if default is REQUIRED]
+        try:
+            return self(**{name: _NEEDED[name][1] for name in needed}).name
+        except KeyError:
+            return f"{self.name}({', '.join(f'{name}=…' for name in needed)})"
+
     def __call__(self, **parameters: Any) -> Measure:
         """Choose parameters."""
         chosen = {}
@@ -79,8 +94,8 @@ class Definition:
                 ) from None
         for name, default in self.defaults.items():
             if default is REQUIRED and name not in chosen:
-                example = f"{self.name}@10" if name == self.at else f"{self.name}({name}=…)"
-                raise MeasureError(f"{self.name} needs a {name}.", hint=f"for instance {example}")
+                needed = _NEEDED.get(name, (f"a value for {name}", None))[0]
+                raise MeasureError(f"{self.name} needs {needed}.", hint=f"for instance {self.example}")
         kept = tuple(
             (name, chosen[name]) for name in self.kinds if name in chosen and chosen[name] != self.defaults[name]
         )

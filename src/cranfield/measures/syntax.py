@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from cranfield.errors import MeasureError
+from cranfield.measures.other_tools import near, read_parameters, refuse_unclear
 from cranfield.measures.parameters import shortened
 from cranfield.measures.registry import Definition, Measure, find, spellings
 from cranfield.measures.trec_eval.names import single as trec_eval_measure
@@ -103,6 +104,7 @@ def parse_measure(measure: str | Measure) -> Measure:
     parts = _OURS.fullmatch(text.strip())
     if parts is None:
         raise _unlike(text)
+    refuse_unclear(text.strip())
     name, inside, at = parts.groups()
     given: dict[str, Any] = {}
     definition = find(name)
@@ -126,6 +128,7 @@ def parse_measure(measure: str | Measure) -> Measure:
             given |= _parameter(pair, known)
     if at is not None:
         given[known.at] = at
+    known, given = read_parameters(known, given)
     return known(**given)
 
 
@@ -175,15 +178,43 @@ def _parameter(pair: str, measure: Definition) -> dict[str, Any]:
 
 
 def _suggestion(name: str, at: str | None) -> str:
-    import difflib
-
     if len(name) > GUESSED:
         return "see cranfield.catalogue() for all measures"
-    close = difflib.get_close_matches(name, spellings(), n=1) or difflib.get_close_matches(
-        name.lower(), {word.lower(): word for word in spellings()}, n=1
-    )
-    if close:
-        definition = find(close[0])
+    if theirs := near(name, at):
+        return theirs
+    # A slip of the keyboard, or two in a long word. Words that only share an ending mean something else.
+    slips = (len(name) > 3) + (len(name) > 7)
+    words = {word.partition("(")[0].lower(): word.partition("(")[0] for word in spellings()}
+    close = [(_slips(name.lower(), word), word) for word in words if abs(len(word) - len(name)) <= slips]
+    if close and min(close)[0] <= slips:
+        definition = find(words[min(close)[1]])
         assert definition is not None
-        return f"did you mean {definition[0].name}{f'@{at}' if at else ''}?"
+        return f"did you mean {_spelled(definition[0], at)}?"
     return "see cranfield.catalogue() for all measures"
+
+
+def _slips(one: str, other: str) -> int:
+    """How many letters must be added, left out, replaced or swapped with the next to make one word the other.
+
+    >>> _slips("ndgc", "ndcg"), _slips("context", "contest"), _slips("presicion", "precision")
+    (1, 1, 2)
+    """
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, letter in enumerate(one):
+        above, row = row, [i + 1]
+        for j, sign in enumerate(other):
+            best = min(above[j + 1] + 1, row[j] + 1, above[j] + (letter != sign))
+            if i and j and letter == other[j - 1] and one[i - 1] == sign:
+                best = min(best, before[j - 1] + 1)
+            row.append(best)
+        before = above
+    return row[-1]
+
+
+def _spelled(definition: Definition, at: str | None) -> str:
+    """A measure with a cutoff, if it can have that one; otherwise as it may be written."""
+    try:
+        return definition(**{definition.at: at}).name if at else definition.example
+    except MeasureError:
+        return definition.example

@@ -193,24 +193,35 @@ def comparison_latex(comparison: Comparison) -> str:
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *(f"% {note}" for note in notes)])
 
 
+_DESIGNS = {
+    "per-query": "from the relevant and from the nonrelevant documents of every query, which keeps one of each",
+    "uniform": "from all judgments alike",
+}
+
+
 def stability_text(found: Stability) -> str:
     """How measures move as judgments are removed, as plain text."""
     judgments, queries = count(found.judgments, "judgment"), count(found.queries, "query", "queries")
     runs, times = count(len(found.runs), "run"), "once" if found.repeats == 1 else f"{found.repeats} times"
-    lines = wrapped(f"{judgments} of {queries}, {runs}. Each share is removed at random {times} (seed {found.seed}).")
+    lines = wrapped(
+        f"{judgments} of {queries}, {runs}. Each share is removed at random {times} (seed {found.seed}), "
+        f"{_DESIGNS[found.design]} (design {found.design})."
+    )
     width = max(len("measure"), *(len(name) for name in found.measures))
-    lines += ["", f"{'measure':<{width}}{'removed':>9}{'mean':>9}{'spread':>9}{'change':>9}{'tau':>8}{'lowest':>8}"]
+    names = f"{'removed':>9}{'left':>8}{'mean':>9}{'spread':>9}{'change':>9}{'tau':>8}{'lowest':>8}"
+    lines += ["", f"{'measure':<{width}}{names}"]
     before = ""
     for row in found.rows:
         if row.measure != before:
-            lines.append(f"{row.measure:<{width}}{'0%':>9}{row.complete:>9.4f}")
+            lines.append(f"{row.measure:<{width}}{'0%':>9}{found.judgments:>8}{row.complete:>9.4f}")
         before = row.measure
         change = f"{(row.mean - row.complete) / row.complete:+.1%}" if row.complete else "-"
         lines.append(
-            f"{'':<{width}}{row.removed:>9.0%}{row.mean:>9.4f}{row.spread:>9.4f}{change:>9}"
+            f"{'':<{width}}{row.removed:>9.0%}{row.left:>8.0f}{row.mean:>9.4f}{row.spread:>9.4f}{change:>9}"
             f"{_share(row.tau, 3):>8}{_share(row.lowest, 3):>8}"
         )
-    lines += ["", *wrapped("mean: over the runs and the repeats; spread: standard deviation over the repeats.")]
+    told = "left: judgments; mean: over the runs and the repeats; spread: standard deviation over the repeats."
+    lines += ["", *wrapped(told)]
     if len(found.runs) > 1:
         lines += wrapped(
             "tau: Kendall's correlation of the order of the runs with the order by all judgments, in the mean over the "

@@ -10,6 +10,7 @@ from cranfield.comparison.conclusions import Comparison
 from cranfield.errors import MissingLibrary
 from cranfield.result import Evaluation
 from cranfield.show import charts
+from cranfield.show.drawing import Spec
 from cranfield.show.pictures import shown_in_notebook
 
 LISTED = 10  # differences in the table of a comparison
@@ -56,7 +57,7 @@ def comparison_html(comparison: Comparison) -> str:
     values = comparison.values.values[measure]
     one, other, *more = comparison.runs
 
-    def chart() -> charts.Spec:
+    def chart() -> Spec:
         if more:
             columns = dict(zip(comparison.runs, values.T.tolist(), strict=True))
             return charts.distribution_chart(measure.name, columns)
@@ -73,7 +74,7 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _chart(drawn: Callable[[], charts.Spec]) -> str:
+def _chart(drawn: Callable[[], Spec]) -> str:
     """A picture in its own element, so that nothing in it meets the rest of the notebook; nothing without libraries."""
     try:
         spec = drawn()

@@ -11,16 +11,17 @@ from typing import Any
 from cranfield.comparison.comparing import USUAL_MEASURES
 from cranfield.errors import ComparisonError, CranfieldError, MeasureError, MissingLibrary, OutputError, need
 from cranfield.evaluation import Measures, evaluate_runs
+from cranfield.judge.ranks import JudgedRanks
 from cranfield.measures import Measure, parse_measures
+from cranfield.measures.curve import precision_recall_curve
 from cranfield.result import Evaluation
 from cranfield.show import charts
-from cranfield.show.charts import Spec
+from cranfield.show.drawing import HEIGHT, Spec
 
 COLUMN_WIDTHS = {1: 240, 2: 504}  # points: a column of a two-column paper, and the whole of its width
 FORMATS = ("svg", "png", "pdf", "json")
 DOTS = 300  # per inch, of a PNG
 CUTOFFS = 20  # how deep a chart by cutoff goes
-RANKS = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 70, 100, 150, 200, 300, 500, 700, 1000)  # points of a full curve
 
 
 def draw_chart(
@@ -36,6 +37,8 @@ def draw_chart(
         "distribution", "difference", "scatter", "stability"; "discount" and "gain" need neither judgments nor runs.
     qrels, runs, options: those of `evaluate_runs`; "difference" and "scatter" take two runs, the baseline first.
     measures: one for most charts, by default nDCG@10; "stability" takes several.
+    query: of "precision-recall-full", the query to draw instead of the mean over all.
+    grades, missed: of "precision-recall-full", one ranking as for `value`, in place of judgments and runs.
 
     >>> spec = draw_chart("difference", "builtin:qrels", ["builtin:keywords", "builtin:meaning"], "nDCG@10")
     >>> spec["$schema"][:30]
@@ -43,12 +46,24 @@ def draw_chart(
     """
     if kind not in KINDS:
         raise CranfieldError(f"there is no chart '{kind}'.", hint=f"charts are {', '.join(KINDS)}")
+    _check_options(kind, qrels, runs, options)
+    if "grades" in options:
+        curve = precision_recall_curve(JudgedRanks.of_grades(options["grades"], options.get("missed", ())))
+        return charts.rank_by_rank_chart({"the ranking": curve}, mean=False)
     if kind in ("discount", "gain"):
         return charts.discount_chart() if kind == "discount" else charts.gain_chart()
     paths = [runs] if isinstance(runs, str | os.PathLike) else runs
     if qrels is None or not paths:
         raise CranfieldError(f"the chart '{kind}' is made of judgments and runs.", hint="give both")
     return KINDS[kind](qrels, paths, measures, options)
+
+
+def _check_options(kind: str, qrels: Any, runs: Any, options: Mapping[str, Any]) -> None:
+    for name in ("query", "grades", "missed"):
+        if name in options and kind != "precision-recall-full":
+            raise CranfieldError(f"{name} belongs to the chart 'precision-recall-full', not to '{kind}'.")
+    if "grades" in options and (qrels is not None or runs):
+        raise CranfieldError("give either grades or judgments and runs, not both.")
 
 
 def save_chart(
@@ -117,7 +132,7 @@ def sized(spec: Mapping[str, Any], columns: int) -> Spec:
     }
     height = spec["height"]
     if not isinstance(height, dict):
-        height += round(width * (0.75 if columns == 1 else 0.45)) - charts.HEIGHT
+        height += round(width * (0.75 if columns == 1 else 0.45)) - HEIGHT
     fit = {"type": "fit-x" if isinstance(height, dict) else "fit", "contains": "padding"}
     return Spec(spec, width=width, height=height, padding=2, autosize=fit, config=config)
 
@@ -134,14 +149,14 @@ def family(measure: Measure) -> str:
     return measure.name.rpartition("@")[0] if "cutoff" in dict(measure.parameters) else measure.name
 
 
-def recall_levels() -> tuple[Measure, ...]:
+def recall_levels(measure: str | Measure = "IPrec@0") -> tuple[Measure, ...]:
     """Interpolated precision at the eleven levels of recall."""
-    return parse_measures([f"IPrec@{level}" for level in charts.RECALLS])
+    return tuple(parse_measures(measure)[0].replace(recall=level) for level in charts.RECALLS)
 
 
-def precision_recall(results: Iterable[Evaluation]) -> Spec:
-    """The chart, of evaluations whose ranks are known."""
-    levels = recall_levels()
+def precision_recall(results: Iterable[Evaluation], measure: str | Measure = "IPrec@0") -> Spec:
+    """The chart, of evaluations whose ranks are known; the measure says what is relevant."""
+    levels = recall_levels(measure)
     return charts.precision_recall_chart({each.run: _means(each, levels) for each in results})
 
 
@@ -151,15 +166,31 @@ def _means(evaluation: Evaluation, measures: Sequence[Measure]) -> list[float]:
     return [whole[measure] for measure in measures]
 
 
-def rank_by_rank(results: Iterable[Evaluation]) -> Spec:
-    """The chart, of evaluations whose ranks are known; each line ends with the longest ranking."""
+def rank_by_rank(results: Iterable[Evaluation], measure: Measure | None = None, query: str | None = None) -> Spec:
+    """The chart, of evaluations whose ranks are known; each line ends with the longest ranking.
+
+    measure: P, with the grade that makes a document relevant; query: the one that is drawn instead of the mean.
+    """
+    chosen = dict(measure.parameters) if measure else {}
     curves = {}
     for each in results:
-        deepest = 0 if each.ranks is None else int(each.ranks.retrieved.max(initial=1))
-        ranks = [rank for rank in RANKS if rank <= deepest]
-        precision, recall = (_means(each, parse_measures([f"{name}@{rank}" for rank in ranks])) for name in ("P", "R"))
-        curves[each.run] = list(zip(ranks, recall, precision, strict=True))
-    return charts.rank_by_rank_chart(curves)
+        judged = each.extended(()).ranks
+        assert judged is not None  # or `extended` would have said so
+        if chosen.get("judged_only"):
+            judged = judged.condensed
+        if query is not None:
+            judged = judged.only(_place(each, query))
+        counted = None if query is not None else len(each.query_ids)
+        curves[each.run] = precision_recall_curve(judged, rel=chosen.get("rel", 1), queries=counted)
+    return charts.rank_by_rank_chart(curves, query=query, mean=query is None)
+
+
+def _place(evaluation: Evaluation, query: str) -> int:
+    judged = evaluation.ranks
+    if judged is None or query not in judged.query_ids:
+        some = ", ".join(evaluation.query_ids[:3]) + ", …" * (len(evaluation.query_ids) > 3)
+        raise CranfieldError(f"there is no query '{query}' among the judged ones.", hint=f"there are {some}")
+    return judged.query_ids.index(query)
 
 
 def by_cutoff(results: Iterable[Evaluation], measure: Measure, deepest: int = CUTOFFS) -> Spec:
@@ -170,11 +201,24 @@ def by_cutoff(results: Iterable[Evaluation], measure: Measure, deepest: int = CU
 
 
 def _precision_recall(qrels: Any, runs: Any, measures: Measures | None, options: Any) -> Spec:
-    return precision_recall(evaluate_runs(qrels, runs, "IPrec@0", **options).values())
+    [measure] = _of_kind(measures, "IPrec@0")
+    return precision_recall(evaluate_runs(qrels, runs, measure, **options).values(), measure)
 
 
 def _rank_by_rank(qrels: Any, runs: Any, measures: Measures | None, options: Any) -> Spec:
-    return rank_by_rank(evaluate_runs(qrels, runs, "P@1", **options).values())
+    query = options.pop("query", None)
+    [measure] = _of_kind(measures, "P@1")
+    results = evaluate_runs(qrels, runs, measure, **options).values()
+    return rank_by_rank(results, measure, None if query is None else str(query))
+
+
+def _of_kind(measures: Measures | None, usual: str) -> tuple[Measure, ...]:
+    """The measure whose parameters a precision-recall curve goes by."""
+    wanted, own = parse_measures(measures or usual), parse_measures(usual)[0].definition
+    for measure in wanted:
+        if measure.definition is not own:
+            raise MeasureError(f"this chart shows precision and recall, not {measure}.", hint=f"for instance {usual}")
+    return wanted[:1]
 
 
 def _cutoff(qrels: Any, runs: Any, measures: Measures | None, options: Any) -> Spec:
@@ -203,7 +247,8 @@ def _stability(qrels: Any, runs: Any, measures: Measures | None, options: Any) -
     from cranfield.comparison import stability
 
     found = stability(qrels, runs, measures or USUAL_MEASURES, (0.0, 0.1, 0.3, 0.5, 0.7, 0.9), **options)
-    return charts.stability_chart([(row.measure, row.removed, row.mean, row.spread) for row in found.rows])
+    rows = [(row.measure, row.removed, row.mean, row.spread) for row in found.rows]
+    return charts.stability_chart(rows, found.design)
 
 
 def _one(measures: Measures | None) -> Measure:

@@ -15,6 +15,7 @@ from cranfield.measures import Measure
 from cranfield.measures.arithmetic import gains
 from cranfield.result import Evaluation
 from cranfield.show import charts, pictures
+from cranfield.show.drawing import Spec
 from cranfield.show.report.details import details, worst_first
 from cranfield.show.report.encoding import safe_json
 from cranfield.show.report.headline import headline
@@ -215,9 +216,9 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
-def _charts(request: Request) -> list[list[charts.Spec]]:
+def _charts(request: Request) -> list[list[Spec]]:
     """The charts of all runs; those that stand together are one chart on the page, of one measure or another."""
-    found: list[list[charts.Spec]] = []
+    found: list[list[Spec]] = []
     ranked = request.ranked
     if request.ordinary and ranked:
         found += [[pictures.precision_recall(ranked)], [pictures.rank_by_rank(ranked)]]

@@ -1,0 +1,108 @@
+"""What other tools call their measures: names that are taken, names that mean two things, and names that are near."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from cranfield.errors import MeasureError
+from cranfield.measures.registry import Definition, find, plain
+
+_XGBOOST = "of XGBoost, whose final '-' gives queries without relevant documents 0, as it always is here"
+# Names that cannot be read as they are: what is wrong with them, and what to write. {n} is the number in the name.
+_REFUSED = (
+    (
+        r"(?i:rbp)[._](?P<n>\d+)|(?!RBP)(?i:rbp)@(?P<m>\d+)",
+        "'{name}' means different things: the persistence p = 0.{n} in ranx, a cutoff of {n} elsewhere.",
+        "write RBP(p={share}) or RBP@{n}",
+    ),
+    (
+        r"(?i:accuracy)(?:\([^()]*\))?(?:@|_at_|[._])(?P<n>\d+)",
+        "'{name}' means different things: whether the first {n} hold a relevant document in BEIR and "
+        "sentence-transformers, the share of pairs in the right order in ir_measures.",
+        "write Success@{n} or PairAccuracy@{n}",
+    ),
+    (
+        r"(?i:accuracy)(?:\((?!.*documents)[^()]*\))?",
+        "Accuracy needs the number of documents.",
+        "for instance Accuracy(documents=1000); what ir_measures calls Accuracy is PairAccuracy",
+    ),
+    (r"ndcg(?:@(?P<n>\d+))?-", f"'{{name}}' is a name {_XGBOOST}.", "its gains make it nDCG(gain=exponential){at}"),
+    (r"map(?:@(?P<n>\d+))?-", f"'{{name}}' is a name {_XGBOOST}.", "its denominator makes it AP(denominator=min){at}"),
+    (r"P|(?i:precision)", "P needs a cutoff.", "for instance P@10, or SetP for the whole ranking"),
+    (r"R|(?i:recall)", "R needs a cutoff.", "for instance R@10, or SetR for the whole ranking"),
+    (r"F|(?i:f1)", "F needs a cutoff.", "for instance F@10, or SetF for the whole ranking"),
+)
+_PATTERNS = tuple((re.compile(pattern), fact, hint) for pattern, fact, hint in _REFUSED)
+
+_FOUND = "by judgments, what it estimates is AP(denominator=found)@{n}"
+_PASSAGES = "by judgments, what it estimates is R@{n}"
+_ANSWERS = "it judges what a model made of the documents, which needs a model itself; retrieval has nDCG@10 and R@10"
+# Names, without their cutoff, of measures that are not here: what is near.
+_NEAR = {
+    "context_precision": _FOUND,
+    "contextual_precision": _FOUND,
+    "context_recall": _PASSAGES,
+    "contextual_recall": _PASSAGES,
+    **dict.fromkeys(
+        (
+            *("faithfulness", "groundedness", "hallucination", "noise_sensitivity", "factual_correctness"),
+            *("answer_relevancy", "answer_relevance", "response_relevancy", "answer_correctness", "answer_similarity"),
+            *("context_relevancy", "context_relevance", "contextual_relevancy", "context_utilization"),
+            *("context_entity_recall", "context_entities_recall"),
+        ),
+        _ANSWERS,
+    ),
+    **dict.fromkeys(("hit_ratio", "hr"), "write Success@{n}"),
+    **dict.fromkeys(("mean_reciprocal_rank", "meanreciprocalrank"), "write RR{at}"),
+    **dict.fromkeys(("mean_average_precision", "meanaverageprecision"), "write AP{at}"),
+    **dict.fromkeys(("normalized_dcg", "normalized_discounted_cumulative_gain"), "write nDCG{at}"),
+    "pre": "write P@{n}",
+    "hole": "write Unjudged@{n}, which looks at the judgments of the query itself",
+}
+# sentence-transformers puts the function that compared the vectors before the name.
+_COMPARED = re.compile(r"(?:cosine|dot|euclidean|manhattan|max)_(.+)")
+
+
+def refuse_unclear(text: str) -> None:
+    """Raise an error for a name that tools use for different things, or for less than a measure here needs."""
+    for pattern, fact, hint in _PATTERNS:
+        match = pattern.fullmatch(text)
+        if match is None:
+            continue
+        number = next((each for each in match.groups() if each), "")
+        words = {"name": text, "n": number, "share": float(f"0.{number or 0}"), "at": number and f"@{number}"}
+        raise MeasureError(fact.format(**words), hint=hint.format(**words))
+
+
+def near(name: str, at: str | None) -> str:
+    """What to write instead of a name of another tool; empty where nothing is known.
+
+    >>> near("context_recall", "5"), near("cosine_ndcg", "10")
+    ('by judgments, what it estimates is R@5', 'write nDCG@10')
+    """
+    compared = _COMPARED.fullmatch(name)
+    if compared and (known := find(compared[1])):
+        return f"write {known[0].name}{f'@{at}' if at else ''}"
+    return _NEAR.get(plain(name), "").format(n=at or 10, at=f"@{at}" if at else "")
+
+
+def read_parameters(definition: Definition, given: Mapping[str, Any]) -> tuple[Definition, dict[str, Any]]:
+    """A measure and its parameters by our names, where they are those of ir_measures."""
+    chosen = dict(given)
+    if "max_grade" in definition.kinds and str(chosen.pop("min_rel", 0)) not in ("0", "0.0"):
+        raise MeasureError(f"{definition.name} has no parameter 'min_rel'.", hint="gains start at 0 here: leave it out")
+    if definition.name == "SDCG" and chosen.pop("dcg", "log2") != "log2":
+        raise MeasureError("SDCG has no exponential gains.", hint="leave dcg out for linear ones")
+    if definition.name == "NumRet" and "rel" in chosen:
+        definition = _named("NumRelRet")
+    if definition.name in ("SetP", "SetRelP") and str(chosen.get("relative")).lower() in ("true", "false"):
+        definition = _named("SetRelP" if str(chosen.pop("relative")).lower() == "true" else "SetP")
+    return definition, chosen
+
+
+def _named(name: str) -> Definition:
+    known = find(name)
+    assert known is not None
+    return known[0]

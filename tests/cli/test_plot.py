@@ -1,0 +1,33 @@
+"""The command plot, as people run it."""
+
+import json
+
+import pytest
+
+pytest.importorskip("altair")
+
+from tests.cli.test_program import files, run  # noqa: F401
+
+
+def test_one_query_of_a_full_curve(files):  # noqa: F811
+    command = ("plot", "precision-recall-full", "qrels", "bad.run", "-o", "full.json", "--query")
+    done = run(*command, "1", cwd=files)
+    assert done.returncode == 0, done.stderr
+    spec = json.loads((files / "full.json").read_text(encoding="utf-8"))
+    assert "of query 1" in spec["title"]
+    [points] = spec["layer"][1]["data"]["values"]
+    assert (points["rank"], points["recall"]) == ([1, 2], [0, 1])
+    done = run(*command, "7", cwd=files)
+    assert done.stderr == "cranfield: there is no query '7' among the judged ones.\nHint: there are 1, 2\n"
+    done = run("plot", "scatter", "qrels", "bad.run", "good.run", "--query", "1", "-o", "x.json", cwd=files)
+    assert "query belongs to the chart 'precision-recall-full', not to 'scatter'" in done.stderr
+
+
+def test_what_is_relevant_is_heeded(files):  # noqa: F811
+    for kind in ("precision-recall", "precision-recall-full"):
+        for level, highest in (("1", 1), ("2", 0.5)):
+            done = run("plot", kind, "qrels", "good.run", "--rel", level, "-o", f"{kind}.json", cwd=files)
+            assert done.returncode == 0, done.stderr
+            spec = json.loads((files / f"{kind}.json").read_text(encoding="utf-8"))
+            data = spec.get("data") or spec["layer"][1]["data"]
+            assert data["values"][0]["precision"] in (highest, [highest])

@@ -1,0 +1,158 @@
+"""Names that other tools use: those that mean two things, those of ir_measures, those that are near or need a model."""
+
+import re
+
+import pytest
+
+from cranfield import MeasureError, catalogue, evaluate, parse_measure
+from tests import peers
+
+AMBIGUOUS = {
+    "rbp.50": ("RBP(p=0.5)", "RBP@50"),
+    "RBP.50": ("RBP(p=0.5)", "RBP@50"),
+    "rbp@50": ("RBP(p=0.5)", "RBP@50"),
+    "rbp.95": ("RBP(p=0.95)", "RBP@95"),
+    "rbp_7": ("RBP(p=0.7)", "RBP@7"),
+    "accuracy@5": ("Success@5", "PairAccuracy@5"),
+    "Accuracy@10": ("Success@10", "PairAccuracy@10"),
+    "accuracy_at_10": ("Success@10", "PairAccuracy@10"),
+}
+
+
+@pytest.mark.parametrize("name", AMBIGUOUS)
+def test_a_name_that_means_two_things_is_an_error_that_says_what_to_write(name):
+    with pytest.raises(MeasureError, match=rf"^'{re.escape(name)}' means different things") as error:
+        parse_measure(name)
+    for meaning in AMBIGUOUS[name]:
+        assert meaning in error.value.hint
+        assert parse_measure(meaning).name == meaning
+
+
+@pytest.mark.parametrize("name", ["RBP@50", "RBP(p=0.5)@50", "rbp", "rbp.p=0.5", "rbp_p=0.5", "rbp_resid"])
+def test_names_that_mean_one_thing_are_read(name):
+    assert parse_measure(name).definition.name.startswith("RBP")
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("context_precision@5", "AP(denominator=found)@5"),
+        ("context_recall", "R@10"),
+        ("contextual_precision", "AP(denominator=found)@10"),
+        ("contextual_recall@5", "R@5"),
+        ("faithfulness", "needs a model"),
+        ("answer_relevancy", "needs a model"),
+        ("context_relevancy@3", "needs a model"),
+        ("hit_ratio@5", "Success@5"),
+        ("HR@10", "Success@10"),
+        ("mean_reciprocal_rank@10", "RR@10"),
+        ("mean_average_precision", "AP"),
+        ("normalized_dcg@10", "nDCG@10"),
+        ("cosine_ndcg@10", "nDCG@10"),
+        ("dot_map@100", "AP@100"),
+        ("pre@5", "P@5"),
+        ("ndcg@5-", "nDCG(gain=exponential)@5"),
+        ("map@5-", "AP(denominator=min)@5"),
+        ("Hole@10", "Unjudged@10"),
+        ("precision", "P@10, or SetP for the whole ranking"),
+        ("recall", "R@10, or SetR for the whole ranking"),
+        ("f1", "F@10, or SetF for the whole ranking"),
+    ],
+)
+def test_names_of_other_tools_lead_to_what_is_near(name, hint):
+    with pytest.raises(MeasureError) as error:
+        parse_measure(name)
+    assert hint in error.value.hint
+    for word in re.findall(r"[A-Z]\w*(?:\(\w+=\w+\))?@\d+", error.value.hint):
+        assert parse_measure(word)
+
+
+@pytest.mark.parametrize(
+    "name", ["context_preciseness@5", "top_5_accuracy", "MR", "ndcg_exp@5", "roc_auc", "xyz@5", "recall_any"]
+)
+def test_no_nonsense_is_suggested(name):
+    with pytest.raises(MeasureError) as error:
+        parse_measure(name)
+    assert "did you mean" not in error.value.hint
+
+
+@pytest.mark.parametrize(("typo", "meant"), [("nDGC@10", "nDCG@10"), ("iprek@5", "IPrec@0.5"), ("Precison@5", "P@5")])
+def test_what_is_suggested_can_be_written(typo, meant):
+    with pytest.raises(MeasureError, match=f"did you mean {meant}\\?"):
+        parse_measure(typo)
+    assert parse_measure(meant)
+
+
+@pytest.mark.parametrize("definition", catalogue().values(), ids=lambda definition: definition.name)
+def test_the_example_of_a_measure_that_needs_something_can_be_written(definition):
+    assert parse_measure(definition.example).definition is definition
+    if definition.example != definition.name:
+        with pytest.raises(MeasureError, match=f"for instance {re.escape(definition.example)}"):
+            parse_measure(definition.name)
+
+
+# ir_measures: every name it knows, with what it needs and with every parameter it takes.
+NEEDED = {"cutoff": 3, "recall": 0.5, "max_rel": 3}
+TRIED = {"rel": 2, "judged_only": True, "T": 2.0, "p": 0.7, "alpha": 0.3, "beta": 0.4, "min_rel": 0, "relative": True}
+TRIED |= {"normalize": False, "dcg": "exp-log2", "gains": {1: 3, 2: 9}, "cutoff": 3}
+QRELS = {"1": {"a": 3, "b": 0, "c": 1, "d": 2, "e": 1}, "2": {"b": 2, "c": 1, "f": 3, "g": 0}}
+RUN = {
+    "1": {"b": 9.0, "a": 8.0, "u": 7.0, "c": 6.0, "v": 5.0, "e": 4.0},
+    "2": {"u": 9.0, "f": 8.0, "b": 7.0, "v": 6.0, "g": 5.0, "c": 4.0},
+}
+
+
+def spelled(name, parameters, at):
+    inside = ",".join(f"{key}={value!r}" for key, value in parameters.items() if key != at)
+    return f"{name}{f'({inside})' if inside else ''}{f'@{parameters[at]}' if at in parameters else ''}"
+
+
+def names_of_ir_measures():
+    ir_measures = pytest.importorskip("ir_measures")
+    for name, measure in ir_measures.measures.registry.items():
+        known = measure.SUPPORTED_PARAMS
+        needed = {key: NEEDED[key] for key, kind in known.items() if kind.required}
+        yield spelled(name, needed, measure.AT_PARAM)
+        for key in known:
+            yield spelled(name, needed | {key: NEEDED[key] if key in needed else TRIED[key]}, measure.AT_PARAM)
+
+
+BETA_SQUARED = ("SetF(beta=0.4)",)  # a row of the differences
+
+
+@pytest.mark.parametrize("name", dict.fromkeys(names_of_ir_measures()))
+def test_every_name_of_ir_measures_is_read_or_says_what_to_write(name):
+    try:
+        measure = parse_measure(name)
+    except MeasureError as error:
+        written = re.findall(r"\b[A-Z]\w*(?:\(\w+=\w+\))?(?:@\d+)?|alpha_DCG@10|leave dcg out", error.hint)
+        assert written
+        assert all(parse_measure(word) for word in written if word[0] in "APSa" and word != "Accuracy")
+        return
+    assert parse_measure(measure.name) == measure
+    if measure.definition.table != "ranks" or name in BETA_SQUARED:
+        return
+    try:
+        theirs = peers.ir_measures(name, QRELS, RUN)
+    except Exception:
+        return  # what it can name, it cannot always compute
+    assert theirs == pytest.approx(evaluate(QRELS, RUN, measure).by_query(measure), abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        *(("NumRet(rel=1)", "NumRelRet"), ("NumRet(rel=2)", "NumRelRet(rel=2)"), ("SetP(relative=True)", "SetRelP")),
+        *(("SetRelP(relative=False)", "SetP"), ("SetP(relative=true,rel=2)", "SetRelP(rel=2)")),
+        *(("INST(min_rel=0,max_rel=3)", "INST(max_grade=3)"), ("SDCG(dcg='log2',max_rel=3)@5", "SDCG(max_grade=3)@5")),
+    ],
+)
+def test_parameters_of_ir_measures(theirs, ours):
+    assert parse_measure(theirs).name == ours
+
+
+def test_parameters_of_ir_measures_that_are_not_here():
+    for name, hint in (("INST(min_rel=1)", "leave it out"), ("SDCG(dcg=exp-log2)@5", "leave dcg out")):
+        with pytest.raises(MeasureError) as error:
+            parse_measure(name)
+        assert hint in error.value.hint
