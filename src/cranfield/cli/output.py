@@ -63,7 +63,7 @@ def _styled() -> bool:
 
 def _encodable(text: str) -> str:
     """A text without the bytes of names that are not UTF-8: these are written out."""
-    return text.encode(errors="backslashreplace").decode()
+    return text if text.isascii() else text.encode(errors="backslashreplace").decode()
 
 
 def refuse_existing(path: Path) -> None:

@@ -29,8 +29,13 @@ def separated(view: View, separator: str) -> Iterator[str]:
 
     CSV is what people open in spreadsheets, which must not take a name for a formula.
     """
-    for row in (Row._fields, *view.rows()):
-        cells = [spreadsheet_text(cell) if isinstance(cell, str) and separator == "," else cell for cell in row]
-        line = io.StringIO()
-        csv.writer(line, delimiter=separator, lineterminator=ENDING).writerow(cells)
+    line = io.StringIO()
+    writer = csv.writer(line, delimiter=separator, lineterminator=ENDING)
+    named = spreadsheet_text if separator == "," else str
+    writer.writerow(Row._fields)
+    for run, query, measure, value in view.rows():
         yield line.getvalue().removesuffix(ENDING)
+        line.seek(0)
+        line.truncate()
+        writer.writerow((named(run), named(query), named(measure), value))
+    yield line.getvalue().removesuffix(ENDING)

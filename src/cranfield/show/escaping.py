@@ -23,7 +23,7 @@ _LATEX = {
     "×": r"$\times$",
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
 }
-_FORMULA = re.compile(r"[=+\-@\t\r\n]")
+_FORMULA = frozenset("=+-@\t\r\n")  # what begins one
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?(e[+-]?\d+)?", re.IGNORECASE)
 
 
@@ -52,4 +52,4 @@ def spreadsheet_text(text: str) -> str:
     >>> spreadsheet_text("=1+1"), spreadsheet_text("bm25"), spreadsheet_text("-12")
     ("'=1+1", 'bm25', '-12')
     """
-    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
+    return f"'{text}" if text[:1] in _FORMULA and not _NUMBER.fullmatch(text) else text
