@@ -58,6 +58,7 @@ def command(
       cranfield run sqlite builtin -k 100 -o sqlite.run
     """
     import os
+    from functools import partial
 
     from cranfield.cli.progress import shown_progress
     from cranfield.systems.collapse import collapse_by
@@ -65,6 +66,7 @@ def command(
     from cranfield.systems.opening import open_system
     from cranfield.systems.recording import record
 
+    say = partial(output.say, err=file == "-")  # where the run itself goes to standard output
     collection = open_collection(corpus) if corpus else None
     if os.path.isfile(queries):
         texts = read_queries(queries)
@@ -72,7 +74,7 @@ def command(
         asked = open_collection(queries)
         collection, texts = collection or asked, asked.judged_queries()
         if len(texts) < len(asked.queries):
-            output.say(f"{queries}: {len(texts)} of {len(asked.queries)} queries are judged; only these are asked.")
+            say(f"{queries}: {len(texts)} of {len(asked.queries)} queries are judged; only these are asked.")
     opened = open_system(system, collection, timeout=timeout)
     to_document = collapse_by(collapse) if collapse else None
     known = collection.ids if collection and collection.corpus else None
@@ -100,7 +102,8 @@ def command(
     from cranfield.show.recorded import recorded_lines
 
     for line in recorded_lines(recorded):
-        output.say(line)
+        say(line)
     if not recorded.complete:
-        output.say("  Hint: the same call with --resume asks only what is missing")
+        if os.path.exists(f"{file}.partial"):
+            say("  Hint: the same call with --resume asks only what is missing")
         click.get_current_context().exit(1)

@@ -61,7 +61,7 @@ def load_object(path: str) -> Any:
         if error.name and module_name.startswith(error.name):
             raise InputError(path, f"there is no module '{error.name}' on Python's path.") from error
         raise InputError(path, f"importing it failed: {error}.") from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise InputError(path, f"importing it failed: {type(error).__name__}: {error}") from error
     found: Any = module
     for part in attribute.split("."):
