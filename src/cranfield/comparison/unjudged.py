@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +26,10 @@ class Reach(NamedTuple):
         if difference == 0:
             return self.low < 0 or self.high > 0
         return self.low < 0 if difference > 0 else self.high > 0
+
+    def to_dict(self) -> dict[str, float | None]:
+        """The ends for JSON, which has no infinite numbers: None where there is no end."""
+        return {name: end if isfinite(end) else None for name, end in self._asdict().items()}
 
 
 # By query the lowest and the highest value.

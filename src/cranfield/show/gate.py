@@ -8,14 +8,8 @@ from collections.abc import Iterator
 from cranfield.comparison.checks import GatedMeasure
 from cranfield.comparison.gating import GateResult
 from cranfield.comparison.power import USUAL
+from cranfield.comparison.significance import TESTS
 from cranfield.show.comparison import WIDTH, markdown_table
-
-TESTS = {
-    "t": "paired t-test",
-    "randomisation": "randomisation test",
-    "wilcoxon": "Wilcoxon's signed-rank test",
-    "sign": "sign test",
-}
 
 
 def gate_text(result: GateResult) -> str:
@@ -31,13 +25,15 @@ def gate_text(result: GateResult) -> str:
 
 def _basis(result: GateResult) -> str:
     over = f", {result.correction} over {len(result.measures)} measures" if len(result.measures) > 1 else ""
-    return f"{result.queries} queries; one-sided {TESTS[result.test]} at alpha {result.alpha:g}{over}"
+    test = TESTS[result.test].title
+    return f"{result.queries} queries; one-sided {test} at alpha {result.alpha:g}{over}"
 
 
 def _measure_lines(seen: GatedMeasure) -> Iterator[str]:
     yield from _wrapped(
         f"{seen.measure}: {seen.better} queries better, {seen.same} the same, {seen.worse} worse{_judged(seen)}"
     )
+    yield from _wrapped(f"Two-sided, as compare says it: {seen.sentence}.", "  ")
     yield from _wrapped(f"{could_see(seen)}.", "  ")
     if seen.worse_queries:
         width = min(max(len("got worse"), *(len(query.query_id) for query in seen.worse_queries)), 24)
@@ -62,7 +58,7 @@ def could_see(seen: GatedMeasure) -> str:
     """What drop the gate could have seen, in words."""
     if seen.detectable is None:
         return "No two queries changed differently, so nothing is known of the noise"
-    return f"A true drop of {seen.detectable:.4f} or more would have been stopped with a chance of {USUAL:.0%}"
+    return f"A true drop of {seen.detectable:.4f} or more would be stopped {USUAL:.0%} of the time"
 
 
 def gate_markdown(result: GateResult) -> str:
@@ -79,7 +75,7 @@ def gate_markdown(result: GateResult) -> str:
             "",
             f"**{seen.measure}**: {seen.better} better, {seen.same} the same, {seen.worse} worse{_judged(seen)}.",
         ]
-        lines.append(f"{could_see(seen)}.")
+        lines += [f"Two-sided: {_escaped(seen.sentence)}.", f"{could_see(seen)}."]
         if seen.worse_queries:
             rows = [
                 [_escaped(query.query_id), f"{query.baseline:.4f}", f"{query.candidate:.4f}", query.moved]
@@ -127,8 +123,8 @@ CONFIG = """\
 qrels = "qrels.txt"
 candidate = "candidate.run"
 
-# What it is compared with: the run of the version in use. Keep the run itself, so that it can be measured again when the
-# judgments change. An evaluation that was saved with `cranfield evaluate --save` works too, until they do.
+# What it is compared with: the run of the version in use. Keep the run itself, so that it can be measured again when
+# the judgments change. An evaluation that was saved with `cranfield evaluate --save` works too, until they do.
 baseline = "baseline.run"
 
 measures = ["nDCG@10"]
