@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from cranfield.comparison.significance.test import Outcome, Settings, Test, hedges, random_signs, two_sided
+from cranfield.comparison.significance.test import BLOCK, Outcome, Settings, Test, hedges, random_signs, two_sided
 from cranfield.judge.judgments import Numbers
 
-EXACT = 16  # queries whose signs are flipped in all ways; more are drawn
+EXACT = 16  # differences whose signs are flipped in all ways; of more, some ways are drawn
 
 
 class Randomisation(Test):
@@ -23,17 +23,21 @@ class Randomisation(Test):
 
     def outcome(self, differences: Numbers, settings: Settings) -> Outcome:
         """Test every column."""
-        n = len(differences)
         slack = 1e-9 * np.abs(differences).sum(axis=0)  # two equal sums may differ by the order they were added in
-        if n <= EXACT:
-            sums = _every_subset(n) @ differences
-            greater, less = (sums <= slack).mean(axis=0), (sums >= -slack).mean(axis=0)
-        else:
-            up = down = np.ones(differences.shape[1])
-            for bits in random_signs(settings.permutations, n, settings.seed, differences.shape[1]):
-                sums = bits @ differences
-                up, down = up + (sums <= slack).sum(axis=0), down + (sums >= -slack).sum(axis=0)
-            greater, less = up / (1 + settings.permutations), down / (1 + settings.permutations)
+        few = (differences != 0).sum(axis=0) <= EXACT
+        greater, less = np.ones(differences.shape[1]), np.ones(differences.shape[1])
+        for at in np.flatnonzero(few).tolist():
+            d = differences[differences[:, at] != 0, at]  # what does not differ is the same flipped
+            sums = _every_subset(len(d)) @ d
+            greater[at], less[at] = (sums <= slack[at]).mean(), (sums >= -slack[at]).mean()
+        many = np.flatnonzero(~few)
+        if len(many):
+            table, near = differences[:, many], slack[many]
+            up = down = np.ones(len(many))
+            for bits in random_signs(settings.permutations, len(table), settings.seed, len(many)):
+                sums = bits @ table
+                up, down = up + (sums <= near).sum(axis=0), down + (sums >= -near).sum(axis=0)
+            greater[many], less[many] = up / (1 + settings.permutations), down / (1 + settings.permutations)
         return Outcome(greater, less, two_sided(greater, less), differences.mean(axis=0), hedges(differences))
 
     def interval(self, differences: Numbers, alpha: Numbers, settings: Settings) -> tuple[Numbers, Numbers]:
@@ -42,7 +46,7 @@ class Randomisation(Test):
         subsets = _every_subset(n)[1:] if n <= EXACT else None
         ways = 2.0**n if n <= EXACT else 1.0 + settings.permutations
         low, high = np.full(columns, -np.inf), np.full(columns, np.inf)
-        step = max(1, 4_000_000 // min(int(ways), 1 + settings.permutations if n > EXACT else int(ways)))
+        step = max(1, BLOCK // int(ways))
         for first in range(0, columns, step):
             part = slice(first, min(first + step, columns))
             means = _subset_means(differences[:, part], subsets, settings)
