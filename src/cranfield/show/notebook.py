@@ -66,7 +66,7 @@ def comparison_html(comparison: Comparison) -> str:
         return charts.difference_chart(measure.name, one, other, gaps)
 
     told = "<br>".join(map(escape, notes))
-    said = f"<p><b>{escape(verdict(comparison))}</b></p>"
+    said = f"<p><strong>{escape(verdict(comparison))}</strong></p>"
     return f"{said}{_table(['run', *table.measures], means)}{_table(head, found)}<small>{told}</small>{_chart(chart)}"
 
 

@@ -13,6 +13,7 @@ from cranfield.comparison.significance.test import (
     random_signs,
     ratio,
     t_values,
+    two_sided,
 )
 from cranfield.judge.judgments import Numbers
 
@@ -38,8 +39,9 @@ class Student(Test):
         chance = 2.0 ** -min(n, 1000)
         greater = np.where(same, np.where(mean > 0, chance, 1.0), greater)
         less = np.where(same, np.where(mean < 0, chance, 1.0), less)
-        p = np.where((differences == 0).all(axis=0), 1.0, np.minimum(2 * np.minimum(greater, less), 1.0))
-        return Outcome(greater, less, p, mean, hedges(differences))
+        alike = (differences == 0).all(axis=0)
+        greater, less = np.where(alike, 1.0, greater), np.where(alike, 1.0, less)
+        return Outcome(greater, less, two_sided(greater, less), mean, hedges(differences))
 
     def interval(self, differences: Numbers, alpha: Numbers, settings: Settings) -> tuple[Numbers, Numbers]:
         """mean(d) ± t(1 - alpha/2, n - 1) · sd(d) / √n."""
