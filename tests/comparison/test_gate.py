@@ -1,8 +1,8 @@
 """gate: what passes, what does not, and how often it is wrong."""
 
 import json
-from dataclasses import replace
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest

@@ -12,7 +12,7 @@ import numpy as np
 from cranfield.comparison.conclusions import Comparison, Inputs, all_pairs
 from cranfield.comparison.corrections import CORRECTIONS, MAX_T
 from cranfield.comparison.differences import Change, Difference, Within
-from cranfield.comparison.families import Pair, Tested, tested_family, usual_correction
+from cranfield.comparison.families import Pair, Tested, family_outcomes, usual_correction
 from cranfield.comparison.pairing import Paired, judged_cutoff, paired
 from cranfield.comparison.power import detectable_difference
 from cranfield.comparison.significance import TESTS, Settings, deviation
@@ -179,7 +179,7 @@ def compare_evaluations(
     families = [wanted] if family == "all" else [[measure] for measure in wanted]
     differences: list[Difference] = []
     for each in families:
-        tested = tested_family(values, each, pairs, test, correction, settings)
+        tested = family_outcomes(values, each, pairs, test, correction, settings)
         size = len(pairs) * len(each)
         for measure in each:
             known = all_bounds(evaluations, measure) if bounds else [None] * len(evaluations)

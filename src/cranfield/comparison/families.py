@@ -40,7 +40,7 @@ def usual_correction(test: str) -> str:
     return MAX_T if TESTS[test].studentised else "bonferroni"
 
 
-def tested_family(
+def family_outcomes(
     values: Paired,
     measures: Sequence[Measure],
     pairs: Sequence[Pair],
