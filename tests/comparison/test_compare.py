@@ -89,20 +89,27 @@ def test_identical_runs_have_p_1_and_nothing_is_nan(test):
     assert json.loads(only.to_json())["differences"][0]["p"] == 1
 
 
-def test_the_family_is_all_pairs_and_all_measures():
-    found = compare(QRELS, RUNS, "RR P@5 P@1")
-    assert found.family == "Holm over a family of 18 (6 pairs × 3 measures)"
-    p = sorted(each.p for each in found)
-    assert min(each.adjusted for each in found) == pytest.approx(min(1, 18 * p[0]))
-    none = compare(QRELS, RUNS, "RR P@5 P@1", correction="none")
+def test_the_family_is_the_pairs_of_a_measure_or_all_of_them():
+    alone = compare(QRELS, RUNS, "RR", correction="holm")
+    found = compare(QRELS, RUNS, "RR P@5 P@1", correction="holm")
+    assert [each.adjusted for each in found.of("RR")] == [each.adjusted for each in alone]
+    assert {each.measure: each.primary for each in found} == {"RR": True, "P@5": False, "P@1": False}
+    assert found.corrected == (
+        "Holm over a family of 6 (6 pairs); each further measure is a secondary family of its own"
+    )
+    whole = compare(QRELS, RUNS, "RR P@5 P@1", correction="holm", family="all")
+    assert whole.corrected == "Holm over a family of 18 (6 pairs × 3 measures)"
+    p = sorted(each.p for each in whole)
+    assert min(each.adjusted for each in whole) == pytest.approx(min(1, 18 * p[0]))
+    none = compare(QRELS, RUNS, "RR P@5 P@1", correction="none", family="all")
     assert [each.adjusted for each in none] == [each.p for each in none] == [each.p for each in found]
-    assert none.family == "no correction for the 18 comparisons made (6 pairs × 3 measures)"
+    assert none.corrected == "no correction for 18 comparisons (6 pairs × 3 measures)"
     based = compare(QRELS, RUNS, "RR", baseline="run2", correction="bonferroni")
-    assert based.family == "Bonferroni over a family of 3 (3 pairs × 1 measure)"
+    assert based.corrected == "Bonferroni over a family of 3 (3 pairs)"
     assert [(each.baseline, each.run) for each in based] == [("run2", run) for run in ("run0", "run1", "run3")]
-    tukey = compare(QRELS, RUNS, "RR P@5", test="tukey")
-    assert "Bonferroni over the 2 measures" in tukey.family
+    tukey = compare(QRELS, RUNS, "RR P@5", test="tukey", family="all")
     assert all(each.adjusted == min(1, 2 * each.p) for each in tukey)
+    assert all(each.adjusted == each.p for each in compare(QRELS, RUNS, "RR P@5", test="tukey"))
 
 
 def test_a_baseline_by_name_by_path_and_beside_the_runs(tmp_path):
@@ -213,7 +220,7 @@ def test_power_is_that_of_the_family():
 
     found = compare(QRELS, RUNS, "RR P@5")
     each = found.differences[0]
-    assert each.detectable == pytest.approx(detectable_difference(each.spread, N, 0.05 / 12))
+    assert each.detectable == pytest.approx(detectable_difference(each.spread, N, 0.05 / 6))
     plain = compare(QRELS, RUNS, "RR P@5", correction="none").differences[0]
     assert plain.detectable == pytest.approx(detectable_difference(each.spread, N, 0.05))
     assert len(found.query_set_sizes("RR")) == 4

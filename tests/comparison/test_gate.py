@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -67,7 +68,8 @@ def test_a_saved_baseline_is_the_same_as_its_run(tmp_path):
     evaluate(QRELS, GOOD, "RR Judged@10", name="good").save(tmp_path / "good.json")
     for baseline in (tmp_path / "good.json", str(tmp_path / "good.json"), Evaluation.load(tmp_path / "good.json")):
         again = gate(QRELS, baseline, WORSE, "RR")
-        assert again.measures == gate(QRELS, GOOD, WORSE, "RR").measures
+        [seen], [fresh] = again.measures, gate(QRELS, GOOD, WORSE, "RR").measures
+        assert replace(seen, sentence="") == replace(fresh, sentence="")
         assert again.baseline == "good"
 
 
@@ -116,7 +118,7 @@ def test_several_measures_are_corrected_for():
 def test_p_values_are_one_sided(test):
     worse, better = (gate(QRELS, *pair, "RR", test=test).measures[0] for pair in ((GOOD, WORSE), (WORSE, GOOD)))
     assert worse.p_worse == pytest.approx(better.p_better)
-    assert worse.p_worse + worse.p_better == pytest.approx(1)
+    assert worse.p_worse + worse.p_better == pytest.approx(1, abs=0.001)  # what is equal counts on both sides
     assert worse.p_worse < 0.05 < better.p_worse
     json.dumps(gate(QRELS, GOOD, WORSE, "RR", test=test).to_dict(), allow_nan=False)
 

@@ -110,8 +110,7 @@ def test_relevant_documents_that_were_missed_have_their_rank(tmp_path):
 def test_differences_are_those_of_compare(builtin):
     found = cranfield.compare(*FILES, "nDCG@10 AP RR P@10 R@100")
     for shown, difference in zip(builtin.data["pairs"], found, strict=True):
-        assert shown["difference"] == difference.difference
-        assert shown["adjusted"] == difference.adjusted
+        assert shown["sentence"] == difference.sentence
         assert shown["could_reverse"] == difference.could_reverse
 
 
@@ -286,9 +285,9 @@ def test_a_comparison_writes_its_page(tmp_path):
     assert written.size == len(page.source.encode())
     assert page.data["runs"] == ["keywords", "meaning"]
     assert page.data["runs"][page.data["baseline"]] == "meaning"
-    assert [pair["adjusted"] for pair in page.data["pairs"]] == [each.adjusted for each in found]
+    assert [pair["sentence"] for pair in page.data["pairs"]] == [each.sentence for each in found]
     assert "Randomisation test" in page.text
-    assert "The difference is " in page.text or "No run is better than meaning" in page.text
+    assert found.of("nDCG@10")[0].sentence in page.text or "No run is better than meaning" in page.text
     assert all(page.data["rankings"][at]["0"]["top"] for at in (0, 1))
 
 

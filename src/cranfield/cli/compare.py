@@ -10,15 +10,22 @@ from cranfield.cli import options, output
 @click.command("compare")
 @click.argument("qrels")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN RUN...")
-@click.option("-m", "--measure", "measures", multiple=True, help="A measure such as nDCG@10; may be repeated.")
+@click.option("-m", "--measure", "measures", multiple=True, help="A measure; the first decides [nDCG@10].")
 @click.option("-b", "--baseline", metavar="RUN", help="Compare every run with this one, not all pairs.")
 @click.option("--test", default="t", show_default=True, help="t, randomisation, bootstrap, wilcoxon, sign or tukey.")
 @click.option(
     "--correction",
-    default="holm",
-    show_default=True,
-    help="For many comparisons: holm, bonferroni, bh or none. The family is all pairs × all measures.",
+    help="For a family of several pairs: max-t, bonferroni, holm, bh or none. [default: max-t, or bonferroni]",
 )
+@click.option(
+    "--family",
+    type=click.Choice(["measure", "all"]),
+    default="measure",
+    show_default=True,
+    help="What is corrected together: the pairs of a measure, or all pairs × all measures.",
+)
+@click.option("--margin", type=float, metavar="N", help="Also test: not worse by N, and equivalent within N.")
+@click.option("--pairs", is_flag=True, help="List all pairs, however many runs there are.")
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="The level of significance.")
 @click.option("--permutations", type=int, default=10_000, show_default=True, help="For tests that draw.")
 @click.option("--seed", type=int, default=0, show_default=True, help="For tests that draw.")
@@ -42,7 +49,10 @@ def command(
     measures: tuple[str, ...],
     baseline: str | None,
     test: str,
-    correction: str,
+    correction: str | None,
+    family: str,
+    margin: float | None,
+    pairs: bool,
     alpha: float,
     permutations: int,
     seed: int,
@@ -77,6 +87,8 @@ def command(
         baseline=None if baseline is None else opened[paths.index(baseline)],
         test=test,
         correction=correction,
+        family=family,
+        margin=margin,
         alpha=alpha,
         permutations=permutations,
         seed=seed,
@@ -88,6 +100,7 @@ def command(
     )
     if shown == "json":
         output.write([found.to_json()], data=True)
+    elif shown == "text":
+        output.say(comparison_text(found, pairs=pairs))
     else:
-        writers = {"text": comparison_text, "markdown": comparison_markdown, "latex": comparison_latex}
-        output.say(writers[shown](found))
+        output.say({"markdown": comparison_markdown, "latex": comparison_latex}[shown](found))

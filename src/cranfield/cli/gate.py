@@ -19,8 +19,9 @@ from cranfield.cli import options, output
 @click.option("--alpha", type=float, help="The level of the one-sided test of a drop. [default: 0.05]")
 @click.option("--min", "minimum", multiple=True, metavar="MEASURE=VALUE", help="Fail below it, significant or not.")
 @click.option("--require-improvement", is_flag=True, default=None, help="Fail if no measure is significantly better.")
+@click.option("--non-inferiority", type=float, metavar="N", help="Fail unless it is shown to be worse by less than N.")
 @click.option("--max-worse-queries", type=int, metavar="N", help="Fail if more queries got worse.")
-@click.option("--test", help="t, randomisation, wilcoxon or sign. [default: t]")
+@click.option("--test", help="t, randomisation, bootstrap, wilcoxon or sign. [default: t]")
 @click.option("--correction", help="Over several measures: holm, bonferroni, bh or none. [default: holm]")
 @click.option("--seed", type=int, help="Of the randomisation test. [default: 0]")
 @click.option("--permutations", type=int, help="Of the randomisation test. [default: 10000]")
@@ -102,6 +103,7 @@ SETTINGS: dict[str, type | tuple[type, ...]] = {
     ),
     **dict.fromkeys(("max_worse_queries", "seed", "permutations", "depth"), int),
     "alpha": (int, float),
+    "non_inferiority": (int, float),
     "tolerance": (int, float, dict),
     "minimum": dict,
     "measures": list,

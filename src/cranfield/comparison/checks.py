@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from cranfield.comparison.differences import Difference, p_text
 from cranfield.comparison.pairing import check_finite
 from cranfield.comparison.significance import SAME
 from cranfield.measures import Measure
@@ -39,6 +40,7 @@ class GatedMeasure:
     detectable: the true drop that the gate would have stopped with a power of 0.8; None if no two queries changed
         differently, so that nothing is known of the noise.
     judged: of the baseline and the candidate, the share of the first documents that is judged; None: not known.
+    sentence: what `compare` says of the two, by the two-sided test.
     """
 
     measure: str
@@ -54,6 +56,7 @@ class GatedMeasure:
     worse: int
     worse_queries: tuple[WorseQuery, ...]
     judged: tuple[float | None, float | None]
+    sentence: str
 
 
 def what_moved(before: PoorQuery, after: PoorQuery) -> str:
@@ -73,7 +76,7 @@ def drop_check(seen: GatedMeasure, alpha: float) -> Check:
     """A measure must not drop by more than its tolerance and significantly."""
     moved = _went(seen)
     significant, beyond = seen.p_worse <= alpha, seen.drop > seen.tolerance + SAME
-    shown = "p < 0.0001" if seen.p_worse < 0.0001 else f"p = {seen.p_worse:.4f}"
+    shown = f"one-sided p {p_text(seen.p_worse)}"
     if seen.drop <= SAME:
         message = f"{moved}: not worse"
     elif beyond and significant:
@@ -107,6 +110,18 @@ def improvement_check(gated: Iterable[GatedMeasure], alpha: float) -> Check:
     better = [each.measure for each in gated if each.p_better <= alpha and each.drop < 0]
     said = f"significantly better: {', '.join(better)}" if better else "no measure is significantly better"
     return Check("some measure improves", bool(better), said)
+
+
+def margin_check(found: Difference) -> Check:
+    """The candidate must be shown not to be worse by a margin."""
+    assert found.within is not None
+    within, shown = found.within, found.within.not_worse <= found.alpha
+    message = f"{found.measure} is {'' if shown else 'not '}shown to be worse by less than {within.margin:g}"
+    return Check(
+        f"{found.measure} is not worse by {within.margin:g}",
+        shown,
+        f"{message} (one-sided p {p_text(within.not_worse)})",
+    )
 
 
 def worse_check(seen: GatedMeasure, most: int) -> Check:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
 from cranfield.comparison.conclusions import Comparison, Inputs, all_pairs
-from cranfield.comparison.corrections import CORRECTIONS
-from cranfield.comparison.differences import Change, Difference
-from cranfield.comparison.pairing import Paired, check_finite, judged_cutoff, paired
+from cranfield.comparison.corrections import CORRECTIONS, MAX_T
+from cranfield.comparison.differences import Change, Difference, Within
+from cranfield.comparison.families import Pair, Tested, family_outcomes, usual_correction
+from cranfield.comparison.pairing import Paired, judged_cutoff, paired
 from cranfield.comparison.power import detectable_difference
-from cranfield.comparison.significance import TESTS, Settings, Tested, deviation, effect_size
-from cranfield.comparison.tukey import tukey
+from cranfield.comparison.significance import TESTS, Settings, deviation
 from cranfield.comparison.unjudged import Reach, all_bounds, reach
 from cranfield.errors import ComparisonError
 from cranfield.evaluation import Measures, Options, evaluate_runs
@@ -26,7 +26,8 @@ from cranfield.read.source import is_lazy
 from cranfield.read.streams import Stream
 from cranfield.result import Evaluation
 
-USUAL_MEASURES = ("nDCG@10", "AP")
+USUAL_MEASURES = ("nDCG@10",)
+FAMILIES = ("measure", "all")
 PERMUTATIONS = 10_000
 SEED = 0
 CHANGED = 5  # queries listed for each difference
@@ -39,8 +40,10 @@ def compare(
     *,
     baseline: Any = None,
     test: str = "t",
-    correction: str = "holm",
+    correction: str | None = None,
+    family: str = "measure",
     alpha: float = 0.05,
+    margin: float | None = None,
     seed: int = SEED,
     permutations: int = PERMUTATIONS,
     bounds: bool = True,
@@ -49,12 +52,17 @@ def compare(
     """Compare runs, query by query: is the difference more than chance, how large is it, and can it be trusted?
 
     qrels, runs, measures, options: those of `evaluate_runs`; a run may also be an `Evaluation`, saved or not.
+    measures: the first is primary, the one that decides; the others are secondary.
     baseline: the name of the run that the others are compared with, or another run; without one, all pairs are.
     test: "t" (Student's paired test), "randomisation" (Fisher's), "bootstrap", "wilcoxon", "sign", or "tukey"
         (randomised Tukey HSD, for all pairs of several runs at once).
-    correction: "holm", "bonferroni", "bh" (Benjamini and Hochberg) or "none". The family is everything in the
-        comparison: all pairs × all measures. Tukey's test covers the pairs by itself, and its p-values are multiplied
-        by the number of measures.
+    correction: of the p-values of a family of several pairs, and with them of the intervals. "max-t" judges each pair
+        by the largest |t| of the family under chance, and "bonferroni" by its share of alpha: with both, the intervals
+        hold for all pairs at once. "holm", "bh" (Benjamini and Hochberg) and "none" decide more often; their intervals
+        go with their p-values, one by one. By default "max-t" for the tests that draw t-values, otherwise "bonferroni".
+        Tukey's test covers the pairs by itself.
+    family: "measure" makes the pairs of each measure a family of their own; "all" takes all measures together.
+    margin: also test whether each run is shown not to be worse by this much, and not to differ by this much.
     seed, permutations: of the tests that draw; few enough permutations are all tried instead.
     bounds: also find out whether unjudged documents could reverse each difference.
 
@@ -85,7 +93,9 @@ def compare(
         baseline=baseline if place is None else evaluations[place].run,
         test=test,
         correction=correction,
+        family=family,
         alpha=alpha,
+        margin=margin,
         seed=seed,
         permutations=permutations,
         bounds=bounds,
@@ -136,8 +146,10 @@ def compare_evaluations(
     *,
     baseline: str | None = None,
     test: str = "t",
-    correction: str = "holm",
+    correction: str | None = None,
+    family: str = "measure",
     alpha: float = 0.05,
+    margin: float | None = None,
     seed: int = SEED,
     permutations: int = PERMUTATIONS,
     bounds: bool = True,
@@ -153,8 +165,9 @@ def compare_evaluations(
     (0.2222, 'no significant difference')
     """
     evaluations = list(evaluations)
-    _check(test, correction, alpha, permutations)
-    wanted = parse_measures(measures) if measures is not None else list(evaluations[0].measures if evaluations else ())
+    _check(test, correction, family, alpha, permutations, margin)
+    correction = correction or usual_correction(test)
+    wanted = list(parse_measures(measures) if measures is not None else evaluations[0].measures if evaluations else ())
     values = paired(evaluations, wanted)
     if baseline is not None and baseline not in values.runs:
         raise ComparisonError(f"no run is called '{baseline}'.", hint=f"the runs are {', '.join(values.runs)}")
@@ -163,15 +176,26 @@ def compare_evaluations(
         base = values.runs.index(baseline)
         pairs = [(base, run) for run in range(len(values.runs)) if run != base]
     settings = Settings(alpha, permutations, seed)
-    tested = {measure: _tested(values, measure, pairs, test, settings) for measure in wanted}
-    adjusted = _adjusted(tested, test, correction)
-    family = len(pairs) * len(wanted)
-    left = alpha if correction in ("none", "bh") else alpha / family
+    families = [wanted] if family == "all" else [[measure] for measure in wanted]
     differences: list[Difference] = []
-    for measure in wanted:
-        known = all_bounds(evaluations, measure) if bounds else [None] * len(evaluations)
-        reaches = [reach(known[one], known[other], values.query_ids) for one, other in pairs]
-        differences += _differences(values, measure, pairs, tested[measure], adjusted[measure], alpha, left, reaches)
+    for each in families:
+        tested = family_outcomes(values, each, pairs, test, correction, settings)
+        size = len(pairs) * len(each)
+        for measure in each:
+            known = all_bounds(evaluations, measure) if bounds else [None] * len(evaluations)
+            found = _Found(
+                measure=measure,
+                pairs=pairs,
+                tested=tested[measure],
+                reaches=[reach(known[one], known[other], values.query_ids) for one, other in pairs],
+                within=_within(values, measure, pairs, test, correction, settings, size, margin),
+                primary=measure == wanted[0],
+                family=size,
+                test=test,
+                correction=correction,
+                alpha=alpha,
+            )
+            differences += found.differences(values)
     return Comparison(
         runs=values.runs,
         measures=tuple(wanted),
@@ -180,6 +204,7 @@ def compare_evaluations(
         left_out=values.left_out,
         test=test,
         correction=correction,
+        family=family,
         alpha=alpha,
         permutations=permutations,
         seed=seed,
@@ -198,10 +223,13 @@ def compare_evaluations(
     )
 
 
-def _check(test: str, correction: str, alpha: float, permutations: int) -> None:
+def _check(
+    test: str, correction: str | None, family: str, alpha: float, permutations: int, margin: float | None
+) -> None:
     for name, value, choices in (
-        ("test", test, (*TESTS, "tukey")),
-        ("correction", correction, tuple(CORRECTIONS)),
+        ("test", test, tuple(TESTS)),
+        ("correction", correction or usual_correction("t"), tuple(CORRECTIONS)),
+        ("family", family, FAMILIES),
     ):
         if value not in choices:
             raise ComparisonError(f"{name}='{value}' does not exist.", hint=f"{name} may be {', '.join(choices)}")
@@ -209,76 +237,96 @@ def _check(test: str, correction: str, alpha: float, permutations: int) -> None:
         raise ComparisonError(f"alpha={alpha} is not a level of significance.", hint="it lies between 0 and 1")
     if permutations < 1:
         raise ComparisonError(f"permutations={permutations} is too few.", hint="1,000 or more say something")
+    if margin is not None and not 0 < margin < float("inf"):
+        raise ComparisonError(f"margin={margin} is not a margin.", hint="0.01 asks whether a run is within 0.01")
+    if correction == MAX_T and not TESTS[test].studentised:
+        able = ", ".join(name for name, each in TESTS.items() if each.studentised)
+        raise ComparisonError(f"max-t needs a test that draws t-values, not '{test}'.", hint=f"such tests are {able}")
 
 
-def _tested(
-    values: Paired, measure: Measure, pairs: Sequence[tuple[int, int]], test: str, settings: Settings
-) -> Tested:
-    differences = values.differences(measure, pairs)
-    check_finite(measure, {"a difference": differences, "the spread of the differences": deviation(differences)})
-    if test == "tukey":
-        square, far = tukey(values.values[measure], settings)
-        p = np.array([square[pair] for pair in pairs])
-        mean = differences.mean(axis=0)
-        found = Tested(np.where((differences == 0).all(axis=0), 1.0, p), mean - far, mean + far)
-    else:
-        found = TESTS[test](differences, settings)
-    check_finite(measure, {"the p-value": found.p, "an end of the interval": (found.low, found.high)})
-    return found
-
-
-def _adjusted(tested: Mapping[Measure, Tested], test: str, correction: str) -> dict[Measure, Numbers]:
-    every = np.concatenate([each.p for each in tested.values()])
-    if test == "tukey":
-        whole = every if correction == "none" else np.minimum(every * len(tested), 1.0)
-    else:
-        whole = CORRECTIONS[correction](every)
-    return dict(zip(tested, np.split(whole, len(tested)), strict=True))
-
-
-def _differences(
+def _within(
     values: Paired,
     measure: Measure,
-    pairs: Sequence[tuple[int, int]],
-    tested: Tested,
-    adjusted: Numbers,
-    alpha: float,
-    left: float,
-    reaches: Sequence[Reach | None],
-) -> list[Difference]:
-    table, columns = values.differences(measure, pairs), values.values[measure]
-    spread, effect = deviation(table).tolist(), effect_size(table)
-    unit = detectable_difference(1.0, len(table), left)
-    lower = measure.definition.lower_is_better
-    found = []
-    for at, (one, other) in enumerate(pairs):
-        d = table[:, at]
+    pairs: Sequence[Pair],
+    test: str,
+    correction: str,
+    settings: Settings,
+    family: int,
+    margin: float | None,
+) -> list[Within | None]:
+    """Non-inferiority and equivalence: one-sided tests of the differences, shifted by the margin."""
+    if margin is None:
+        return [None] * len(pairs)
+    asked = TESTS[test if test != "tukey" else "t"]
+    better = values.differences(measure, pairs) * (-1.0 if measure.definition.lower_is_better else 1.0)
+    times = 1 if correction == "none" else family
+    not_worse = np.minimum(asked.outcome(better + margin, settings).greater * times, 1.0)
+    not_better = np.minimum(asked.outcome(better - margin, settings).less * times, 1.0)
+    both = np.maximum(not_worse, not_better)
+    return [Within(margin, float(one), float(two)) for one, two in zip(not_worse, both, strict=True)]
+
+
+class _Found(NamedTuple):
+    """All that was found of the pairs by one measure."""
+
+    measure: Measure
+    pairs: Sequence[Pair]
+    tested: Tested
+    reaches: Sequence[Reach | None]
+    within: Sequence[Within | None]
+    primary: bool
+    family: int
+    test: str
+    correction: str
+    alpha: float
+
+    def differences(self, values: Paired) -> Iterator[Difference]:
+        table = values.differences(self.measure, self.pairs)
+        spread = deviation(table).tolist()
+        together = CORRECTIONS[self.correction].together or self.test == "tukey"
+        shared = self.alpha / self.family if together else self.alpha
+        unit = detectable_difference(1.0, len(table), shared)
+        for at in range(len(self.pairs)):
+            yield self._difference(values, at, table[:, at], spread[at], together, spread[at] * unit)
+
+    def _difference(
+        self, values: Paired, at: int, d: Numbers, spread: float, together: bool, detectable: float
+    ) -> Difference:
+        (one, other), tested, test = self.pairs[at], self.tested, TESTS[self.test]
+        columns = values.values[self.measure]
         most = np.argsort(-np.abs(d), kind="stable")[:CHANGED]
         up, down = int((d > 0).sum()), int((d < 0).sum())
-        found.append(
-            Difference(
-                measure=measure.name,
-                baseline=values.runs[one],
-                run=values.runs[other],
-                difference=float(d.mean()),
-                low=float(tested.low[at]),
-                high=float(tested.high[at]),
-                p=float(tested.p[at]),
-                adjusted=float(adjusted[at]),
-                significant=bool(adjusted[at] <= alpha),
-                effect=effect[at],
-                better=down if lower else up,
-                same=len(d) - up - down,
-                worse=up if lower else down,
-                spread=spread[at],
-                detectable=spread[at] * unit,
-                changed=tuple(
-                    Change(values.query_ids[q], float(columns[q, one]), float(columns[q, other]))
-                    for q in most.tolist()
-                    if d[q] != 0
-                ),
-                reach=reaches[at],
-                lower_is_better=lower,
-            )
+        lower = self.measure.definition.lower_is_better
+        return Difference(
+            measure=self.measure.name,
+            baseline=values.runs[one],
+            run=values.runs[other],
+            difference=float(d.mean()),
+            estimate=float(tested.estimate[at]),
+            of=test.of,
+            low=float(tested.low[at]),
+            high=float(tested.high[at]),
+            p=float(tested.p[at]),
+            adjusted=float(tested.adjusted[at]),
+            alpha=self.alpha,
+            family=self.family,
+            together=together,
+            significant=bool(tested.adjusted[at] <= self.alpha),
+            direction=int(tested.direction[at]),
+            effect=tested.effect[at],
+            effect_name=test.effect,
+            primary=self.primary,
+            better=down if lower else up,
+            same=len(d) - up - down,
+            worse=up if lower else down,
+            spread=spread,
+            detectable=detectable,
+            changed=tuple(
+                Change(values.query_ids[q], float(columns[q, one]), float(columns[q, other]))
+                for q in most.tolist()
+                if d[q] != 0
+            ),
+            reach=self.reaches[at],
+            within=self.within[at],
+            lower_is_better=lower,
         )
-    return found

@@ -5,19 +5,22 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import combinations
 from math import ceil, log10
 from typing import Any, NamedTuple
 
+from cranfield.comparison.corrections import CORRECTIONS
 from cranfield.comparison.correlation import MeasureAgreement, RunAgreement, measure_agreement, run_agreement
 from cranfield.comparison.differences import Difference
 from cranfield.comparison.pairing import Paired, judged_cutoff
 from cranfield.comparison.power import USUAL, SizeRow, query_set_sizes
+from cranfield.comparison.significance import TESTS, Settings
 from cranfield.errors import ComparisonError
 from cranfield.measures import Measure, parse_measure
 from cranfield.result import Evaluation
 
+LETTERED = 12  # runs that letters can still tell apart
 UNDECIDED = "not decided: unjudged documents could reverse this"
 
 
@@ -67,9 +70,9 @@ class Comparison:
     >>> comparison
     <Comparison of old, new by RR, P@1: 8 queries>
     >>> print(comparison)
-    RR: new - old = +0.5625 (95% interval +0.4147 to +0.7103), corrected p < 0.0001: significantly better
-    P@1: new - old = +1.0000 (95% interval +1.0000 to +1.0000), corrected p = 0.0078: significantly better
-    8 queries; paired t-test, two-sided; Holm over a family of 2 (1 pair × 2 measures)
+    Better: new vs old, RR +0.5625 (95% interval +0.4147 to +0.7103), p < 0.0001
+    Better: new vs old, P@1 +1.0000 (95% interval +1.0000 to +1.0000), p = 0.0078
+    8 queries; paired t-test, two-sided; one comparison; each further measure is a secondary family of its own
     >>> comparison.find("recip_rank", "new", "old").better, len(comparison.of("RR")), comparison.pairs
     (8, 1, 1)
     >>> comparison.means["RR"], comparison.groups("RR"), comparison.discriminative_power()
@@ -77,8 +80,8 @@ class Comparison:
     >>> comparison.judged_of("P@1", "new"), [row.run for row in comparison.table().rows]
     (1.0, ['old', 'new'])
     >>> comparison.query_set_sizes("RR")[-1].difference, comparison.to_dict()["correction"], comparison.to_json()[:8]
-    (0.1, 'holm', '{\\n  "run')
-    >>> comparison.described() == f"paired t-test, two-sided; {comparison.family}"
+    (0.1, 'max-t', '{\\n  "run')
+    >>> comparison.described() == f"paired t-test, two-sided; {comparison.corrected}"
     True
     >>> [(each.one, each.other) for each in (*comparison.agreement(), *comparison.run_agreement())]
     [('RR', 'P@1'), ('old', 'new'), ('old', 'new')]
@@ -91,6 +94,7 @@ class Comparison:
     left_out: int
     test: str
     correction: str
+    family: str
     alpha: float
     permutations: int
     seed: int
@@ -110,11 +114,7 @@ class Comparison:
         return f"<Comparison of {', '.join(self.runs)} by {measures}: {_count(self.queries, 'query', 'queries')}>"
 
     def __str__(self) -> str:
-        lines = [
-            f"{each.measure}: {each.run} - {each.baseline} = {each.difference:+.4f} ({1 - self.alpha:.0%} interval "
-            f"{each.low:+.4f} to {each.high:+.4f}), corrected p {_p(each.adjusted)}: {each.verdict}"
-            for each in self.differences
-        ]
+        lines = [each.sentence for each in self.differences]
         return "\n".join((*lines, f"{_count(self.queries, 'query', 'queries')}; {self.described()}"))
 
     def find(self, measure: str | Measure, run: str, baseline: str | None = None) -> Difference:
@@ -133,18 +133,22 @@ class Comparison:
         return len(self.differences) // len(self.measures)
 
     @property
-    def family(self) -> str:
-        """What the p-values are corrected for, in words."""
-        size = f"{_count(self.pairs, 'pair')} × {_count(len(self.measures), 'measure')}"
-        if self.test == "tukey":
-            over = "Tukey over the pairs of a measure"
-            if len(self.measures) > 1 and self.correction != "none":
-                over += f", Bonferroni over the {len(self.measures)} measures"
-            return f"{over}: a family of {len(self.differences)} ({size})"
-        names = {"holm": "Holm", "bonferroni": "Bonferroni", "bh": "Benjamini and Hochberg (false discovery rate)"}
-        if self.correction == "none":
-            return f"no correction for the {len(self.differences)} comparisons made ({size})"
-        return f"{names[self.correction]} over a family of {len(self.differences)} ({size})"
+    def corrected(self) -> str:
+        """What the p-values and the intervals are corrected for, in words."""
+        measures = len(self.measures) if self.family == "all" else 1
+        family = self.pairs * measures
+        size = _count(self.pairs, "pair") + (f" × {_count(measures, 'measure')}" if measures > 1 else "")
+        if family == 1:
+            said = "one comparison"
+        elif self.test == "tukey":
+            said = f"over the {size} of a family"
+        elif self.correction == "none":
+            said = f"no correction for {family} comparisons ({size})"
+        else:
+            said = f"{CORRECTIONS[self.correction].title} over a family of {family} ({size})"
+        if len(self.measures) > 1 and self.family != "all":
+            said += "; each further measure is a secondary family of its own"
+        return said
 
     def discriminative_power(self) -> dict[str, float]:
         """For each measure the share of the pairs that it separates (Sakai 2006)."""
@@ -185,6 +189,36 @@ class Comparison:
         listed = [tuple(sorted(group, key=order.index)) for group in groups]
         return sorted(listed, key=lambda group: [order.index(run) for run in group])
 
+    def best_first(self, measure: str | Measure) -> list[str]:
+        """The runs by their means, the best first."""
+        return self._best_first(parse_measure(measure).name)
+
+    def rank_intervals(self, measure: str | Measure) -> dict[str, tuple[int, int]]:
+        """Which ranks each run may truly have: below all that are significantly better, above all that are worse.
+
+        Where the intervals of all pairs hold at once, so do these (Mogstad et al. 2023). Only where all pairs were
+        compared.
+        """
+        if self.baseline is not None:
+            raise ComparisonError("runs were only compared with the baseline.", hint="compare without one for ranks")
+        above, below = dict.fromkeys(self.runs, 0), dict.fromkeys(self.runs, 0)
+        for each in self.of(measure):
+            if each.verdict == "significantly better":
+                below[each.run] += 1
+                above[each.baseline] += 1
+            elif each.verdict == "significantly worse":
+                above[each.run] += 1
+                below[each.baseline] += 1
+        return {run: (1 + above[run], len(self.runs) - below[run]) for run in self.runs}
+
+    def between(self, measure: str | Measure, one: str, other: str) -> Difference:
+        """The difference of two runs, whichever of them was taken as the baseline."""
+        name = parse_measure(measure).name
+        for each in self.of(name):
+            if {each.run, each.baseline} == {one, other}:
+                return each
+        raise ComparisonError(f"{name}: {one} and {other} were not compared.")
+
     def _best_first(self, measure: str) -> list[str]:
         lower = parse_measure(measure).definition.lower_is_better
         return sorted(self.runs, key=lambda run: self.means[measure][run] * (1 if lower else -1))
@@ -205,26 +239,23 @@ class Comparison:
         )
         level = f"at alpha {self.alpha:g}"
         note = f"runs that share a letter are not significantly different {level}"
+        if len(self.runs) > LETTERED:
+            note = "runs are not marked with letters where there are so many; see their ranks"
         if self.baseline is not None:
             note = f"▲ ▼ significantly better, worse than {self.baseline} {level}"
         return Table(tuple(marks), tuple(self.judged), rows, (note, self.described()))
 
     def described(self) -> str:
         """The test and the correction, in words."""
-        names = {
-            "t": "paired t-test",
-            "randomisation": f"randomisation test ({self.permutations:,} permutations, seed {self.seed})",
-            "bootstrap": f"paired bootstrap ({self.permutations:,} draws, seed {self.seed})",
-            "wilcoxon": "Wilcoxon's signed-rank test",
-            "sign": "sign test",
-            "tukey": f"randomised Tukey HSD ({self.permutations:,} permutations, seed {self.seed})",
-        }
-        return f"{names[self.test]}, two-sided; {self.family}"
+        settings = Settings(self.alpha, self.permutations, self.seed)
+        return f"{TESTS[self.test].described(settings)}, two-sided; {self.corrected}"
 
     def _marks(self, measure: str) -> dict[str, str]:
         if self.baseline is not None:
             signs = {"significantly better": "▲", "significantly worse": "▼"}
             return {self.baseline: ""} | {each.run: signs.get(each.verdict, "") for each in self.of(measure)}
+        if len(self.runs) > LETTERED:
+            return dict.fromkeys(self.runs, "")
         groups = self.groups(measure)
         return {run: "".join(_letter(place) for place, group in enumerate(groups) if run in group) for run in self.runs}
 
@@ -239,7 +270,6 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as plain dicts, ready for JSON."""
-        verdicts = [{"verdict": each.verdict, "could_reverse": each.could_reverse} for each in self.differences]
         return {
             "runs": list(self.runs),
             "baseline": self.baseline,
@@ -249,23 +279,19 @@ class Comparison:
             "test": self.test,
             "correction": self.correction,
             "family": self.family,
+            "corrected": self.corrected,
             "alpha": self.alpha,
             "power": USUAL,
             "permutations": self.permutations,
             "seed": self.seed,
             "means": self.means,
             "judged": self.judged,
-            "groups": {} if self.baseline else {each.name: self.groups(each.name) for each in self.measures},
+            "groups": {}
+            if self.baseline or len(self.runs) > LETTERED
+            else {each.name: self.groups(each.name) for each in self.measures},
+            "ranks": {} if self.baseline else {each.name: self.rank_intervals(each.name) for each in self.measures},
             "discriminative_power": self.discriminative_power(),
-            "differences": [
-                {
-                    **asdict(each),
-                    "changed": [change._asdict() for change in each.changed],
-                    "reach": each.reach.to_dict() if each.reach else None,
-                    **words,
-                }
-                for each, words in zip(self.differences, verdicts, strict=True)
-            ],
+            "differences": [each.to_dict() for each in self.differences],
             "agreement": [each._asdict() for each in self.agreement()],
             "run_agreement": [each._asdict() for each in self.run_agreement()],
             "signatures": self.signatures,
@@ -311,9 +337,5 @@ def _count(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 
-def _p(value: float) -> str:
-    return "< 0.0001" if value < 0.0001 else f"= {value:.4f}"
-
-
 def _letter(place: int) -> str:
-    return chr(ord("a") + place) if place < 26 else f"({place + 1})"
+    return chr(ord("a") + place)

@@ -1,12 +1,22 @@
-"""Corrections for many comparisons: the more are made, the more will look significant by chance."""
+"""Corrections for many comparisons: the more are made, the more will look significant by chance.
+
+A correction turns the p-values of a family into adjusted ones, and says at which level the interval of each comparison
+must be to exclude 0 exactly where the adjusted p-value is at most alpha.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
 from cranfield.judge.judgments import Numbers
+
+
+def bonferroni(p: Numbers) -> Numbers:
+    """Every p-value times the size of the family, at most 1."""
+    return np.minimum(p * len(p), 1.0)
 
 
 def holm(p: Numbers) -> Numbers:
@@ -21,11 +31,6 @@ def holm(p: Numbers) -> Numbers:
     return adjusted
 
 
-def bonferroni(p: Numbers) -> Numbers:
-    """Every p-value times the size of the family, at most 1."""
-    return np.minimum(p * len(p), 1.0)
-
-
 def benjamini_hochberg(p: Numbers) -> Numbers:
     """Benjamini and Hochberg's step-up: of what is called significant, alpha is expected to be false."""
     from scipy.stats import false_discovery_control
@@ -38,9 +43,23 @@ def none(p: Numbers) -> Numbers:
     return p.copy()
 
 
-CORRECTIONS: dict[str, Callable[[Numbers], Numbers]] = {
-    "holm": holm,
-    "bonferroni": bonferroni,
-    "bh": benjamini_hochberg,
-    "none": none,
+class Correction(NamedTuple):
+    """A correction of p-values.
+
+    together: whether the intervals that go with it cover all true differences of the family at once
+    """
+
+    title: str
+    adjust: Callable[[Numbers], Numbers]
+    together: bool
+
+
+# "max-t" judges a family by the largest of its t-values, and so needs the test: see families.py.
+MAX_T = "max-t"
+CORRECTIONS: dict[str, Correction] = {
+    MAX_T: Correction("max-t", bonferroni, True),
+    "bonferroni": Correction("Bonferroni", bonferroni, True),
+    "holm": Correction("Holm", holm, False),
+    "bh": Correction("Benjamini and Hochberg (false discovery rate)", benjamini_hochberg, False),
+    "none": Correction("no correction", none, False),
 }

@@ -1,9 +1,10 @@
-"""The difference of two runs, with all that is needed to judge it."""
+"""The difference of two runs, with all that is needed to judge it, and the one sentence that says what follows."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from math import isfinite
+from typing import Any, NamedTuple
 
 from cranfield.comparison.unjudged import Reach
 
@@ -21,18 +22,38 @@ class Change(NamedTuple):
         return self.run - self.baseline
 
 
+class Within(NamedTuple):
+    """Whether a run is shown to be close to its baseline, by one-sided tests against a margin fixed beforehand.
+
+    not_worse: the p-value of "it is worse by the margin or more" (non-inferiority)
+    equivalent: the p-value of "it differs by the margin or more" (two one-sided tests)
+    Like the interval, both are corrected for the family.
+    """
+
+    margin: float
+    not_worse: float
+    equivalent: float
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
     """The difference run - baseline of a measure, and how far it can be trusted.
 
-    low, high: its interval, at the level 1 - alpha; of this difference alone, except for Tukey's test.
-    p, adjusted: the p-value, and the same corrected for the family of comparisons.
-    effect: Cohen's d of paired values with Hedges' correction; None where every query differs by the same amount.
+    difference: of the means
+    estimate: of what the test is about (`of`): the mean, the median or the pseudo-median of the queries that differ
+    low, high: the interval of the estimate at the level 1 - alpha. It belongs to the test and to the family of the
+        p-value beside it: it excludes 0 exactly where `adjusted` is at most alpha. With `together`, all intervals of
+        the family hold at once.
+    p, adjusted: the two-sided p-value, and the same corrected for the `family` of so many comparisons.
+    direction: 1 where the test points up, -1 down, 0 neither; rank tests may point elsewhere than the mean.
+    effect: the size of the difference on the test's own scale (`effect_name`); None where there is no scale.
+    primary: whether it is by the first measure; other measures are families of their own.
     better, same, worse: queries for which the run is better (higher, unless lower is better), the same, or worse.
     spread: the standard deviation of the differences of the queries.
     detectable: the true difference that would be found with a power of 0.8, at the alpha that the correction leaves.
     changed: the queries that differ most, the most first.
     reach: how low and high unjudged documents could make it; None where that is not known.
+    within: whether the run is shown not to be worse than a margin; None where none was given.
 
     >>> from cranfield import compare
     >>> qrels = {str(q): {"a": 1} for q in range(8)}
@@ -40,18 +61,28 @@ class Difference:
     >>> [difference] = compare(qrels, {"old": old, "new": new}, "RR")
     >>> difference.difference, difference.verdict, difference.could_reverse, difference.changed[0].query_id
     (0.5, 'significantly better', False, '0')
+    >>> print(difference.sentence)
+    Better: new vs old, RR +0.5000 (95% interval +0.5000 to +0.5000), p = 0.0078
     """
 
     measure: str
     baseline: str
     run: str
     difference: float
+    estimate: float
+    of: str
     low: float
     high: float
     p: float
     adjusted: float
+    alpha: float
+    family: int
+    together: bool
     significant: bool
+    direction: int
     effect: float | None
+    effect_name: str
+    primary: bool
     better: int
     same: int
     worse: int
@@ -59,6 +90,7 @@ class Difference:
     detectable: float
     changed: tuple[Change, ...]
     reach: Reach | None
+    within: Within | None = None
     lower_is_better: bool = False
 
     @property
@@ -69,7 +101,79 @@ class Difference:
     @property
     def verdict(self) -> str:
         """Whether the run is better, in words."""
-        if not self.significant or self.difference == 0:
+        if not self.significant or self.direction == 0:
             return "no significant difference"
-        improved = (self.difference > 0) != self.lower_is_better
+        improved = (self.direction > 0) != self.lower_is_better
         return f"significantly {'better' if improved else 'worse'}"
+
+    @property
+    def headline(self) -> str:
+        """The verdict in as few words as there are."""
+        if not self.better and not self.worse:
+            return "No difference"
+        words = {"significantly better": "Better", "significantly worse": "Worse"}
+        return words.get(self.verdict, "Too close to call")
+
+    @property
+    def shown_p(self) -> str:
+        """The p-value that decides, as it is shown everywhere."""
+        return p_text(self.adjusted)
+
+    @property
+    def shown_interval(self) -> str:
+        """The interval as it is shown everywhere."""
+        return f"{signed(self.low)} to {signed(self.high)}"
+
+    @property
+    def level(self) -> str:
+        """What kind of interval it is, in words."""
+        return f"{100 * (1 - self.alpha):g}% {'simultaneous ' if self.together and self.family > 1 else ''}interval"
+
+    @property
+    def sentence(self) -> str:
+        """What is known, as it is said everywhere: in the terminal, on the page, in notebooks and by the gate."""
+        what = f"{self.measure} {signed(self.estimate)}"
+        if self.of != "mean":
+            what = f"{self.measure} {signed(self.estimate)} ({self.of})"
+        corrected = f" corrected for {self.family} comparisons" if self.family > 1 else ""
+        said = f"{self.headline}: {self.run} vs {self.baseline}, {what} ({self.level} {self.shown_interval}), "
+        said += f"p {self.shown_p}{corrected}"
+        if self.significant and self.direction * self.difference < 0:
+            said += f"; the mean moves the other way ({signed(self.difference)})"
+        return said
+
+    def to_dict(self) -> dict[str, Any]:
+        """The difference as plain dicts, ready for JSON."""
+        from dataclasses import asdict
+
+        return {
+            **asdict(self),
+            # JSON has no infinite numbers: None where an interval has no end.
+            "low": self.low if isfinite(self.low) else None,
+            "high": self.high if isfinite(self.high) else None,
+            "changed": [change._asdict() for change in self.changed],
+            "reach": self.reach.to_dict() if self.reach else None,
+            "within": self.within._asdict() if self.within else None,
+            "verdict": self.verdict,
+            "headline": self.headline,
+            "sentence": self.sentence,
+            "could_reverse": self.could_reverse,
+        }
+
+
+def p_text(p: float) -> str:
+    """A p-value behind the letter p.
+
+    >>> p_text(0.08704), p_text(0.00001)
+    ('= 0.0870', '< 0.0001')
+    """
+    return "< 0.0001" if p < 0.0001 else f"= {p:.4f}"
+
+
+def signed(number: float) -> str:
+    """A difference with its sign; no end where it is infinite.
+
+    >>> signed(0.0373), signed(float("-inf"))
+    ('+0.0373', 'no end')
+    """
+    return f"{number:+.4f}" if isfinite(number) else "no end"

@@ -20,11 +20,13 @@ from cranfield.comparison.checks import (
     drop_check,
     floor_check,
     improvement_check,
+    margin_check,
     what_moved,
     worse_check,
 )
-from cranfield.comparison.comparing import PERMUTATIONS, SEED, evaluated
+from cranfield.comparison.comparing import PERMUTATIONS, SEED, compare_evaluations, evaluated
 from cranfield.comparison.corrections import CORRECTIONS
+from cranfield.comparison.differences import Difference
 from cranfield.comparison.pairing import check_finite, check_same_inputs, judged_cutoff, paired
 from cranfield.comparison.power import USUAL, detectable_difference
 from cranfield.comparison.significance import TESTS, Settings, deviation
@@ -35,7 +37,7 @@ from cranfield.measures import Measure, parse_measure, parse_measures
 from cranfield.result import Evaluation
 
 GATE_MEASURES = ("nDCG@10",)
-GATE_TESTS = ("t", "randomisation", "wilcoxon", "sign")  # those that are symmetric, and so have a one-sided p-value
+GATE_TESTS = tuple(name for name in TESTS if name != "tukey")  # which has no one-sided p-value
 LISTED = 10  # queries that got worse, for each measure
 
 
@@ -92,6 +94,7 @@ def gate(
     alpha: float = 0.05,
     minimum: Mapping[str, float] | None = None,
     require_improvement: bool = False,
+    non_inferiority: float | None = None,
     max_worse_queries: int | None = None,
     test: str = "t",
     correction: str = "holm",
@@ -107,6 +110,8 @@ def gate(
       one-sided test of "the candidate is not worse" has a p-value of at most alpha, corrected over the measures;
     - a measure is below its `minimum`, {measure: value} (above it, where lower is better), significant or not;
     - `require_improvement`, and no measure is significantly better, by the one-sided test the other way;
+    - `non_inferiority`, and some measure is not shown to be worse by less than this margin: a lack of significance does
+      not show that, a significant one-sided test against the margin does;
     - `max_worse_queries`, and by some measure more queries than that got worse, by however little.
 
     A candidate that is no better and no worse is stopped with a chance of at most alpha; `detectable` says which true
@@ -118,7 +123,7 @@ def gate(
     >>> qrels = {str(q): {"a": 1} for q in range(9)}
     >>> good, bad = {str(q): ["a", "b"] for q in range(9)}, {str(q): ["b", "a"] for q in range(8)}
     >>> bool(gate(qrels, good, good)), gate(qrels, good, bad, "RR").checks[0].message
-    (True, 'RR fell from 1.0000 to 0.4444: by more than 0 and significantly (p < 0.0001)')
+    (True, 'RR fell from 1.0000 to 0.4444: by more than 0 and significantly (one-sided p < 0.0001)')
     """
     _check(alpha, test, correction, max_worse_queries)
     wanted = parse_measures(measures)
@@ -133,25 +138,36 @@ def gate(
     check_same_inputs(before, after)
     _check_same_queries(before, after)
     values = paired([before, after], every)
-    worse_by = {measure: _worse_by(values.differences(measure, [(0, 1)]), measure) for measure in wanted}
+    gains = {measure: _better_by(values.differences(measure, [(0, 1)]), measure) for measure in wanted}
     settings = Settings(alpha, permutations, seed)
-    two_sided = [_two_sided(test, measure, drops, settings) for measure, drops in worse_by.items()]
-    p_worse, p_better = (
-        CORRECTIONS[correction](
-            np.array([_one_sided(p, way * d) for p, d in zip(two_sided, worse_by.values(), strict=True)])
-        )
-        for way in (1, -1)
+    for measure, each in gains.items():
+        check_finite(measure, {"a difference": each, "the spread of the differences": deviation(each[:, None])})
+    outcomes = [TESTS[test].outcome(each[:, None], settings) for each in gains.values()]
+    adjust = CORRECTIONS[correction].adjust
+    p_worse, p_better = (adjust(np.array(side)) for side in zip(*((o.less[0], o.greater[0]) for o in outcomes)))
+    two_sided = compare_evaluations(
+        [before, after],
+        wanted,
+        baseline=before.run,
+        test=test,
+        alpha=alpha,
+        margin=non_inferiority,
+        seed=seed,
+        permutations=permutations,
+        bounds=False,
     )
     tolerances = _tolerances(tolerance, wanted)
     left = alpha if correction in ("none", "bh") else alpha / len(wanted)
     gated = tuple(
-        _gated(before, after, measure, drops, tolerances[measure], (float(worse), float(better)), left)
-        for (measure, drops), worse, better in zip(worse_by.items(), p_worse, p_better, strict=True)
+        _gated(before, after, found, -gain, tolerances[measure], (float(worse), float(better)), left)
+        for (measure, gain), worse, better, found in zip(gains.items(), p_worse, p_better, two_sided, strict=True)
     )
     checks = [drop_check(each, alpha) for each in gated]
     checks += [floor_check(after, measure, floor) for measure, floor in floors.items()]
     if require_improvement:
         checks.append(improvement_check(gated, alpha))
+    if non_inferiority is not None:
+        checks += [margin_check(found) for found in two_sided]
     if max_worse_queries is not None:
         checks += [worse_check(each, max_worse_queries) for each in gated]
     return GateResult(
@@ -206,23 +222,9 @@ def _check_same_queries(before: Evaluation, after: Evaluation) -> None:
         )
 
 
-def _worse_by(difference: Numbers, measure: Measure) -> Numbers:
-    """By query, how much worse the candidate is."""
-    return difference[:, 0] * (1.0 if measure.definition.lower_is_better else -1.0)
-
-
-def _two_sided(test: str, measure: Measure, drops: Numbers, settings: Settings) -> float:
-    check_finite(measure, {"a difference": drops, "the spread of the differences": deviation(drops[:, None])})
-    p = float(TESTS[test](drops[:, None], settings).p[0])
-    check_finite(measure, {"the p-value": p})
-    return p
-
-
-def _one_sided(two_sided: float, drops: Numbers) -> float:
-    """The p-value of "it is not worse", of a test that is symmetric."""
-    if not drops.any():
-        return 1.0
-    return two_sided / 2 if drops.mean() > 0 else 1 - two_sided / 2
+def _better_by(difference: Numbers, measure: Measure) -> Numbers:
+    """By query, how much better the candidate is."""
+    return difference[:, 0] * (-1.0 if measure.definition.lower_is_better else 1.0)
 
 
 def _tolerances(tolerance: float | Mapping[str, float], measures: Iterable[Measure]) -> dict[Measure, float]:
@@ -247,12 +249,13 @@ def _tolerances(tolerance: float | Mapping[str, float], measures: Iterable[Measu
 def _gated(
     before: Evaluation,
     after: Evaluation,
-    measure: Measure,
+    found: Difference,
     drops: Numbers,
     tolerance: float,
     p: tuple[float, float],
     alpha: float,
 ) -> GatedMeasure:
+    measure = parse_measure(found.measure)
     order = np.argsort(-drops, kind="stable")[:LISTED]
     worse = [before.query_ids[q] for q in order.tolist() if drops[q] > 0]
     pairs = zip(before.queries(measure, worse), after.queries(measure, worse), strict=True)
@@ -271,6 +274,7 @@ def _gated(
         worse=int((drops > 0).sum()),
         worse_queries=tuple(WorseQuery(a.query_id, a.value, b.value, what_moved(a, b)) for a, b in pairs),
         judged=(before.get(judged), after.get(judged)),
+        sentence=found.sentence,
     )
 
 

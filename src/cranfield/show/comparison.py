@@ -5,31 +5,88 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from cranfield.comparison.conclusions import UNDECIDED, Comparison, Table
-from cranfield.comparison.differences import Difference
+from cranfield.comparison.differences import Difference, p_text, signed
 from cranfield.comparison.power import USUAL
 from cranfield.comparison.thinning import Stability
 from cranfield.layout import WIDTH, columns, count, cut, fitted, padded, shortened, wrapped
 from cranfield.show.escaping import latex_text, markdown_text
 
 FEW = 3  # pairs of runs for which details are shown
+MANY = 15  # pairs of runs from which on they are ranked instead of listed
 LISTED = 3  # queries that changed most, for each of them
 NAME = 24  # columns for the names of a pair; longer ones have a line of their own
 
 
-def comparison_text(comparison: Comparison) -> str:
-    """The whole comparison as plain text."""
-    parts = [
-        "\n".join(_means_lines(comparison.table())),
-        "\n".join(wrapped(_basis(comparison))),
-        *(_differences_part(comparison, measure.name) for measure in comparison.measures),
-        "\n".join(_legend(comparison)),
-    ]
+def comparison_text(comparison: Comparison, *, pairs: bool = False) -> str:
+    """The whole comparison as plain text; with `pairs`, all pairs of many runs too."""
+    ranked = comparison.baseline is None and comparison.pairs > MANY
+    parts = ["\n".join(wrapped(verdict(comparison)))]
+    if ranked:
+        parts += ["\n".join(_ranking_lines(comparison, measure.name)) for measure in comparison.measures]
+    else:
+        parts.append("\n".join(_means_lines(comparison.table())))
+    parts.append("\n".join(wrapped(_basis(comparison))))
+    if not ranked or pairs:
+        parts += [_differences_part(comparison, measure.name) for measure in comparison.measures]
+        parts.append("\n".join(_legend(comparison)))
+    else:
+        parts.append(f"All {comparison.pairs:,} pairs: --pairs")
     if comparison.pairs <= FEW:
         parts.append("\n".join(_changed_lines(comparison)))
     parts.append("\n".join(_power_lines(comparison)))
     if len(comparison.runs) > 2:
         parts.append("\n".join(_measures_lines(comparison)))
     return "\n\n".join(part for part in parts if part)
+
+
+def verdict(comparison: Comparison) -> str:
+    """What follows by the primary measure, in one sentence."""
+    measure = comparison.measures[0].name
+    if comparison.pairs == 1:
+        return comparison.of(measure)[0].sentence
+    best, *others = comparison.best_first(measure)
+    against = comparison.baseline or best
+    rest = [run for run in comparison.runs if run != against]
+    verdicts = [_seen_from(comparison.between(measure, run, against), run) for run in rest]
+    if comparison.baseline is None:
+        near = sum(each != "worse" for each in verdicts)
+        return (
+            f"{best} leads by {measure}; {near} of the other {len(others)} runs "
+            f"{'is' if near == 1 else 'are'} not significantly worse"
+        )
+    better, worse = verdicts.count("better"), verdicts.count("worse")
+    are = "is" if better == 1 else "are"
+    return (
+        f"{better} of {len(rest)} runs {are} significantly better than {against} by {measure}, {worse} significantly "
+        f"worse, {len(rest) - better - worse} too close to call"
+    )
+
+
+def _seen_from(difference: Difference, run: str) -> str:
+    """The verdict on a run, whichever of the two was the baseline."""
+    words = {"significantly better": ("better", "worse"), "significantly worse": ("worse", "better")}
+    return words.get(difference.verdict, ("close", "close"))[difference.run != run]
+
+
+def _ranking_lines(comparison: Comparison, measure: str) -> list[str]:
+    """Many runs, the best first: how far each is behind it, and which ranks it may truly have."""
+    order, ranks = comparison.best_first(measure), comparison.rank_intervals(measure)
+    best = order[0]
+    width = min(max(len("run"), *map(len, order)), 30)
+    level = f"{100 * (1 - comparison.alpha):g}%"
+    lines = [f"{'#':>3}  {'run':<{width}}  {measure:>10}  {'vs best':>8}  {'p':>7}  {'rank, ' + level:>10}"]
+    for place, run in enumerate(order, 1):
+        gap, p = "", ""
+        if run != best:
+            pair = comparison.between(measure, run, best)
+            sign = 1 if pair.run == run else -1
+            gap, p = f"{sign * pair.difference:+.4f}", _p(pair.adjusted)
+        low, high = ranks[run]
+        value = comparison.means[measure][run]
+        lines.append(
+            f"{place:>3}  {shortened(run, width):<{width}}  {value:>10.4f}  {gap:>8}  {p:>7}  {f'{low} to {high}':>10}"
+        )
+    return lines
 
 
 def _means_lines(table: Table) -> list[str]:
@@ -48,18 +105,20 @@ def _basis(comparison: Comparison) -> str:
 
 
 def _differences_part(comparison: Comparison, measure: str) -> str:
-    level = f"{100 * (1 - comparison.alpha):g}%"
-    head = f"{'difference':>11}{level + ' interval':>18}{'p':>8}{'p corr.':>8}{'effect':>8}"
-    lines = _beside(measure, head)
-    for each in comparison.of(measure):
+    listed = comparison.of(measure)
+    second = "" if listed[0].primary else ", secondary"
+    level = f"{100 * (1 - comparison.alpha):g}% interval"
+    lines = _beside(measure + second, f"{'difference':>11}{level:>20}{'p':>9}{'effect':>8}")
+    for each in listed:
+        ends = f"{signed(each.low)} {signed(each.high)}"
         lines += _beside(
             f"{_marks(each):<3}{each.run} - {each.baseline}",
-            f"{each.difference:>+11.4f}{each.low:>+10.4f}{each.high:>+8.4f}{_p(each.p):>8}"
-            f"{_p(each.adjusted):>8}{_effect(each.effect):>8}",
+            f"{each.estimate:>+11.4f}{ends:>20}{_p(each.adjusted):>9}{_effect(each.effect):>8}",
         )
         judged = [comparison.judged_of(measure, run) for run in (each.run, each.baseline)]
         seen = f"; judged {_share(judged[0])} and {_share(judged[1])}" if judged != [None, None] else ""
         lines.append(f"   queries: {each.better} better, {each.same} the same, {each.worse} worse{seen}")
+        lines += wrapped(within_text(each), "   ") if each.within else []
         if each.reach and each.could_reverse and comparison.pairs <= FEW:
             lines += wrapped(f"{UNDECIDED} ({each.reach.low:+.4f} to {each.reach.high:+.4f})", "   ", hang=5)
     return "\n".join(lines)
@@ -71,24 +130,45 @@ def _beside(name: str, numbers: str) -> list[str]:
     return [padded(shown, NAME) + numbers] if columns(shown) <= NAME else [shown, padded("", NAME) + numbers]
 
 
+def within_text(difference: Difference) -> str:
+    """What was shown about a margin, in words; nothing where none was given."""
+    within = difference.within
+    if within is None:
+        return ""
+    parts = []
+    for what, p in (("not worse by", within.not_worse), ("equivalent within", within.equivalent)):
+        shown = "shown" if p <= difference.alpha else "not shown"
+        parts.append(f"{what} {within.margin:g}: {shown} (one-sided p {p_text(p)})")
+    return "; ".join(parts)
+
+
 def _marks(difference: Difference) -> str:
     sign = {"significantly better": "▲", "significantly worse": "▼"}.get(difference.verdict, " ")
     return f"{sign}{'?' if difference.could_reverse else ' '}"
 
 
 def _legend(comparison: Comparison) -> Iterator[str]:
-    interval = "of that difference alone, not corrected"
-    if comparison.test == "tukey":
-        interval = "of all differences of a measure together"
     yield from wrapped(
-        f"▲ ▼ significantly better, worse: p corr. is at most {comparison.alpha:g}. The interval is {interval}. "
-        "Effect: the difference in standard deviations of the queries' differences (Hedges' g)."
+        f"▲ ▼ significantly better, worse: p is at most {comparison.alpha:g}. {interval_text(comparison)} "
+        f"Effect: {comparison.differences[0].effect_name}."
     )
     known = [each.could_reverse for each in comparison if each.could_reverse is not None]
     if any(known):
-        yield from wrapped(f"? {UNDECIDED}. This is said rather too often than too rarely.")
+        yield from wrapped(f"? {UNDECIDED}.")
     if len(known) < len(comparison.differences):
-        yield from wrapped("Whether unjudged documents could reverse a difference was not looked into for all.")
+        yield from wrapped("Whether unjudged documents could reverse a difference is not known for all.")
+
+
+def interval_text(comparison: Comparison) -> str:
+    """What the intervals are, in words."""
+    one = comparison.differences[0]
+    of = "" if one.of == "mean" else f" It is of the {one.of}, as the test is."
+    if one.family == 1:
+        return f"The interval excludes 0 exactly where p is that small.{of}"
+    together = (
+        "Intervals hold for all comparisons of a family at once" if one.together else "Each interval stands alone"
+    )
+    return f"p is corrected for the family. {together}; each excludes 0 exactly where p is that small.{of}"
 
 
 def _changed_lines(comparison: Comparison) -> Iterator[str]:
@@ -143,24 +223,27 @@ def comparison_markdown(comparison: Comparison) -> str:
         for row in table.rows
     ]
     lines = markdown_table(["run", *map(markdown_text, (*table.measures, *table.judged))], rows)
-    level = f"{100 * (1 - comparison.alpha):g}% interval"
-    heads = ["measure", "difference", "", level, "p", "p corrected", "effect", "better/same/worse", "conclusion"]
+    heads = ["measure", "difference", "", "interval", "p", "effect", "better/same/worse", "conclusion"]
     details = [
         [
-            markdown_text(each.measure),
+            markdown_text(each.measure) + ("" if each.primary else " (secondary)"),
             markdown_text(f"{each.run} - {each.baseline}"),
-            f"{each.difference:+.4f}",
-            f"{each.low:+.4f} to {each.high:+.4f}",
-            _p(each.p),
+            signed(each.estimate),
+            each.shown_interval,
             _p(each.adjusted),
             _effect(each.effect),
             f"{each.better}/{each.same}/{each.worse}",
-            each.verdict + (f"; {UNDECIDED}" if each.could_reverse else ""),
+            "; ".join(filter(None, (each.verdict, within_text(each), UNDECIDED if each.could_reverse else ""))),
         ]
         for each in comparison
     ]
-    notes = [f"{markdown_text(_sentence(table.notes[0]))}.", markdown_text(_basis(comparison))]
-    return "\n".join([*lines, "", *notes, "", *markdown_table(heads, details)])
+    notes = [
+        f"{markdown_text(_sentence(table.notes[0]))}.",
+        markdown_text(_basis(comparison)),
+        interval_text(comparison),
+    ]
+    said = f"**{markdown_text(verdict(comparison))}**"
+    return "\n".join([said, "", *lines, "", *notes, "", *markdown_table(heads, details)])
 
 
 def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
@@ -187,7 +270,7 @@ def comparison_latex(comparison: Comparison) -> str:
             value = rf"\textbf{{{cell.value:.4f}}}" if cell.best else f"{cell.value:.4f}"
             cells.append(value + (f"$^{{{mark}}}$" if mark else ""))
         lines.append(" & ".join([*cells, *map(_share, row.judged)]) + r" \\")
-    notes = [latex_text(table.notes[0]), latex_text(_basis(comparison))]
+    notes = [latex_text(each) for each in (verdict(comparison), table.notes[0], _basis(comparison))]
     for sign, command in signs.items():
         notes = [note.replace(sign, f"${command}$") for note in notes]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *(f"% {note}" for note in notes)])

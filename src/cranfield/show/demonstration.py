@@ -33,16 +33,14 @@ def demonstration_lines(found: Demonstration) -> Iterator[str]:
 def _comparison_lines(found: Demonstration) -> Iterator[str]:
     [difference] = found.comparison
     yield "Is tuned better than plain?"
-    sure = "Yes" if difference.significant else "Nobody can say yet"
     yield from wrapped(
-        f"{sure}: {difference.measure} {difference.difference:+.4f}, 95% interval {difference.low:+.4f} to "
-        f"{difference.high:+.4f}, p = {difference.p:.3f} (paired t-test); {difference.better} queries better, "
-        f"{difference.same} the same, {difference.worse} worse.",
+        f"{difference.sentence} (paired t-test); {difference.better} queries better, {difference.same} the same, "
+        f"{difference.worse} worse.",
         "  ",
     )
     yield from wrapped(
-        f"With {found.comparison.queries} queries, a true difference of {difference.detectable:.3f} would be noticed "
-        "four times out of five; more queries would show smaller ones.",
+        f"With {found.comparison.queries} queries, a true difference of {difference.detectable:.3f} would be detected "
+        "80% of the time; detecting smaller ones takes more queries.",
         "  ",
     )
     for change in difference.changed[:2]:

@@ -7,16 +7,10 @@ from collections.abc import Iterator
 from cranfield.comparison.checks import GatedMeasure
 from cranfield.comparison.gating import GateResult
 from cranfield.comparison.power import USUAL
+from cranfield.comparison.significance import TESTS
 from cranfield.layout import columns, count, cut, padded, visible, wrapped
 from cranfield.show.comparison import markdown_table
 from cranfield.show.escaping import markdown_text
-
-TESTS = {
-    "t": "paired t-test",
-    "randomisation": "randomisation test",
-    "wilcoxon": "Wilcoxon's signed-rank test",
-    "sign": "sign test",
-}
 
 
 def gate_text(result: GateResult) -> str:
@@ -33,14 +27,14 @@ def gate_text(result: GateResult) -> str:
 
 def _basis(result: GateResult) -> str:
     over = f", {result.correction} over {len(result.measures)} measures" if len(result.measures) > 1 else ""
-    return (
-        f"{count(result.queries, 'query', 'queries')}; one-sided {TESTS[result.test]} at alpha {result.alpha:g}{over}"
-    )
+    queries, test = count(result.queries, "query", "queries"), TESTS[result.test].title
+    return f"{queries}; one-sided {test} at alpha {result.alpha:g}{over}"
 
 
 def _measure_lines(seen: GatedMeasure) -> Iterator[str]:
     better = count(seen.better, "query", "queries")
     yield from wrapped(f"{seen.measure}: {better} better, {seen.same} the same, {seen.worse} worse{_judged(seen)}")
+    yield from wrapped(f"Two-sided, as compare says it: {seen.sentence}.", "  ")
     yield from wrapped(f"{could_see(seen)}.", "  ")
     if seen.worse_queries:
         names = [cut(name, 24) for name in ("got worse", *(query.query_id for query in seen.worse_queries))]
@@ -65,7 +59,7 @@ def could_see(seen: GatedMeasure) -> str:
     """What drop the gate could have seen, in words."""
     if seen.detectable is None:
         return "No two queries changed differently, so nothing is known of the noise"
-    return f"A true drop of {seen.detectable:.4f} or more would have been stopped with a chance of {USUAL:.0%}"
+    return f"A true drop of {seen.detectable:.4f} or more would be stopped {USUAL:.0%} of the time"
 
 
 def gate_markdown(result: GateResult) -> str:
@@ -77,7 +71,8 @@ def gate_markdown(result: GateResult) -> str:
     )
     for seen in result.measures:
         counts = f"{seen.better} better, {seen.same} the same, {seen.worse} worse{_judged(seen)}"
-        lines += ["", f"**{markdown_text(seen.measure)}**: {counts}.", f"{could_see(seen)}."]
+        lines += ["", f"**{markdown_text(seen.measure)}**: {counts}."]
+        lines += [f"Two-sided: {markdown_text(seen.sentence)}.", f"{could_see(seen)}."]
         if seen.worse_queries:
             rows = [
                 [

@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterable, Sequence
 from html import escape
 
 from cranfield.comparison.conclusions import Comparison
+from cranfield.comparison.differences import signed
 from cranfield.errors import MissingLibrary
 from cranfield.result import Evaluation
 from cranfield.show import charts
+from cranfield.show.comparison import interval_text, verdict
 from cranfield.show.drawing import Spec
 from cranfield.show.pictures import shown_in_notebook
 
@@ -37,20 +39,20 @@ def comparison_html(comparison: Comparison) -> str:
     """The means with their marks, the differences, and a chart: query by query of two runs, the spread of several."""
     table = comparison.table()
     means = [[row.run, *(f"{cell.value:.4f} {cell.mark}".rstrip() for cell in row.cells)] for row in table.rows]
-    head = ["measure", "run", "against", "difference", "interval", "adjusted p", "verdict"]
+    head = ["measure", "run", "against", "difference", "interval", "p", "verdict"]
     found = [
         [
-            each.measure,
+            each.measure + ("" if each.primary else " (secondary)"),
             each.run,
             each.baseline,
-            f"{each.difference:+.4f}",
-            f"[{each.low:+.4f}, {each.high:+.4f}]",
-            f"{each.adjusted:.4f}",
+            signed(each.estimate),
+            each.shown_interval,
+            each.shown_p.removeprefix("= "),
             each.verdict,
         ]
         for each in comparison.differences[:LISTED]
     ]
-    notes = list(table.notes)
+    notes = [*table.notes, interval_text(comparison)]
     if len(comparison.differences) > LISTED:
         notes.append(f"{len(comparison.differences) - LISTED} more differences are in .differences")
     measure = comparison.measures[0]
@@ -65,7 +67,8 @@ def comparison_html(comparison: Comparison) -> str:
         return charts.difference_chart(measure.name, one, other, gaps)
 
     told = "<br>".join(map(escape, notes))
-    return f"{_table(['run', *table.measures], means)}{_table(head, found)}<small>{told}</small>{_chart(chart)}"
+    said = f"<p><strong>{escape(verdict(comparison))}</strong></p>"
+    return f"{said}{_table(['run', *table.measures], means)}{_table(head, found)}<small>{told}</small>{_chart(chart)}"
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

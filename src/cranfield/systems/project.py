@@ -39,6 +39,7 @@ _GATE: dict[str, type | tuple[type, ...]] = {
     "test": str,
     "correction": str,
     "require_improvement": bool,
+    "non_inferiority": (int, float),
     "max_worse_queries": int,
 }
 _NAME = re.compile(r"\w[\w.-]*")

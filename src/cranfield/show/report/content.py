@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cranfield.comparison import stability
-from cranfield.comparison.significance import t_interval
+from cranfield.comparison.significance import TESTS, Settings
 from cranfield.comparison.thinning import FRACTIONS
 from cranfield.measures import Measure
 from cranfield.measures.arithmetic import gains
@@ -120,12 +120,15 @@ def _row(request: Request, view: View, result: Evaluation, marks: Mapping[str, M
         }
         column = result.column(measure)
         if measure.definition.aggregate == "mean" and not measure.definition.of_holes and len(column) > 1:
-            low, high = (float(end[0]) for end in t_interval(column[:, None], request.alpha))
+            least, most = measure.definition.range
+            alone = Settings(request.alpha, 1, 0)
+            ends = TESTS["t"].interval(column[:, None], np.array([request.alpha]), alone)
+            low, high = (float(np.clip(end[0], least, most)) for end in ends)
             cell["interval"] = [view.shown(low, name), view.shown(high, name)]
             cell["ends"] = (low, result[measure], high)
         if request.bounds and not measure.definition.of_holes and result.ranks is not None:
-            ends = result.bounds(measure)
-            cell["bounds"] = [view.shown(ends.low, name), view.shown(ends.high, name)]
+            bounds = result.bounds(measure)
+            cell["bounds"] = [view.shown(bounds.low, name), view.shown(bounds.high, name)]
         cells.append(cell)
     return {
         "run": result.run,
@@ -200,20 +203,8 @@ def _column(request: Request, result: Evaluation, measure: Measure) -> list[floa
 
 
 def _pairs(request: Request) -> list[dict[str, Any]]:
-    keys = ("measure", "baseline", "run", "difference", "low", "high", "adjusted", "effect", "better", "same", "worse")
-    return [
-        {
-            **{key: _finite(getattr(each, key)) for key in keys},
-            "verdict": each.verdict,
-            "could_reverse": each.could_reverse,
-        }
-        for each in request.comparison or ()
-    ]
-
-
-def _finite(value: Any) -> Any:
-    """JSON has no infinite numbers; the interval of a test may have such an end."""
-    return None if isinstance(value, float) and not np.isfinite(value) else value
+    keys = ("measure", "baseline", "run", "sentence", "could_reverse")
+    return [{key: getattr(each, key) for key in keys} for each in request.comparison or ()]
 
 
 def _charts(request: Request) -> list[list[Spec]]:
@@ -274,7 +265,9 @@ def _gains(request: Request) -> dict[str, float | None]:
     worth = gains(grades, next(named, "linear"))
     pairs = zip(grades.tolist(), worth.tolist(), strict=True)
     # Grades as JavaScript writes them.
-    return {str(int(grade) if grade == int(grade) else grade): _finite(gain) for grade, gain in pairs}
+    return {
+        str(int(grade) if grade == int(grade) else grade): gain if np.isfinite(gain) else None for grade, gain in pairs
+    }
 
 
 def _templates() -> dict[str, Any]:

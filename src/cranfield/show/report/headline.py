@@ -44,14 +44,12 @@ def _place(request: Request, ranked: list[Evaluation]) -> str:
         return f"{best.run} and {other.run} share the best {shown}."
     if comparison is None:
         return ahead
-    pair = next(each for each in comparison.of(measure.name) if {each.run, each.baseline} == {best.run, other.run})
-    return f"{ahead} {_trusted(pair)}"
+    return f"{ahead} {_trusted(comparison.between(measure, best.run, other.run))}"
 
 
 def _trusted(pair: Difference) -> str:
-    p = "below 0.0001" if pair.adjusted < 0.0001 else f"= {pair.adjusted:.4f}"
     reverse = " Unjudged documents could reverse this." if pair.could_reverse else ""
-    return f"The difference is {'significant' if pair.significant else 'not significant'} (adjusted p {p}).{reverse}"
+    return f"{pair.sentence}.{reverse}"
 
 
 def _lower(request: Request) -> bool:

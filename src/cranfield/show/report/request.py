@@ -46,7 +46,7 @@ class Request:
     charts: bool
     removal: bool | None
     test: str
-    correction: str
+    correction: str | None
     alpha: float
     format: str | None
     given: Comparison | None = field(default=None)

@@ -1,11 +1,6 @@
 // Two systems side by side.
-const verdict = (pair, turned) => {
-  const sign = turned ? -1 : 1;
-  const ends = pair.low === null || pair.high === null ? null : [sign * pair.low, sign * pair.high].sort((x, y) => x - y);
-  const p = pair.adjusted < 0.0001 ? "below 0.0001" : `= ${pair.adjusted.toFixed(4)}`;
-  return `${pair.measure} differs by ${signed(sign * pair.difference)}` + (ends ? ` [${signed(ends[0])}, ${signed(ends[1])}]` : "") +
-    `, adjusted p ${p}` + (pair.effect === null ? "" : `, effect size ${(sign * pair.effect).toFixed(2)}`) +
-    (pair.verdict === "no significant difference" ? ": not significant." : ": significant.") +
+const verdict = (pair) => {
+  return `${pair.sentence}.` +
     (pair.could_reverse === true ? " Unjudged documents could reverse this." : pair.could_reverse === false ? " Unjudged documents cannot reverse this." : "");
 };
 
@@ -47,7 +42,7 @@ const showTwo = () => {
   const better = compared.filter((query) => gain(query) > SAME).length, worse = compared.filter((query) => gain(query) < -SAME).length;
   const told = `${other} is better than ${one} for ${counted(better, "query", "queries")}, worse for ${worse.toLocaleString("en")}, the same for ${(compared.length - better - worse).toLocaleString("en")}.`;
   const known = data.pairs.filter((pair) => pair.measure === name && (pair.baseline === one && pair.run === other || pair.baseline === other && pair.run === one));
-  at("two-summary").textContent = [told, ...known.map((pair) => verdict(pair, pair.baseline === other))].join(" ");
+  at("two-summary").textContent = [told, ...known.map(verdict)].join(" ");
   const share = (count) => `${compared.length ? 100 * count / compared.length : 0}%`;
   const part = (kind, count) => { const bar = make("span", { class: kind }, count ? count.toLocaleString("en") : ""); bar.style.width = share(count); return bar; };
   at("two-balance").replaceChildren(part("win", better), part("tie", compared.length - better - worse), part("loss", worse));

@@ -63,7 +63,7 @@ def write_report(
     charts: bool = True,
     removal: bool | None = None,
     test: str = "t",
-    correction: str = "holm",
+    correction: str | None = None,
     alpha: float = 0.05,
     policy: Policy | None = None,
     format: str | None = None,

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import numpy.typing as npt
 
-from cranfield.comparison.significance import Settings
+from cranfield.comparison.significance.test import SAME, Settings, Test
 from cranfield.judge.judgments import Numbers
 from cranfield.judge.native import CORES, native
 
@@ -39,13 +39,27 @@ def largest_differences(values: Numbers, settings: Settings) -> Numbers:
         return np.concatenate(list(parts)) / len(values)
 
 
-def tukey(values: Numbers, settings: Settings) -> tuple[Numbers, float]:
-    """p-values of all pairs, as a square table, and how far from 0 a difference must be to have a p-value of alpha."""
-    largest = np.sort(largest_differences(values, settings))
-    means = values.mean(axis=0)
-    apart = np.abs(means[:, None] - means[None, :])
-    hits = len(largest) - np.searchsorted(largest, apart * (1 - 1e-9) - 1e-12)
-    return (1 + hits) / (1 + len(largest)), float(np.quantile(largest, 1 - settings.alpha))
+class Tukey(Test):
+    """Of the means of all runs at once: `compared` takes their values, and not differences.
+
+    Weak runs in the comparison make the largest difference by chance larger, and so cost power for all other pairs.
+    """
+
+    def compared(self, values: Numbers, settings: Settings) -> tuple[Numbers, float]:
+        """p-values of all pairs, as a square table, and how far from 0 a difference must be to have a p-value of alpha.
+
+        The two belong together: p is at most alpha exactly where the difference is further from 0.
+        """
+        largest = np.sort(largest_differences(values, settings))
+        means = values.mean(axis=0)
+        apart = np.abs(means[:, None] - means[None, :])
+        hits = len(largest) - np.searchsorted(largest, apart * (1 - 1e-9) - SAME)
+        allowed = int(settings.alpha * (1 + len(largest)) * (1 + 1e-12))
+        far = float(largest[len(largest) - allowed]) if allowed else float("inf")
+        return (1 + hits) / (1 + len(largest)), far
+
+
+TUKEY = Tukey("tukey", "randomised Tukey HSD", draws="permutations")
 
 
 def _compiled(values: Numbers, seed: int, first: int, last: int) -> Numbers:

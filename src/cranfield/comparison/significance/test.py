@@ -1,0 +1,131 @@
+"""What a significance test is, and what several of them need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import exp, lgamma, log
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from cranfield.judge.judgments import Numbers
+
+SAME = 1e-12  # values closer than this are equal: what is left of two equal sums, added in another order
+BLOCK = 4_000_000  # numbers drawn at a time
+
+
+class Settings(NamedTuple):
+    """What a test may ask for beside the differences."""
+
+    alpha: float
+    permutations: int
+    seed: int
+
+
+class Outcome(NamedTuple):
+    """What a test says of each column.
+
+    greater, less: one-sided p-values, of "it is not above 0" and of "it is not below 0"
+    p: the two-sided p-value
+    estimate: what the test is about: the mean, the median or the pseudo-median
+    effect: the size of the difference on the test's own scale; None where there is no scale
+    """
+
+    greater: Numbers
+    less: Numbers
+    p: Numbers
+    estimate: Numbers
+    effect: list[float | None]
+
+    @property
+    def direction(self) -> Numbers:
+        """1 where the column points up, -1 where it points down, 0 where it points nowhere."""
+        return np.sign(self.less - self.greater)
+
+
+@dataclass(frozen=True)
+class Test:
+    """A significance test.
+
+    title: what it is called in a sentence; draws: whether that should say how many draws were made
+    of: what its interval is an interval of
+    effect: what its effect size is called
+    studentised: whether it draws t-values, so that a whole family can be judged by its largest
+    """
+
+    __test__: ClassVar[bool] = False  # for pytest
+
+    name: str
+    title: str
+    of: str = "mean"
+    effect: str = "Hedges' g"
+    draws: str = ""
+    studentised: bool = False
+
+    def described(self, settings: Settings) -> str:
+        """The test in words."""
+        if not self.draws:
+            return self.title
+        return f"{self.title} ({settings.permutations:,} {self.draws}, seed {settings.seed})"
+
+    def outcome(self, differences: Numbers, settings: Settings) -> Outcome:
+        """Test every column."""
+        raise NotImplementedError
+
+    def interval(self, differences: Numbers, alpha: Numbers, settings: Settings) -> tuple[Numbers, Numbers]:
+        """The interval of each column at the level 1 - alpha, which may differ from column to column."""
+        raise NotImplementedError
+
+    def largest(self, differences: Numbers, settings: Settings) -> Numbers:
+        """If no column differed from 0: the largest |t| of all columns, drawn again and again, the largest first."""
+        raise NotImplementedError
+
+
+def t_values(differences: Numbers) -> Numbers:
+    """The mean of each column in units of its standard error; 0 where it has no spread."""
+    return ratio(differences.mean(axis=0), deviation(differences) / np.sqrt(len(differences)))
+
+
+def deviation(differences: Numbers) -> Numbers:
+    """The standard deviation of each column; 0 where only rounding makes it differ from that."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        spread = differences.std(axis=0, ddof=1)
+    rounding = SAME * np.maximum(np.abs(differences).max(axis=0), 1.0)
+    return np.where(spread <= rounding, 0.0, spread)
+
+
+def hedges(differences: Numbers) -> list[float | None]:
+    """Cohen's d of paired values with Hedges' correction; None where all queries differ by the same amount, not zero.
+
+    g = J · mean(d) / sd(d),  J = Γ(f/2) / (√(f/2) · Γ((f-1)/2)), f = n - 1
+    """
+    freedom = len(differences) - 1
+    # With two queries the correction is 0: nothing can be said without bias.
+    correction = exp(lgamma(freedom / 2) - log(freedom / 2) / 2 - lgamma((freedom - 1) / 2)) if freedom > 1 else 0.0
+    pairs = zip(differences.mean(axis=0).tolist(), deviation(differences).tolist(), strict=True)
+    return [correction * mean / spread if spread else (None if mean else 0.0) for mean, spread in pairs]
+
+
+def two_sided(greater: Numbers, less: Numbers) -> Numbers:
+    """Twice the smaller of two one-sided p-values, at most 1."""
+    return np.asarray(np.minimum(2 * np.minimum(greater, less), 1.0))
+
+
+def ratio(above: Numbers, below: Numbers) -> Numbers:
+    """above / below, and 0 where that is 0."""
+    return np.divide(above, below, out=np.zeros_like(above), where=below > 0)
+
+
+def blocks(draws: int, n: int) -> Iterator[int]:
+    """How many draws to make at a time, so that memory does not grow with their number."""
+    size = max(1, BLOCK // max(n, 1))
+    return (min(size, draws - done) for done in range(0, draws, size))
+
+
+def random_signs(draws: int, n: int, seed: int, width: int) -> Iterator[Numbers]:
+    """Blocks of rows that hold 0 or 1 for each of n queries; `width` is how many numbers a row will be turned into."""
+    generator = np.random.default_rng(seed % 2**64)  # of any sign
+    for size in blocks(draws, max(n, width)):
+        bits = np.unpackbits(generator.integers(0, 256, (size, (n + 7) // 8), dtype=np.uint8), axis=1, count=n)
+        yield bits.astype(np.float64)
