@@ -326,13 +326,13 @@ class Evaluation(Summary):
             loaded.qrels_sha256, loaded.run_sha256 = content["qrels_sha256"], content["run_sha256"]
             loaded.version = content["version"]
             loaded.query_ids = tuple(content["query_ids"])
+            loaded._warnings = tuple(map(str, content.get("warnings", ())))
             columns = map(np.array, content["values"].values())
             loaded._values = dict(zip(loaded.measures, columns, strict=True))
             loaded._found = np.array([content[name] for name in saved.COLUMNS[1:]], dtype=int)
         except (KeyError, TypeError, MeasureError, PolicyError) as error:
             raise InputError(os.fspath(path), f"this version cannot read what was saved: {error}") from None
         loaded._judged, loaded._kept = None, np.ones(len(loaded.query_ids), dtype=np.bool_)
-        loaded._warnings = tuple(map(str, content.get("warnings", ())))
         loaded._orders, loaded._ranges = None, {}
         return loaded
 

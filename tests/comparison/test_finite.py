@@ -6,7 +6,19 @@ import math
 import numpy as np
 import pytest
 
-from cranfield import ComparisonError, InputError, MeasureError, compare, compare_evaluations, evaluate, gate, stability
+from cranfield import (
+    ComparisonError,
+    CranfieldError,
+    InputError,
+    MeasureError,
+    compare,
+    compare_evaluations,
+    draw_chart,
+    evaluate,
+    gate,
+    stability,
+    write_report,
+)
 from cranfield.comparison import significance
 from cranfield.comparison.checks import floor_check
 from cranfield.measures import parse_measure
@@ -135,3 +147,16 @@ def test_weights_that_are_none(weights, fact):
 def test_only_the_proportions_of_weights_matter(weight):
     result = evaluate({"1": {"a": 1}, "2": {"a": 1}}, {"1": ["a"], "2": ["x", "a"]}, "RR")
     assert result.aggregate("RR", weights={"1": weight, "2": weight}) == 0.75
+
+
+def test_values_that_are_too_large_to_show(tmp_path):
+    qrels, run = {"1": {"a": 1e308}, "2": {"a": 1}}, {"1": ["a"], "2": ["a"]}
+    with pytest.raises(MeasureError, match=r"CG of run is as large as 1e\+308, and a page shows no more than 1e\+100"):
+        write_report(tmp_path / "page.html", qrels, {"run": run}, "CG")
+    with pytest.raises(ComparisonError, match="CG: the square of a mean is not a finite number"):
+        stability(qrels, {"run": run}, "CG", repeats=2)
+    both = {"1": {"a": 1e308, "b": 1e308}, "2": {"a": 1e308}}
+    for kind in ("distribution", "cutoff", "precision-recall"):
+        assert json.dumps(draw_chart(kind, qrels, {"run": run}, "CG"), allow_nan=False)
+    with pytest.raises(CranfieldError, match="too large"):
+        draw_chart("difference", both, {"one": {"1": ["a"], "2": ["a"]}, "two": {"1": ["a", "b"], "2": []}}, "CG")

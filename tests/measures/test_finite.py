@@ -64,7 +64,7 @@ def collections(draw, grouped):
 
 
 @pytest.mark.parametrize("name", catalogue())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.data())
 def test_every_value_is_finite_or_an_error_that_names_the_measure(name, data):
     measure = data.draw(measures(name))

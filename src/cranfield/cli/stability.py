@@ -47,8 +47,7 @@ def command(
     """
 
     from cranfield.comparison import stability
-    from cranfield.comparison.comparing import USUAL_MEASURES
-    from cranfield.comparison.thinning import FRACTIONS
+    from cranfield.comparison.thinning import FRACTIONS, USUAL_MEASURES
     from cranfield.show.comparison import stability_text
 
     found = stability(

@@ -71,7 +71,7 @@ def paired(evaluations: Sequence[Evaluation], measures: Sequence[Measure]) -> Pa
     return Paired(tuple(names), query_ids, len(anywhere) - len(query_ids), values)
 
 
-def check_finite(measure: Measure, numbers: Mapping[str, npt.ArrayLike]) -> None:
+def check_finite(measure: Measure | str, numbers: Mapping[str, npt.ArrayLike]) -> None:
     """Refuse to decide anything by numbers that are not finite: {"a p-value": …}."""
     for what, each in numbers.items():
         if not np.isfinite(each).all():

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cranfield.comparison.comparing import SEED, USUAL_MEASURES
+from cranfield.comparison.comparing import SEED
 from cranfield.comparison.correlation import tau
+from cranfield.comparison.pairing import check_finite
 from cranfield.errors import ComparisonError, InputError
 from cranfield.evaluation import Measures, run_name
 from cranfield.judge.judgments import Judgments, Numbers, ends
@@ -23,6 +24,7 @@ from cranfield.read.source import open_source
 from cranfield.values import aggregate
 
 FRACTIONS = (0.1, 0.3, 0.5, 0.7, 0.9)
+USUAL_MEASURES = ("nDCG@10", "AP", "Bpref")
 # Says which judgments are gone when a share of them is removed, drawn anew with each call.
 Draw = Callable[[float, np.random.Generator], Flags]
 
@@ -243,6 +245,8 @@ def _means(tables: Sequence[JudgedRanks], measures: Sequence[Measure], policy: P
 
 
 def _row(measure: str, removed: float, left: Sequence[int], drawn: Numbers, complete: Numbers) -> StabilityRow:
+    with np.errstate(over="ignore"):
+        check_finite(measure, {"the square of a mean": drawn**2})
     overall = drawn.mean(axis=1)
     taus = [value for means in drawn if (value := tau(means, complete)) is not None]
     return StabilityRow(

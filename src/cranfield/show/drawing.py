@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from cranfield.errors import need
+from cranfield.errors import CranfieldError, need
 
 
 class Spec(dict[str, Any]):
@@ -119,5 +119,8 @@ def specification(chart: Any, title: str, description: str, names: Iterable[str]
     for part in (spec, *spec.get("layer", ())):
         part.pop("name", None)
     # Names become parts of Vega's expressions, where these two signs would end a line inside a string.
-    text = json.dumps(spec, ensure_ascii=False, allow_nan=False)
+    try:
+        text = json.dumps(spec, ensure_ascii=False, allow_nan=False)
+    except ValueError:
+        raise CranfieldError(f"{title}: some numbers are too large to draw.", hint="use smaller grades") from None
     return Spec(json.loads(text.replace("\u2028", "\ufffd").replace("\u2029", "\ufffd")))

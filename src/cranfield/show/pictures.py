@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from cranfield.comparison.comparing import USUAL_MEASURES
+import numpy as np
+
+from cranfield.comparison.thinning import USUAL_MEASURES
 from cranfield.errors import ComparisonError, CranfieldError, MeasureError, MissingLibrary, OutputError, need
 from cranfield.evaluation import Measures, evaluate_runs
 from cranfield.judge.ranks import JudgedRanks
@@ -55,7 +57,8 @@ def draw_chart(
     paths = [runs] if isinstance(runs, str | os.PathLike) else runs
     if qrels is None or not paths:
         raise CranfieldError(f"the chart '{kind}' is made of judgments and runs.", hint="give both")
-    return KINDS[kind](qrels, paths, measures, options)
+    with np.errstate(over="ignore", invalid="ignore"):  # numbers that are too large to draw are an error of the chart
+        return KINDS[kind](qrels, paths, measures, options)
 
 
 def _check_options(kind: str, qrels: Any, runs: Any, options: Mapping[str, Any]) -> None:

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from cranfield import saved
 from cranfield.comparison import Comparison, compare_evaluations
-from cranfield.errors import CranfieldError, InputError
+from cranfield.errors import CranfieldError, InputError, MeasureError
 from cranfield.evaluation import evaluate, run_name
 from cranfield.judge.grouped import GroupedJudgments
 from cranfield.judge.judgments import Judgments
@@ -20,6 +22,7 @@ from cranfield.result import Evaluation
 from cranfield.show.pictures import family
 from cranfield.systems.collection import Collection
 
+LARGEST = 1e100  # a value that can be rounded, squared and drawn
 FAMILIES = 4  # measures shown rank by rank
 JUDGED = "Judged@10"
 
@@ -184,7 +187,19 @@ def evaluated(
                 hint="evaluate the run again",
             )
         found[name] = run if run.run == name else _renamed(run, name)
+    for each in found.values():
+        _check_drawable(each)
     return found
+
+
+def _check_drawable(evaluation: Evaluation) -> None:
+    for measure in evaluation.measures:
+        largest = float(np.abs(evaluation.column(measure)).max(initial=0.0))
+        if largest > LARGEST:
+            raise MeasureError(
+                f"{measure} of {evaluation.run} is as large as {largest:g}, and a page shows no more than {LARGEST:g}.",
+                hint="use smaller grades, or less extreme parameters",
+            )
 
 
 def _renamed(run: Evaluation, name: str) -> Evaluation:
