@@ -331,10 +331,8 @@ def _cwl(goes_on, usual="utility"):
 def u_measure(ranking, judged, *, max_grade=1, view="total", L=132000):
     if view != "total":
         return _U(ranking, judged, max_grade=max_grade, view=view, L=L)
-    added = 0.0
-    for read, grade in enumerate(ranking, 1):  # documents without a known length
-        added += min(max(grade or 0, 0) / max_grade, 1) * max(0, 1 - read / L)
-    return added
+    gains = [min(max(grade or 0, 0) / max_grade, 1) for grade in ranking]
+    return sum(gain * max(0, 1 - read / L) for read, gain in enumerate(gains, 1))  # all lengths are 1
 
 
 _U = _cwl(lambda i, gain, all_, L: max(0, 1 - i / L) / max(1e-300, 1 - (i - 1) / L))

@@ -12,10 +12,12 @@ import pytrec_eval
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cranfield import JudgedRanks, Judgments, Policy, parse_measure
 from cranfield.cli.trec_eval import run
 from cranfield.judge.native import native
 from cranfield.measures.trec_eval.differences import DIFFERENCES
 from cranfield.measures.trec_eval.names import ENTRIES, NICKNAMES
+from cranfield.read.source import open_source
 from tests.generated import collections, plain, scan_with
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -175,7 +177,7 @@ def test_every_measure_has_help(call):
         ("-m ndcg.1=3,2 qrels run", 2, "'2' is not a parameter of ndcg."),
         ("-m ndcg.1=3,1=2 qrels run", 2, "ndcg is given two gains for the grade 1."),
         ("-m ndcg.1=x qrels run", 2, "'x' is not a number."),
-        ("-m ndcg.p=0.5 qrels run", 2, "nDCG has no parameter 'p'."),
+        ("-m ndcg.p=0.5 qrels run", 2, "ndcg takes no p."),
         ("-m rbp.p=2 qrels run", 2, "RBP cannot have p=2.0."),
         ("-m set_F.0 qrels run", 2, "set_F cannot have the parameter 0."),
         ("-m utility.1,2,x,4 qrels run", 2, "'x' is not a number."),
@@ -556,7 +558,54 @@ def a_true_message(call):
     assert "the query '2' is judged, but the run lacks it." in err
 
 
+def no_gains(call):
+    code, out, _ = call("-l 0 -m Rndcg qrels run", "1 0 a 0\n", ONE)
+    assert (code, out) == (0, lines_of(("Rndcg", "all", "0.0000")))
+
+
+def exponents(call):
+    code, out, _ = call("-q -n -m relstring qrels run", "1 0 a 1e3\n1 0 b 1\n", ONE)
+    assert (code, out) == (0, lines_of(("relstring", 1, "'>1-'")))
+    code, _, err = call("-m P.1e1 qrels run")
+    assert (code, err) == (2, "cranfield-trec_eval: '1e1' is not a whole number.\n")
+
+
+def parameters_out_of_range(call):
+    for asked, fact in (
+        ("rbp.1=3", "rbp takes no gains."),
+        ("rbp.p=0.5,2=7", "rbp takes no gains."),
+        ("rbp.q=3", "'q' is neither p nor a grade."),
+        ("ndcg.x=3", "'x' is neither p nor a grade."),
+        ("ndcg.p=3", "ndcg takes no p."),
+        ("rbp.p=1", "RBP cannot have p=1"),
+        ("set_F.0", "set_F cannot have the parameter 0."),
+        ("iprec_at_recall.1.5", "IPrec cannot have recall=1.5"),
+        ("11pt_avg.0.5,1.5", "IPrec cannot have recall=1.5"),
+        ("Rprec_mult.0", "Rprec cannot have multiple=0"),
+    ):
+        code, _, err = call(f"-m {asked} qrels run", QRELS, RUN)
+        assert code == 2
+        assert err.startswith(f"cranfield-trec_eval: {fact}")
+
+
+def other_bytes(call):
+    Path("latin").write_bytes(b"1 0 caf\xe9 1\n")
+    code, _, err = call("-m map latin run", QRELS, RUN)
+    assert code == 2
+    assert "latin:1: byte 0xe9 at column 8 is not UTF-8." in err
+
+
+def a_byte_order_mark(call):
+    code, out, _ = call("-m recip_rank qrels run", "\ufeff1 0 a 1\n", "\ufeff" + RUN)
+    assert (code, out) == (0, lines_of(("recip_rank", "all", "0.5000")))
+
+
 PINNED = {
+    "Rndcg without gains": no_gains,
+    "numbers with exponents": exponents,
+    "parameters out of range": parameters_out_of_range,
+    "bytes that are not UTF-8": other_bytes,
+    "byte order mark": a_byte_order_mark,
     "message of a missing query": a_true_message,
     "comments in judgments": a_comment_everywhere,
     "blank lines in judgments": a_blank_line,
@@ -637,3 +686,39 @@ def test_the_values_of_trec_eval_9(tmp_path_factory, collection, level, judged_o
     for key, value in wanted.items():
         value = 0.0 if math.isnan(value) else value  # of an empty ranking
         assert printed[key] == pytest.approx(value, abs=0.5e-4 + 1e-9), key
+
+
+# Values at the edge of rounding.
+
+
+def test_the_residual_is_added_up_as_trec_eval_does(call):
+    qrels = "q1 0 z 0\nq2 0 j 0\nq2 0 k 0\n"
+    ranked = "q1 Q0 u 1 1 t\n" + "".join(f"q2 Q0 {d} 1 {-n} t\n" for n, d in enumerate(("u1", "j", "u2", "k", "u3")))
+    assert call("-m rbp_resid qrels run", qrels, ranked)[1] == lines_of(("rbp_resid", "all", "0.9186"))
+
+
+@given(collections(), st.sampled_from([0.5, 0.8, 0.9, 0.95]))
+@settings(max_examples=60, deadline=None)
+def test_rbp_and_its_residual_are_those_of_the_loop(collection, p):
+    qrels, ranked = collection
+    judged = JudgedRanks.of(Judgments.read(qrels), open_source(ranked, "run"), Policy())
+    names = (f"RBP(p={p}, max_grade=query)", f"RBPResidual(p={p}, tail=unjudged)")
+    found = [parse_measure(name)(judged).tolist() for name in names]
+    for place in range(len(judged)):
+        rows = judged.only(place)
+        grades = dict(zip(rows.rank.tolist(), rows.grade.tolist(), strict=True))
+        top = max(1.0, rows.judged_grades.max(initial=0.0))
+        gained, unjudged, weight = 0.0, 0.0, 1.0
+        for rank in range(1, int(rows.retrieved[0]) + 1):
+            grade = grades.get(rank, -1.0)
+            if grade > 0:
+                gained += grade / top * weight
+            if grade < 0:
+                unjudged += weight
+            weight *= p
+        assert found[0][place] == (1 - p) * gained
+        assert found[1][place] == (weight + (1 - p) * unjudged if unjudged else 0)
+
+
+def test_a_grade_of_minus_zero_is_zero(call):
+    assert call("-q -n -m relstring qrels run", "1 0 a -0\n1 0 b 1\n", RUN)[1] == lines_of(("relstring", 1, "'10'"))

@@ -32,8 +32,8 @@ Evaluate RUN against the judgments in QRELS and print what trec_eval 10.0 prints
   -D N[.QUERY]  evaluate only QUERY; the number is ignored
   -o            accepted, without effect
   -v            print the version
-  --as 9        keep to the rules of trec_eval 9: scores have 32 bits, recall is rounded up, judged queries that the
-                run lacks are left out, and -c counts them without listing them
+  --as 9        keep to the rules of trec_eval 9.0.7: scores have 32 bits, recall is rounded up, judged queries that
+                the run lacks are left out, and -c counts them without listing them
   -h            print this, and about the measures that -m names
 """
 SHORT = "hvqm:cl:nD:JN:M:R:T:oZ:"

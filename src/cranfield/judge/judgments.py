@@ -50,7 +50,7 @@ class Judgments:
         self.document_ids = list(chain.from_iterable(rows))
         grades = list(chain.from_iterable(row.values() for row in rows))
         self.first = ends(map(len, rows))
-        self.grades: Numbers = np.array(grades, dtype=np.float64)
+        self.grades: Numbers = np.array(grades, dtype=np.float64) + 0.0  # -0 is 0
         self.sha256 = sha256 or self._digest()
 
     @classmethod

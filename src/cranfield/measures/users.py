@@ -9,6 +9,8 @@ from cranfield.judge.ranks import JudgedRanks
 from cranfield.measures.arithmetic import MaxGrade, highest, ratio, scaled_gain
 from cranfield.measures.registry import measure
 
+ROOM = 1 << 20  # ranks whose weights are added at a time
+
 
 @measure(
     "RBP",
@@ -33,7 +35,13 @@ def rank_biased_precision(
     has p = 0.9 and takes the highest grade of each query, at least 1, for max_grade: max_grade=query.
     """
     gain = judged.relevant(rel) if max_grade is None else scaled_gain(judged, max_grade)
-    return (1 - p) * judged.sum(judged.within(cutoff) * gain * np.power(p, judged.rank - 1.0))
+    return (1 - p) * judged.sum(judged.within(cutoff) * gain * _chances(judged, p)[judged.rank - 1])
+
+
+def _chances(judged: JudgedRanks, p: float) -> Numbers:
+    """p^0, p^1, … to the end of the longest ranking, each multiplied from the one before, as trec_eval does."""
+    deepest = max(judged.retrieved.max(initial=0), judged.rank.max(initial=0))
+    return np.cumprod(np.append(1.0, np.full(int(deepest), p)))
 
 
 @measure(
@@ -51,10 +59,29 @@ def rank_biased_precision_residual(judged: JudgedRanks, *, p: float = 0.8, tail:
 
     trec_eval leaves out what lies below the end where every document retrieved is judged: tail=unjudged.
     """
-    residual = 1 - (1 - p) * judged.sum(judged.judged * np.power(p, judged.rank - 1.0))
-    if tail == "unjudged":
-        residual *= judged.retrieved > judged.sum(judged.judged)
-    return residual
+    chance = _chances(judged, p)
+    if tail == "always":
+        return 1 - (1 - p) * judged.sum(judged.judged * chance[judged.rank - 1])
+    unknown = judged.retrieved > judged.sum(judged.judged)
+    return np.where(unknown, chance[judged.retrieved] + (1 - p) * _unjudged(judged, chance), 0.0)
+
+
+def _unjudged(judged: JudgedRanks, chance: Numbers) -> Numbers:
+    """For each query the sum over the ranks of unjudged documents, from the first rank down.
+
+    Added in this order it is trec_eval's to the last bit, which shows where a mean lies between two decimals.
+    """
+    total = np.append(0.0, np.cumsum(chance))[judged.retrieved]
+    known = judged.rows(judged.judged)
+    queries = np.unique(known.query)
+    size = max(ROOM // len(chance), 1)
+    for start in range(0, len(queries), size):
+        some = queries[start : start + size]
+        rows = slice(known.first[some[0]], known.first[some[-1] + 1])
+        table = np.where(np.arange(len(chance)) < judged.retrieved[some, None], chance, 0.0)
+        table[np.searchsorted(some, known.query[rows]), known.rank[rows] - 1] = 0.0  # which changes no sum
+        total[some] = np.cumsum(table, axis=1, out=table)[:, -1]
+    return total
 
 
 @measure(

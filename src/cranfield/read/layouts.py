@@ -22,7 +22,7 @@ class Layout(NamedTuple):
     counted: bool = False  # ... and must count 1, 2, 3 within each query, because the format was guessed
     header: bool = False  # the first line names the columns
     numbered: bool = False  # every line starts with the number it had in its file
-    single: bool = False  # the value is kept in 32 bits, as trec_eval 9 does
+    single: bool = False  # the value is kept in 32 bits, as trec_eval 9.0.7 does
     groups: tuple[int, ...] = ()  # columns of judgments that name a group, and a subgroup of it
     name: int = -1  # a column with the name of the run
     names: tuple[str, ...] = ()  # of all columns, where there is a header

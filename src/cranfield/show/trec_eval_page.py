@@ -17,7 +17,8 @@ installed as `cranfield-trec_eval`, takes the options of trec_eval 10.0 and prin
 standard input as `-`. So `alias trec_eval=cranfield-trec_eval` changes the speed and, but for the table below, nothing
 else.
 
-`--as 9` goes by the rules of trec_eval 9: scores of 32 bits, queries that the run lacks left out, its recall levels.
+`--as 9` goes by the rules of trec_eval 9.0.7, which pytrec_eval has too: scores of 32 bits, queries that the run lacks
+left out, its recall levels. The first 9.0.8 still kept scores in 32 bits; later ones have 64, as trec_eval 10 does.
 
 It ends with 0; 1 for a wrong use or an unknown measure; 2 for a file or a parameter that cannot be read; 4 for a
 judged query that the run lacks (without `-c`), a document that stands twice, or a measure that does not fit the

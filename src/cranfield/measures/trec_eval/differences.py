@@ -55,6 +55,12 @@ DIFFERENCES = (
         "They are 0.",
     ),
     Difference(
+        "Rndcg without gains",
+        "Where -l 0 makes documents of grade 0 relevant and a query has no others, Rndcg divides 0 by 0: it is not a "
+        "number, and neither is its mean.",
+        "It is 0.",
+    ),
+    Difference(
         "order of the points of 11pt_avg",
         "11pt_avg is wrong where its parameters do not ascend.",
         "Their order does not matter.",
@@ -83,6 +89,28 @@ DIFFERENCES = (
         "grades with decimals",
         "The decimals of a grade are dropped: 1.9 is 1.",
         "An error with exit code 2; whole numbers such as 2.0 are fine.",
+    ),
+    Difference(
+        "numbers with exponents",
+        "Where a whole number is expected, reading ends at the e: the grade 1e3 is 1, and P.1e1 is P_1.",
+        "The grade 1e3 is 1000, as everywhere in cranfield. A cutoff such as 1e1 is an error with exit code 2.",
+    ),
+    Difference(
+        "parameters out of range",
+        "What makes no sense is computed or ignored: rbp with p = 1 or p = 1.5, set_F with a parameter of 0 or less, "
+        "iprec_at_recall and 11pt_avg beyond recall 1, Rprec_mult of 0 or less, and in ndcg.x=3 or ndcg.p=3 a name "
+        "that is no grade. rbp takes gains, which are scaled to lie between 0 and 1.",
+        "An error with exit code 2. rbp takes p only.",
+    ),
+    Difference(
+        "bytes that are not UTF-8",
+        "Ids may have any bytes.",
+        "Files are read as UTF-8. Other bytes are an error with exit code 2, which names the place.",
+    ),
+    Difference(
+        "byte order mark",
+        "The mark at the start of a file becomes part of the first query's id, so that the query is missing.",
+        "It is skipped.",
     ),
     Difference(
         "duplicates out of sight",

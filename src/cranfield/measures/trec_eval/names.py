@@ -249,7 +249,9 @@ def definition_of(name: str) -> tuple[Definition, Mapping[str, Any]]:
 
 
 def whole_part(text: str) -> int:
-    """A number without its decimals: trec_eval reads 23.4 as 23 where it wants a whole number."""
+    """A number without its decimals: trec_eval reads 23.4 as 23 where it wants a whole number, and 1e1 as 1."""
+    if re.search("[eE]", text):
+        raise MeasureError(f"'{text}' is not a whole number.")
     return int(number(text))
 
 
@@ -278,6 +280,10 @@ def _pairs(name: str, parameters: str) -> dict[str, Any]:
         key, equals, value = pair.partition("=")
         if not equals:
             raise MeasureError(f"'{pair}' is not a parameter of {name}.", hint="for instance ndcg.1=3,2=9 or rbp.p=0.5")
+        if not re.fullmatch(r"p|[+-]?\d+", key):
+            raise MeasureError(f"'{key}' is neither p nor a grade.", hint="for instance ndcg.1=3,2=9 or rbp.p=0.5")
+        if (key == "p") != name.startswith("rbp"):
+            raise MeasureError(f"{name} takes no {'p' if key == 'p' else 'gains'}.")
         if key == "p":
             chosen["p"] = number(value)
         elif key in gain:
