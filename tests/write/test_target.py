@@ -2,6 +2,7 @@
 
 import ast
 import gzip
+import json
 import os
 import stat
 import subprocess
@@ -252,6 +253,13 @@ def test_text_without_bytes_is_escaped(tmp_path):
     assert (tmp_path / "out").read_bytes() == b"\\udcff\n"
     cranfield.write_report(tmp_path / "page", {"1": {"a": 1}}, [tmp_path / "\udcff.run"], "RR", charts=False)
     assert b"\\udcff" in (tmp_path / "page").read_bytes()
+    chart = cranfield.draw_chart("distribution", {"1": {"a": 1}}, [tmp_path / "\udcff.run"], "RR")
+    cranfield.save_chart(chart, tmp_path / "chart.json")
+    assert "\udcff" in json.dumps(json.loads((tmp_path / "chart.json").read_bytes()), ensure_ascii=False)
+    pytest.importorskip("vl_convert")
+    for ending in ("svg", "png", "pdf"):
+        cranfield.save_chart(chart, tmp_path / f"chart.{ending}")
+        assert (tmp_path / f"chart.{ending}").stat().st_size > 1000
 
 
 # Lines that are appended to what is there, and a stream that goes nowhere.

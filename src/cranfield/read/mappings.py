@@ -40,7 +40,7 @@ def _check_bytes(text: str, source: str, what: str) -> None:
         text.encode()
     except UnicodeEncodeError:
         fact = f"{what}: the id {text!r} has half of a character in it, and cannot be written as UTF-8."
-        raise InputError(source, fact) from None
+        raise InputError(source, fact, hint="change the id") from None
 
 
 class Pairs(list[tuple[str, float]]):

@@ -100,17 +100,19 @@ def save_chart(
 def picture(spec: Mapping[str, Any], format: str) -> bytes:
     """A chart as the bytes of a picture."""
     if format == "json":
-        return json.dumps(spec, indent=2, ensure_ascii=False, allow_nan=False).encode()
+        return json.dumps(spec, indent=2, ensure_ascii=False, allow_nan=False).encode(errors="backslashreplace")
     converter = need("vl_convert", extra="report", purpose="drawing pictures")
+    # Half of a character, as in a file name that is not UTF-8, cannot be drawn.
+    text = json.dumps(spec if format != "png" else {**spec, "background": "white"}, ensure_ascii=False)
+    drawn = text.encode(errors="replace").decode()
     if format == "svg":
-        text: str = converter.vegalite_to_svg(spec)
+        svg: str = converter.vegalite_to_svg(drawn)
         words = [f"{spec['title']}."] if "title" in spec else []
         told = escape(" ".join([*words, spec.get("description", "")]))  # for those who do not see it
-        return text.replace("<svg ", f'<svg role="img" aria-label="{told}" ', 1).encode()
+        return svg.replace("<svg ", f'<svg role="img" aria-label="{told}" ', 1).encode(errors="replace")
     if format == "pdf":
-        return bytes(converter.vegalite_to_pdf(spec))
-    white = {**spec, "background": "white"}
-    return bytes(converter.vegalite_to_png(white, ppi=DOTS))
+        return bytes(converter.vegalite_to_pdf(drawn))
+    return bytes(converter.vegalite_to_png(drawn, ppi=DOTS))
 
 
 def shown_in_notebook(spec: Mapping[str, Any]) -> str | None:
