@@ -77,6 +77,8 @@ class Comparison:
     (8, 1, 1)
     >>> comparison.means["RR"], comparison.groups("RR"), comparison.discriminative_power()
     ({'old': 0.4375, 'new': 1.0}, [('new',), ('old',)], {'RR': 1.0, 'P@1': 1.0})
+    >>> comparison.best_first("RR"), comparison.rank_intervals("RR"), comparison.between("RR", "old", "new").run
+    (['new', 'old'], {'old': (2, 2), 'new': (1, 1)}, 'new')
     >>> comparison.judged_of("P@1", "new"), [row.run for row in comparison.table().rows]
     (1.0, ['old', 'new'])
     >>> comparison.query_set_sizes("RR")[-1].difference, comparison.to_dict()["correction"], comparison.to_json()[:8]

@@ -63,6 +63,10 @@ class Difference:
     (0.5, 'significantly better', False, '0')
     >>> print(difference.sentence)
     Better: new vs old, RR +0.5000 (95% interval +0.5000 to +0.5000), p = 0.0078
+    >>> difference.headline, difference.level, difference.shown_interval, difference.shown_p
+    ('Better', '95% interval', '+0.5000 to +0.5000', '= 0.0078')
+    >>> difference.to_dict()["verdict"]
+    'significantly better'
     """
 
     measure: str
