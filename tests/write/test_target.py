@@ -141,7 +141,8 @@ def test_a_full_disk_is_an_error(full_disk, write, start):
 
 @writers
 def test_places_that_cannot_be_written(tmp_path, write, start):
-    for place, reason in ((tmp_path, "this is a folder"), (tmp_path / "none" / "out", "no such file or directory")):
+    folder, missing = "this is a folder", "no such file or directory"
+    for place, reason in ((tmp_path, folder), (f"{tmp_path}/new/", folder), (tmp_path / "none" / "out", missing)):
         with pytest.raises(OutputError, match=reason) as error:
             write(place)
         assert error.value.target == str(place)

@@ -53,11 +53,11 @@ def open_target(path: str | os.PathLike[str], *, force: bool = False) -> Iterato
                 _copy(file, sys.stdout.buffer)
         return
     place, there = _place(name)
-    if there is None:
+    if not os.path.basename(name) or (there is not None and stat.S_ISDIR(there.st_mode)):
+        raise OutputError(name, "this is a folder.", hint="name a file in it")
+    elif there is None:
         with _replacing(name, place, None) as target:
             yield target
-    elif stat.S_ISDIR(there.st_mode):
-        raise OutputError(name, "this is a folder.", hint="name a file in it")
     elif not stat.S_ISREG(there.st_mode) or not _is_same(place, there):
         with _reported(name), tempfile.TemporaryFile() as file:
             yield Target(file, name)
