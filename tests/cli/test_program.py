@@ -74,7 +74,7 @@ def test_demo():
     assert time.monotonic() - start < 10
     assert done.returncode == 0, done.stderr
     assert "Is tuned better than plain?" in done.stdout
-    assert "Queries that perform poorly with tuned" in done.stdout
+    assert "tuned's worst queries: expected vs returned" in done.stdout
     assert "no word with the query" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
     assert run("demo").stdout == done.stdout

@@ -69,10 +69,12 @@ def test_differences_that_overflow():
 
 @pytest.mark.parametrize("p", [math.nan, math.inf])
 def test_a_test_without_a_p_value_decides_nothing(monkeypatch, p):
-    def broken(differences, settings):
-        return significance.Tested(*(np.full(differences.shape[1], p) for _ in range(3)))
+    class Broken(type(significance.TESTS["t"])):
+        def outcome(self, differences, settings):
+            columns = differences.shape[1]
+            return significance.Outcome(*(np.full(columns, p) for _ in range(4)), [None] * columns)
 
-    monkeypatch.setitem(significance.TESTS, "t", broken)
+    monkeypatch.setitem(significance.TESTS, "t", Broken("t", "broken"))
     with pytest.raises(ComparisonError, match="RR: the p-value is not a finite number"):
         gate(QRELS, GOOD, BAD, "RR")
     with pytest.raises(ComparisonError, match="RR: the p-value is not a finite number"):
@@ -156,7 +158,7 @@ def test_values_that_are_too_large_to_show(tmp_path):
     with pytest.raises(ComparisonError, match="CG: the square of a mean is not a finite number"):
         stability(qrels, {"run": run}, "CG", repeats=2)
     both = {"1": {"a": 1e308, "b": 1e308}, "2": {"a": 1e308}}
-    for kind in ("distribution", "cutoff", "precision-recall"):
+    for kind in ("distribution", "cutoff"):
         assert json.dumps(draw_chart(kind, qrels, {"run": run}, "CG"), allow_nan=False)
     with pytest.raises(CranfieldError, match="too large"):
         draw_chart("difference", both, {"one": {"1": ["a"], "2": ["a"]}, "two": {"1": ["a", "b"], "2": []}}, "CG")

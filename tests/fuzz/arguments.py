@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 
-from cranfield.comparison.tukey import _in_numpy
+from cranfield.comparison.significance.tukey import _in_numpy
 from cranfield.judge.native import native
 from cranfield.judge.scan import native_layout
 from cranfield.read.layouts import TREC_RUN

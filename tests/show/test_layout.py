@@ -19,7 +19,9 @@ def test_one_is_not_many():
         answered=1,
         queries=2,
         system="s",
-        empty=0,
+        empty=("q\x1b",),
+        parted=1,
+        replaced=1,
         short=0,
         k=10,
         retried=1,
@@ -28,13 +30,14 @@ def test_one_is_not_many():
         unknown_ids=("d\x1b",),
         failed={"q\n1": "no\r\nHint: try again"},
         gave_up="tired",
-        not_asked=1,
+        not_asked=("q3",),
     )
     lines = list(recorded_lines(recorded))
     assert "  1 attempt repeated" in lines
     assert "  1 query failed and is not in the run:" in lines
     assert r"    q\n1: no\r" in lines
     assert "  gave up: 1 query was not asked" in lines
+    assert r"  1 query answered with no document, which counts 0: q\u001b" in lines
     assert any(line.startswith("  warning: 1 document is not in the corpus: ") for line in lines)
 
 

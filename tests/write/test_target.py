@@ -256,7 +256,7 @@ def test_text_without_bytes_is_escaped(tmp_path):
     assert b"\\udcff" in (tmp_path / "page").read_bytes()
     chart = cranfield.draw_chart("distribution", {"1": {"a": 1}}, [tmp_path / "\udcff.run"], "RR")
     cranfield.save_chart(chart, tmp_path / "chart.json")
-    assert "\udcff" in json.dumps(json.loads((tmp_path / "chart.json").read_bytes()), ensure_ascii=False)
+    assert "\\\\udcff" in json.dumps(json.loads((tmp_path / "chart.json").read_bytes()), ensure_ascii=False)
     pytest.importorskip("vl_convert")
     for ending in ("svg", "png", "pdf"):
         cranfield.save_chart(chart, tmp_path / f"chart.{ending}")
@@ -264,7 +264,7 @@ def test_text_without_bytes_is_escaped(tmp_path):
 
 
 # Lines that are appended to what is there, and a stream that goes nowhere.
-OTHER_WAYS = {"systems/recording.py", "torch/evaluator.py", "show/progress.py"}
+OTHER_WAYS = {"torch/evaluator.py", "show/progress.py"}
 
 
 def test_there_is_no_other_way_to_write():

@@ -57,8 +57,9 @@ class Secrets:
     def keep_parts(self, found: Iterable[object]) -> None:
         """Hide what a library made of a setting, such as the host of a URL, where it is a part of a value."""
         for part in map(str, found):
+            letters = _letters(part)
             for value, shown in list(self._shown.items()):
-                if len(part) >= _PART and part.lower() in value.lower():
+                if len(letters) >= _PART and letters in _letters(value):
                     self.keep(part, shown)
                     break
 
@@ -100,6 +101,11 @@ class Secrets:
             ) from None
         self.keep(value, f"${{{name}}}")
         return value
+
+
+def _letters(text: str) -> str:
+    """A text without the signs that a library may have taken for its own."""
+    return re.sub(r"\W+", "", text).lower()
 
 
 def _any_form(value: str) -> str:

@@ -31,6 +31,8 @@ def _bundle() -> str:
     bundle: str = converter.javascript_bundle().replace("</script", "<\\/script")
     with suppress(OutputError, OSError):  # no place to keep it: the next page takes as long as this one
         make_folder(kept.parent)
+        if kept.is_symlink():  # whatever it leads to is not ours to write
+            kept.unlink()
         write_text(kept, _sealed(bundle), force=True)
         kept.chmod(0o600)
     return bundle
