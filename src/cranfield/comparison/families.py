@@ -58,7 +58,7 @@ def family_outcomes(
         table = np.concatenate([values.differences(measure, pairs) for measure in measures], axis=1)
         found = _split(_tested(table, TESTS[test], correction, settings), measures)
     for measure, each in found.items():
-        check_finite(measure, {"the p-value": each.adjusted, "the estimate": each.estimate})
+        check_finite(measure, {"the p-value": (each.p, each.adjusted), "the estimate": each.estimate})
     return {measure: _inside(_agreeing(each, settings.alpha), measure) for measure, each in found.items()}
 
 

@@ -64,7 +64,8 @@ def scan_rankings(source: Rankings, judgments: Judgments, policy: Policy) -> Sca
         retrieved, extra = np.full(len(judgments), -1, dtype=np.int64), 0
     seen: set[str] = set()
     for query, ranking in rankings:
-        query_id = id_text(query, source.name, "a query")
+        # Texts are taken as they are, as the native scan takes them.
+        query_id = query if type(query) is str and query else id_text(query, source.name, "a query")
         number = judgments.number.get(query_id)
         if query_id in seen or (not isinstance(query, str) and query_id in source.by_query):
             raise InputError(source.name, f"the query '{query_id}' stands twice, as a number and as text.")

@@ -326,7 +326,7 @@ def partition(block: Block, line: int, count: int) -> list[bytes]:
 
     parts: list[list[bytes]] = [[] for _ in range(count)]
     mark = (block.layout.separator or " ").encode()
-    for number, text in block.numbered():
+    for number, text in numbered_lines(bytes(block.data), FULL_LINE if block.layout.separator else DATA_LINE):
         query = block.layout.query_of(text)
         parts[zlib.crc32(query or b"") % count].append(b"%d%s%s\n" % (line + number, mark, text))
     return [b"".join(part) for part in parts]

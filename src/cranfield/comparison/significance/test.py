@@ -41,7 +41,8 @@ class Outcome(NamedTuple):
     @property
     def direction(self) -> Numbers:
         """1 where the column points up, -1 where it points down, 0 where it points nowhere."""
-        return np.sign(self.less - self.greater)
+        with np.errstate(invalid="ignore"):  # p-values that are no numbers are refused elsewhere
+            return np.sign(self.less - self.greater)
 
 
 @dataclass(frozen=True)
