@@ -83,15 +83,18 @@ def plain(lines):
 
 
 @contextlib.contextmanager
-def scan_with(native, block=1 << 20):
-    """Scan natively or in Python, in blocks of a given size."""
-    old = scan.native, memory.native, first.native, scan.BLOCK
-    scan.native = memory.native = first.native = native
-    scan.BLOCK = block
+def scan_with(native, block=1 << 20, **settings):
+    """Scan natively or in Python, in blocks of a given size; `settings` are other names in judge/scan.py."""
+    alike = {"native": native}
+    changes = ((scan, {**alike, "BLOCK": block, **settings}), (memory, alike), (first, alike))
+    before = [(module, {name: vars(module)[name] for name in names}) for module, names in changes]
+    for module, names in changes:
+        vars(module).update(names)
     try:
         yield
     finally:
-        scan.native, memory.native, first.native, scan.BLOCK = old
+        for module, names in before:
+            vars(module).update(names)
 
 
 def file(data):

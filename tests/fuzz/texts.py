@@ -141,14 +141,17 @@ def files(chance: random.Random) -> str:
         data = mutated(data, chance) if chance.random() < 0.5 else data
     judged, policy = any_judgments(chance), any_policy(chance)
     block = chance.choice((32, 64, 100, 1 << 20))
-    answers = [outcome(data, judged, policy, format, scan, block) for scan in (None, native)]
+    # To start threads, or to open many temporary files, takes longer than all the rest.
+    settings = {"CORES": 2 if chance.random() < 0.1 else 1, "PARTS": chance.choice((1, 2, 3))}
+    ways = [scan_with(scan, block, **settings) for scan in (None, native)]
+    answers = [outcome(data, judged, policy, format, way) for way in ways]
     assert answers[0] == answers[1], (data, *answers)
     return REFUSED if isinstance(answers[0], str) else COMPARED
 
 
-def outcome(data: bytes, judged: Judgments, policy: Policy, format: str | None, scan, block: int):
+def outcome(data: bytes, judged: Judgments, policy: Policy, format: str | None, way):
     """The table of a file, or what is wrong with it."""
-    with scan_with(scan, block):
+    with way:
         try:
             ranks = JudgedRanks.of(judged, open_source(io.BytesIO(data), "run", format), policy)
         except CranfieldError as error:
