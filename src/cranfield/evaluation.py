@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 from cranfield.errors import InputError
+from cranfield.judge.documents import Documents
 from cranfield.judge.judgments import Judgments
 from cranfield.judge.policy import Policy
 from cranfield.judge.ranks import JudgedRanks
@@ -106,10 +107,11 @@ def evaluate(
         from cranfield.engines.parquet import open_run
 
         source: Source | Lazy = (lazy := open_run(run, engine, format))
-        judged = judged_ranks(lazy, judgments, policy)
+        judged, documents = judged_ranks(lazy, judgments, policy), None
     else:
         source = open_source(run, "run", format)
         judged = JudgedRanks.of(judgments, source, policy)
+        documents = Documents.of(run, source, format, judgments, policy)
     if lengths is not None:
         if isinstance(source, Lazy):
             raise InputError(source.name, _LENGTHS, hint=_EAGER)
@@ -120,7 +122,8 @@ def evaluate(
     stream = source.stream
     digest = stream.sha256 if stream else f"ranks-{digest_of(judged)}"
     tables = {} if isinstance(read, Judgments) else _tables(read, judged, wanted)
-    return Evaluation(name or run_name(source.name), wanted, judged, policy, (judgments.sha256, digest), tables)
+    inputs = judgments.sha256, digest
+    return Evaluation(name or run_name(source.name), wanted, judged, policy, inputs, tables, documents)
 
 
 def evaluate_runs(

@@ -16,7 +16,7 @@ from cranfield.comparison.pairing import Paired, judged_cutoff, paired
 from cranfield.comparison.power import detectable_difference
 from cranfield.comparison.significance import TESTS, Settings, Tested, deviation, effect_size
 from cranfield.comparison.tukey import tukey
-from cranfield.comparison.unjudged import Reach, all_bounds, reach
+from cranfield.comparison.unjudged import Reach, Reaches
 from cranfield.errors import ComparisonError
 from cranfield.evaluation import Measures, Options, evaluate_runs
 from cranfield.judge.grouped import GroupedJudgments
@@ -167,11 +167,13 @@ def compare_evaluations(
     adjusted = _adjusted(tested, test, correction)
     family = len(pairs) * len(wanted)
     left = alpha if correction in ("none", "bh") else alpha / family
+    reaches = Reaches(evaluations, pairs, values.query_ids) if bounds else None
     differences: list[Difference] = []
     for measure in wanted:
-        known = all_bounds(evaluations, measure) if bounds else [None] * len(evaluations)
-        reaches = [reach(known[one], known[other], values.query_ids) for one, other in pairs]
-        differences += _differences(values, measure, pairs, tested[measure], adjusted[measure], alpha, left, reaches)
+        its_reaches = reaches.of(measure) if reaches else [None] * len(pairs)
+        differences += _differences(
+            values, measure, pairs, tested[measure], adjusted[measure], alpha, left, its_reaches
+        )
     return Comparison(
         runs=values.runs,
         measures=tuple(wanted),
