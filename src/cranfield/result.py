@@ -120,9 +120,10 @@ class Evaluation(Summary):
         unseen: int | Mapping[str, int] = 0,
         budget: int = BUDGET,
     ) -> Bounds:
-        """How low and how high a measure could be, whatever the unjudged documents that the run retrieved turn out to be.
+        """How low and how high a measure could be, whatever unjudged documents turn out to be.
 
-        Documents that it did not retrieve count as not relevant, except `unseen` ones. Ranks stay as they are.
+        These are the unjudged documents that the run retrieved. Documents that it did not retrieve count as not
+        relevant, apart from `unseen` ones. Ranks stay as they are, also where the policy ranks ties by grade.
 
         scale: the grades that an unjudged document may have; by default those that occur in the judgments, and at least
             0, 1 and the grade that counts as relevant.
@@ -160,13 +161,13 @@ class Evaluation(Summary):
     def _unseen(self, unseen: int | Mapping[str, int]) -> Integers:
         """How many unseen documents each query of the ranks may have."""
         given = dict.fromkeys(self.query_ids, unseen) if not isinstance(unseen, Mapping) else unseen
-        known = {str(query): count for query, count in given.items()}
+        known, evaluated = {str(query): count for query, count in given.items()}, set(self.query_ids)
         for query, count in known.items():
             if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 0:
                 raise InputError(
                     self.run, f"unseen={count!r} is not a number of documents.", hint="it is a whole number from 0"
                 )
-            if query not in self.query_ids:
+            if query not in evaluated:
                 raise InputError(self.run, f"query '{query}' was not evaluated.")
         return np.array([known.get(query, 0) for query in self._ranks().query_ids], dtype=np.int64)
 
@@ -197,7 +198,15 @@ class Evaluation(Summary):
 
     @property
     def documents(self) -> Documents | None:
-        """What the run retrieved, where that can be read again: not from a saved evaluation, nor from an engine."""
+        """Where the documents of the run can be read again: its file, or what was evaluated, which is kept for that.
+
+        None for a saved evaluation, and for a run that stayed in an engine.
+
+        >>> from cranfield import evaluate
+        >>> result = evaluate({"1": {"a": 1}}, {"1": ["x", "a"]}, "RR")
+        >>> [len(codes) for codes in result.documents.codes(result.ranks)]
+        [2]
+        """
         return self._documents
 
     def extended(self, measures: str | Measure | Iterable[str | Measure]) -> Evaluation:

@@ -19,10 +19,20 @@ from cranfield.errors import CranfieldError
 from cranfield.judge.judgments import Integers, Numbers
 from cranfield.judge.ranks import Flags
 from cranfield.measures import Measure
-from cranfield.measures.completion import default_scale, has_losses, is_sum, worth_most_first
+from cranfield.measures.completion import SUMS, cutoff_of, default_scale
 from cranfield.result import Evaluation
 
-BUDGET = 10_000_000  # for the bounds of one measure: about a second
+BUDGET = 20_000_000  # for the bounds of one measure: a second or two
+
+METHODS: dict[str, type[Method]] = {
+    **dict.fromkeys(SUMS, Sums),
+    **dict.fromkeys(("RR", "Success"), Firsts),
+    **dict.fromkeys(SHARES, Shares),
+    "nDCG": Gains,
+    "ERR": Stopping,
+    "AP": Precisions,
+    "IDCG": Shared,
+}
 
 
 class Reach(NamedTuple):
@@ -47,9 +57,9 @@ class Reach(NamedTuple):
 class Reaches:
     """The reach of every difference between some runs, by one measure or another.
 
-    Both runs of a pair are judged alike, so they are bounded together; this takes the documents of their rankings, which
-    are read again. Where that is not possible, as in an engine, each is bounded by itself, and the reach is wider than
-    the truth. Where not even the ranks are known, as of a saved evaluation, there is none.
+    Both runs of a pair are judged alike, so they are bounded together. This takes the documents of their rankings,
+    which are read again. Where that is not possible, as in an engine, each is bounded by itself, and the reach is wider
+    than the truth. Where not even the ranks are known, as of a saved evaluation, there is none.
 
     pairs: which runs are compared, (baseline, run) by their places
     query_ids: the queries whose mean is compared
@@ -88,9 +98,9 @@ class Reaches:
             apart = [at for at in apart if found[at] is None]
         if apart:
             low, high = self._separate(measure, [*self._tables], self._unjudged_elsewhere())
-            row = {run: number for number, run in enumerate(self._tables)}
+            number = {run: at for at, run in enumerate(self._tables)}
             for at in apart:
-                one, other = (row[run] for run in self._pairs[at])
+                one, other = (number[run] for run in self._pairs[at])
                 fixed = (low[one] == high[one]) & (low[other] == high[other])
                 found[at] = _mean(low[other] - high[one], high[other] - low[one], fixed)
         return found
@@ -100,9 +110,9 @@ class Reaches:
         method = self._method(measure, holes)
         shape = len(self._together), len(self._query_ids)
         ends = Ends(np.empty(shape), np.empty(shape), np.empty(shape, dtype=np.bool_))
-        for pairs, queries, rows in holes.each(method.cutoff):
+        for pairs, queries, rows in holes.each(method.depths()[holes.queries]):
             for whole, part in zip(ends, method.ends(rows), strict=True):
-                whole[pairs, queries] = part.reshape(whole[pairs, queries].shape)
+                whole[pairs, queries] = part.reshape(-1, len(queries))
         return ends
 
     def _method(self, asked: Measure, holes: Holes) -> Method:
@@ -110,29 +120,17 @@ class Reaches:
         tables = [self._tables[run] for run in self._read]
         scale = default_scale(measure, tables[0])
         work = BUDGET // max(len(self._together) * len(self._query_ids), 1)
-        chosen = {**measure.definition.defaults, **dict(measure.parameters)}
-        name = measure.definition.name
-        two_grades = len(worth_most_first(measure, scale)) == 2
-        if measure.definition.table == "ranks":
-            if name == "IDCG":
-                return Shared(measure, tables, scale)
-            if name == "nDCG" and not has_losses(measure):
-                return Gains(measure, tables, scale)
-            if name in ("RR", "Success") and two_grades:
-                return Firsts(measure, tables, scale)
-            if name in SHARES and two_grades:
-                return Shares(measure, tables, scale)
-            if name == "AP" and two_grades and chosen["denominator"] != "found":
-                return Precisions(measure, tables, scale, work)
-            if name == "ERR" and chosen["max_grade"] != "query":
-                return Stopping(measure, tables, scale)
-            if is_sum(measure) and name not in SHARES and tables[0].lengths is None:
-                return Sums(measure, tables, scale)
+        kind = METHODS.get(measure.definition.name, Others)
+        if not kind.suits(measure, tables, scale):
+            kind = Others
+        if not issubclass(kind, Others):
+            return kind(measure, tables, scale, work)
+        shape = len(tables), len(tables[0])
+        low, high, unjudged = np.zeros(shape), np.zeros(shape), np.zeros(shape, dtype=np.int64)
+        unjudged[:, holes.queries] = holes.digests(cutoff_of(measure))
         unseen = [dict(zip(self._query_ids, counts, strict=True)) for counts in holes.lacking().tolist()]
-        low, high = self._separate(asked, self._read, unseen)
-        separate = np.zeros((2, len(tables), len(tables[0])))
-        separate[:, :, holes.queries] = low, high
-        return Others(measure, tables, scale, (separate[0], separate[1]), work)
+        low[:, holes.queries], high[:, holes.queries] = self._separate(asked, self._read, unseen)
+        return kind(measure, tables, scale, work, unjudged, (low, high))
 
     def _unjudged_elsewhere(self) -> list[dict[str, int]]:
         """For each run and query, how many unjudged documents another run has at most."""
@@ -150,8 +148,9 @@ class Reaches:
     ) -> tuple[Numbers, Numbers]:
         """For each run and query the lowest and highest value, whatever documents of the other runs turn out to be."""
         found = np.empty((2, len(runs), len(self._query_ids)))
+        budget = BUDGET // len(runs)
         for row, (run, more) in enumerate(zip(runs, unseen, strict=True)):
-            by_query = self._evaluations[run].bounds(measure, budget=BUDGET, unseen=more).by_query
+            by_query = self._evaluations[run].bounds(measure, budget=budget, unseen=more).by_query
             found[:, row] = np.array([by_query[query] for query in self._query_ids]).reshape(-1, 2).T
         return found[0], found[1]
 
@@ -168,5 +167,5 @@ def _codes(evaluation: Evaluation) -> list[Integers] | None:
 
 def _mean(low: Numbers, high: Numbers, exact: Flags) -> Reach:
     """The reach of a mean; differences due to rounding count as 0."""
-    ends = [np.where(np.abs(end) < SAME, 0.0, end).mean() for end in (low, high)]
-    return Reach(*(0.0 if abs(end) < SAME else float(end) for end in ends), exact=bool(exact.all()))
+    least, most = (float(np.where(np.abs(end) < SAME, 0.0, end).mean()) for end in (low, high))
+    return Reach(least * (abs(least) >= SAME), most * (abs(most) >= SAME), bool(exact.all()))

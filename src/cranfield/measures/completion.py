@@ -6,9 +6,9 @@ taken as not relevant, as always, unless it is said how many of them may have a 
 
 There are far too many completions to try, and most need no trying: to move a better document up, past a worse one,
 never makes an orderly measure worse, and nearly all are. So among the completions with the same grades the best is the
-one in which they fall from rank to rank, and the worst the one in which they rise. Only these are tried. Documents below
-the cutoff and unseen ones only add to what should have been found. Where a measure is a sum over the documents of the
-ranking, all of them perfect and all of them worthless are the two ends.
+one in which they fall from rank to rank, and the worst the one in which they rise. Only these are tried. Documents
+below the cutoff and unseen ones only add to what should have been found. Where a measure is a sum over the documents of
+the ranking, all of them perfect and all of them worthless are the two ends.
 
 Where even these are too many, a measure that is monotone still has a bound: what is retrieved at its best, judged as if
 it added nothing to what should have been found; and the other way round. It may be wider than need be, and says so.
@@ -37,7 +37,7 @@ AT_ONCE = 1_000_000  # ... and how many of them stand in one table
 
 Scale = tuple[float, ...]
 
-_SUMS = {"P", "Hits", "CG", "DCG", "SDCG", "RBP", "NumRelRet", "SetP", "INSQ", "TBG", "U"}
+SUMS = {"P", "Hits", "CG", "DCG", "SDCG", "RBP", "NumRelRet", "SetP", "INSQ", "TBG", "U"}
 _OF_JUDGMENTS = {"IDCG", "NumRel"}  # the better the judgments are, the higher they are
 
 
@@ -140,7 +140,7 @@ def is_sum(measure: Measure) -> bool:
     """Whether a value is a sum over the documents of the ranking, each worth something by its own rank and grade."""
     chosen = _chosen(measure)
     by_itself = chosen.get("max_grade") != "query" and chosen.get("view", "utility") in ("utility", "total")
-    return measure.definition.name in _SUMS and by_itself
+    return measure.definition.name in SUMS and by_itself
 
 
 def cutoff_of(measure: Measure) -> int | None:

@@ -81,7 +81,8 @@ def _differences_part(comparison: Comparison, measure: str) -> str:
         seen = f"; judged {_share(judged[0])} and {_share(judged[1])}" if judged != [None, None] else ""
         lines.append(f"   queries: {each.better} better, {each.same} the same, {each.worse} worse{seen}")
         if each.reach and each.could_reverse and comparison.pairs <= FEW:
-            lines += _wrapped(f"{UNDECIDED} ({each.reach.low:+.4f} to {each.reach.high:+.4f})", "   ")
+            wider = "" if each.reach.exact else "~"
+            lines += _wrapped(f"{UNDECIDED} ({each.reach.low:+.4f} to {each.reach.high:+.4f}{wider})", "   ")
     return "\n".join(lines)
 
 
@@ -98,9 +99,11 @@ def _legend(comparison: Comparison) -> Iterator[str]:
         f"▲ ▼ significantly better, worse: p corr. is at most {comparison.alpha:g}. The interval is {interval}. "
         "Effect: the difference in standard deviations of the queries' differences (Hedges' g)."
     )
-    known = [each.could_reverse for each in comparison if each.could_reverse is not None]
-    if any(known):
-        yield from _wrapped(f"? {UNDECIDED}. This is said rather too often than too rarely.")
+    known = [each for each in comparison if each.reach is not None]
+    undecided = [each for each in known if each.could_reverse]
+    if undecided:
+        narrower = any(each.reach and not each.reach.exact for each in undecided)
+        yield from _wrapped(f"? {UNDECIDED}.{' ~ the true bounds may be narrower.' if narrower else ''}")
     if len(known) < len(comparison.differences):
         yield from _wrapped("Whether unjudged documents could reverse a difference was not looked into for all.")
 

@@ -13,6 +13,12 @@ from cranfield.judge.judgments import Integers, Numbers
 from cranfield.judge.ranks import JudgedRanks
 from cranfield.measures import Measure
 from cranfield.measures.arithmetic import ratio
+from cranfield.measures.completion import Scale, is_sum, worth_most_first
+
+
+def may_be_either(measure: Measure, scale: Scale) -> bool:
+    """Whether an unjudged document may be relevant, and may be not."""
+    return len(worth_most_first(measure, scale)) == 2
 
 
 class Shared(Method):
@@ -26,10 +32,15 @@ class Shared(Method):
 class Sums(Method):
     """Every document counts for itself: it is as good as can be where the first run ranks it higher."""
 
-    def __init__(self, measure: Measure, tables: Sequence[JudgedRanks], scale: tuple[float, ...]) -> None:
-        super().__init__(measure, tables, scale)
+    def __init__(self, measure: Measure, tables: Sequence[JudgedRanks], scale: Scale, work: int) -> None:
+        super().__init__(measure, tables, scale, work)
         self._known = by_run(tables, measure)
         self._ends = [self.alone(grade) for grade in (self.grades[0], self.grades[-1])]
+
+    @classmethod
+    def suits(cls, measure: Measure, tables: Sequence[JudgedRanks], scale: Scale) -> bool:
+        """Lengths of documents would make ranks count differently from query to query."""
+        return is_sum(measure) and tables[0].lengths is None
 
     def highest(self, pairs: Pairs) -> Highest:
         """What is worth a share of its grade at each rank is moved farthest by the best or the worst grade."""
@@ -41,10 +52,26 @@ class Sums(Method):
 class Firsts(Method):
     """Only the first relevant document counts, so no more than one new one helps the first run, and none may."""
 
-    def __init__(self, measure: Measure, tables: Sequence[JudgedRanks], scale: tuple[float, ...]) -> None:
-        super().__init__(measure, tables, scale)
+    def __init__(self, measure: Measure, tables: Sequence[JudgedRanks], scale: Scale, work: int) -> None:
+        super().__init__(measure, tables, scale, work)
         self._known = by_run(tables, measure)
         self._alone = self.alone(self.grades[0])
+
+    @classmethod
+    def suits(cls, measure: Measure, tables: Sequence[JudgedRanks], scale: Scale) -> bool:
+        """An unjudged document may be relevant, and may be not."""
+        return may_be_either(measure, scale)
+
+    def depths(self) -> Integers:
+        """Nothing below the first relevant document that is known makes a difference."""
+        rel = {**self.measure.definition.defaults, **dict(self.measure.parameters)}["rel"]
+        found = []
+        for table in self.tables:
+            hit = table.relevant(rel)
+            first = table.sum(np.where(hit & (table.running(hit) == 1), table.rank, 0))
+            found.append(np.where(first > 0, first, table.retrieved))
+        deepest: Integers = np.stack(found).max(axis=0).astype(np.int64)
+        return np.minimum(deepest, self.depth)
 
     def highest(self, pairs: Pairs) -> Highest:
         """All single documents are tried."""
@@ -79,14 +106,19 @@ class Shares(Method):
     rises or falls all the way.
     """
 
-    def __init__(self, measure: Measure, tables: Sequence[JudgedRanks], scale: tuple[float, ...]) -> None:
-        super().__init__(measure, tables, scale)
+    def __init__(self, measure: Measure, tables: Sequence[JudgedRanks], scale: Scale, work: int) -> None:
+        super().__init__(measure, tables, scale, work)
         self._chosen = {**measure.definition.defaults, **dict(measure.parameters)}
         self._share = SHARES[measure.definition.name]
         rel = self._chosen["rel"]
         self._found = np.stack([table.sum(table.relevant(rel) & table.within(self.cutoff)) for table in tables])
         self._relevant = tables[0].n_relevant(rel)
         self._retrieved = np.stack([table.retrieved for table in tables]).astype(np.float64)
+
+    @classmethod
+    def suits(cls, measure: Measure, tables: Sequence[JudgedRanks], scale: Scale) -> bool:
+        """An unjudged document may be relevant, and may be not."""
+        return may_be_either(measure, scale)
 
     def highest(self, pairs: Pairs) -> Highest:
         """Documents that both found are as good as those that neither found, or better, if they count more in first."""

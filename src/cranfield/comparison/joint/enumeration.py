@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, combinations_with_replacement, product
+from itertools import chain, combinations_with_replacement, pairwise, product
 
 import numpy as np
 
 from cranfield.comparison.joint.holes import NOWHERE, Pairs
 from cranfield.comparison.joint.method import Ends, Highest, Method
-from cranfield.judge.judgments import Numbers
+from cranfield.judge.judgments import Integers, Numbers
 from cranfield.judge.ranks import Flags, JudgedRanks
 from cranfield.measures import Measure
-from cranfield.measures.completion import AT_ONCE, looks_at_judgments
+from cranfield.measures.completion import AT_ONCE, Scale, looks_at_judgments
 from cranfield.measures.filling import complete_table, joined
 
 WORTH_IT = 64  # documents of completions: with fewer for each row, it is not worth looking
@@ -34,7 +34,7 @@ class Completions:
         low, high, exact = ends
         waiting: list[tuple[int, JudgedRanks, JudgedRanks]] = []
         size = 0
-        for row in np.flatnonzero(self._few(pairs, cells) & ~exact).tolist() if cells > WORTH_IT else ():
+        for row in np.flatnonzero(self._few(pairs, cells) & ~exact).tolist():
             tables = self._both(pairs, row)
             waiting.append((row, *tables))
             size += sum(len(table.rank) + len(table.judged_grades) for table in tables)
@@ -103,35 +103,41 @@ def _matrix(rows: Iterable[tuple[float, ...]], count: int, width: int) -> Number
 class Others(Method):
     """Any measure: each run as good and as bad as it can be by itself, unless both have the same ranking.
 
+    unjudged: for each run and query a number that stands for the unjudged documents of its ranking
     separate: for each run and query the bounds of its value, if what only another run has may be relevant, too
-    work: how many documents of completions may be tried for each row
     """
 
     def __init__(
         self,
         measure: Measure,
         tables: Sequence[JudgedRanks],
-        scale: tuple[float, ...],
-        separate: tuple[Numbers, Numbers],
+        scale: Scale,
         work: int,
+        unjudged: Integers,
+        separate: tuple[Numbers, Numbers],
     ) -> None:
-        super().__init__(measure, tables, scale)
+        super().__init__(measure, tables, scale, work if measure.definition.table == "ranks" and work > WORTH_IT else 0)
         self._low, self._high = separate
-        self._work = work if measure.definition.table == "ranks" else 0
-        self._completions = Completions(self)
+        self._completions = Completions(self) if self.work else None
+        self._unjudged = unjudged
         self._rankings = np.array([[*self._digests(table)] for table in tables], dtype=np.int64)
         self._lengths = np.stack([np.minimum(table.retrieved, self.depth) for table in tables])
 
     def ends(self, pairs: Pairs) -> Ends:
         """The bounds of each row, by trying all completions where there are few."""
-        return self._completions.narrowed(pairs, super().ends(pairs), self._work)
+        ends = super().ends(pairs)
+        return ends if self._completions is None else self._completions.narrowed(pairs, ends, self.work)
+
+    def depths(self) -> Integers:
+        """Documents themselves are only needed to try completions."""
+        return super().depths() if self.work else np.zeros(len(self.tables[0]), dtype=np.int64)
 
     def highest(self, pairs: Pairs) -> Highest:
         """The highest value of the first run less the lowest of the second."""
         first, second = (pairs.first, pairs.query), (pairs.second, pairs.query)
         fixed = (self._low[first] == self._high[first]) & (self._low[second] == self._high[second])
         same = (self._rankings[first] == self._rankings[second]) & (self._lengths[first] == self._lengths[second])
-        same &= (pairs.first_rank == pairs.second_rank).all(axis=1)
+        same &= self._unjudged[first] == self._unjudged[second]
         return Highest(np.where(same, 0.0, self._high[first] - self._low[second]), fixed | same)
 
     def _digests(self, table: JudgedRanks) -> Iterator[int]:
@@ -139,7 +145,4 @@ class Others(Method):
         within = table.judged & (table.rank <= self.depth)
         first = np.searchsorted(table.query[within], np.arange(len(table) + 1)).tolist()
         rank, row = table.rank[within], table.row[within]
-        return (
-            hash((rank[start:stop].tobytes(), row[start:stop].tobytes()))
-            for start, stop in zip(first[:-1], first[1:], strict=True)
-        )
+        return (hash((rank[start:stop].tobytes(), row[start:stop].tobytes())) for start, stop in pairwise(first))

@@ -18,23 +18,24 @@ from collections.abc import Sequence
 import numpy as np
 
 from cranfield.comparison.joint.holes import Pairs
-from cranfield.comparison.joint.method import Highest, Method, by_run
+from cranfield.comparison.joint.method import Highest, Method, alike, by_run
 from cranfield.judge.judgments import Integers, Numbers
 from cranfield.judge.ranks import JudgedRanks
 from cranfield.measures import Measure
 from cranfield.measures.arithmetic import discounted, gains, ratio
+from cranfield.measures.completion import Scale, has_losses
 from cranfield.measures.registry import catalogue
 
 STEPS = 100  # of Dinkelbach's method, which takes five or so
 SAME = 1e-15  # λ has stopped growing
-CELLS = 1 << 22  # numbers of completions that are tried at a time
+CELLS = 1 << 17  # numbers of completions that are tried at a time
 
 
 class Gains(Method):
     """nDCG with any gain, discount and cutoff."""
 
-    def __init__(self, measure: Measure, tables: Sequence[JudgedRanks], scale: tuple[float, ...]) -> None:
-        super().__init__(measure, tables, scale)
+    def __init__(self, measure: Measure, tables: Sequence[JudgedRanks], scale: Scale, work: int) -> None:
+        super().__init__(measure, tables, scale, work)
         chosen = {**measure.definition.defaults, **dict(measure.parameters)}
         parts = {name: chosen[name] for name in ("cutoff", "gain", "base", "discount")}
         self._known = by_run(tables, catalogue()["DCG"](**parts))
@@ -53,6 +54,11 @@ class Gains(Method):
         self._reached = np.searchsorted(self._gains, self._steps)  # by gains of the scale from this one on
         self._counts = [judged.judged_sum(worth >= step).astype(np.int64) for step in self._steps]
 
+    @classmethod
+    def suits(cls, measure: Measure, tables: Sequence[JudgedRanks], scale: Scale) -> bool:
+        """No gain is below 0, which the ideal ranking would leave out."""
+        return not has_losses(measure)
+
     def highest(self, pairs: Pairs) -> Highest:
         """The largest fraction over all completions."""
         weight = self.at(self._discount, pairs.first_rank) - self.at(self._discount, pairs.second_rank)
@@ -65,16 +71,13 @@ class Gains(Method):
         # whatever raises the ideal helps: documents that cost nothing are perfect, and some others may be.
         below = base + (self._gains[-1] - self._gains[0]) * rising < 0
         worth_trying = np.where(below[:, None], weight < 0, weight > 0)
-        ordered = -np.sort(np.where(worth_trying, -weight, np.inf), axis=1)[
-            :, : worth_trying.sum(axis=1).max(initial=0)
-        ]
-        collected = np.cumsum(np.hstack([np.where(below, rising, 0.0)[:, None], ordered]), axis=1)
+        ordered = -np.sort(np.where(worth_trying, -weight, np.inf), axis=1)
+        start = np.where(below, rising, 0.0)[:, None]
         free = np.where(below, every - (weight < 0).sum(axis=1), 0)
         value = np.empty(len(pairs))
-        size = max(CELLS // (collected.shape[1] * len(self._gains)), 1)
-        for start in range(0, len(pairs), size):
-            rows = slice(start, start + size)
-            value[rows] = self._largest(pairs.query[rows], base[rows], every[rows], free[rows], collected[rows])
+        for rows, width in alike(worth_trying.sum(axis=1), CELLS // len(self._gains)):
+            collected = np.cumsum(np.hstack([start[rows], ordered[rows, :width]]), axis=1)
+            value[rows] = self._largest(pairs.query[rows], base[rows], every[rows], free[rows], collected)
         if self._gains[0] <= 0:  # without a gain anywhere, the value is 0
             nothing = np.all([counts[pairs.query] == 0 for counts in self._counts], axis=0)
             value = np.where(nothing, np.maximum(value, 0.0), value)
@@ -102,7 +105,7 @@ class Gains(Method):
         return value
 
     def _ideal_at(self, query: Integers, number: Integers, level: int) -> Numbers:
-        """What the steps that this gain of the scale reaches, and no lower one, add to the ideal with so many documents."""
+        """What so many documents make of the ideal's steps that this gain of the scale reaches, and no lower one."""
         total = np.zeros(number.shape)
         for step in np.flatnonzero(self._reached == level).tolist():
             counts = self._counts[step][query]

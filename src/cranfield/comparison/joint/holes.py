@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -41,10 +42,16 @@ class Pairs:
         """The same with the runs in the other order."""
         return Pairs(self.second, self.first, self.query, self.second_rank, self.first_rank, self.beneath)
 
-    def only(self, rows: npt.NDArray[np.bool_] | Integers) -> Pairs:
+    def only(self, rows: Integers) -> Pairs:
         """Some of the rows."""
-        columns = (self.first, self.second, self.query, self.first_rank, self.second_rank, self.beneath)
-        return Pairs(*(column[rows] for column in columns))
+        return Pairs(
+            self.first[rows],
+            self.second[rows],
+            self.query[rows],
+            self.first_rank[rows],
+            self.second_rank[rows],
+            self.beneath[rows],
+        )
 
 
 class Holes:
@@ -83,6 +90,8 @@ class Holes:
         self._rank = np.concatenate(kept).astype(np.int32) if kept else np.zeros(0, np.int32)
         self.counts = np.array([len(each) for each in kept], dtype=np.int64).reshape(len(queries), len(tables))
         self.shared = shared
+        self._entries = ends(self.counts.sum(axis=1))
+        self._deepest = int(self._rank.max(initial=0))
 
     def lacking(self) -> Integers:
         """For each run and query, how many unjudged documents at most it lacks that a run it is compared with has."""
@@ -92,39 +101,53 @@ class Holes:
             np.maximum.at(most, whose, self.counts.T[others] - self.shared)
         return most
 
-    def each(self, cutoff: int | None) -> Iterator[tuple[slice, slice, Pairs]]:
-        """All pairs on all queries, a part at a time: which pairs, which queries, and their rows, pair by pair."""
-        deepest = int(self._rank.max(initial=0))
-        depth = deepest if cutoff is None else min(cutoff, deepest)
-        runs = self.counts.shape[1]
-        most = max(CELLS // max(runs * int(np.diff(self._documents).max(initial=1)), 1), 1)
-        for start in range(0, len(self.queries), most):
-            queries = slice(start, min(start + most, len(self.queries)))
+    def digests(self, cutoff: int | None) -> Integers:
+        """For each run and query a number: equal numbers stand for the same unjudged documents at the same ranks."""
+        ends_of = ends(self.counts.reshape(-1)).tolist()
+        within = self._rank <= (NOWHERE if cutoff is None else cutoff)
+        found = [
+            hash((self._column[each][within[each]].tobytes(), self._rank[each][within[each]].tobytes()))
+            for each in (slice(*pair) for pair in pairwise(ends_of))
+        ]
+        return np.array(found, dtype=np.int64).reshape(self.counts.shape).T
+
+    def each(self, depths: Integers) -> Iterator[tuple[slice, Integers, Pairs]]:
+        """All pairs on all queries, a part at a time: which pairs, which of the queries, and their rows, pair by pair.
+
+        depths: for each query, down to which rank documents are wanted; those of a part share the deepest.
+        """
+        runs, sizes = self.counts.shape[1], np.diff(self._documents)
+        depths = np.minimum(depths, self._deepest)
+        order = np.argsort(depths, kind="stable")
+        most = max(CELLS // max(runs * int(sizes.max(initial=1)), 1), 1)
+        for start in range(0, len(order), most):
+            queries = order[start : start + most]
+            depth = int(depths[queries].max())
             rank, document = self._matrices(queries, depth)
-            size = max(CELLS // ((queries.stop - start) * max(2 * depth, 1)), 1)
+            size = max(CELLS // (len(queries) * max(2 * depth, 1)), 1)
             for low in range(0, len(self.pairs), size):
                 pairs = slice(low, min(low + size, len(self.pairs)))
                 yield pairs, queries, self._rows(pairs, queries, rank, document)
 
-    def _matrices(self, queries: slice, depth: int) -> tuple[Ranks, Ranks]:
+    def _matrices(self, queries: Integers, depth: int) -> tuple[Ranks, Ranks]:
         """The rank of each document in each run; and for each run and query the document at each rank, or -1."""
         runs = self.counts.shape[1]
-        before = int(self.counts[: queries.start].sum())
         counts = self.counts[queries].reshape(-1)
-        entries = slice(before, before + int(counts.sum()))
-        whose = np.repeat(np.tile(np.arange(runs), queries.stop - queries.start), counts)
-        query = np.repeat(np.repeat(np.arange(queries.stop - queries.start), runs), counts)
-        first = self._documents[queries.start : queries.stop + 1] - self._documents[queries.start]
+        whose = np.repeat(np.tile(np.arange(runs), len(queries)), counts)
+        query = np.repeat(np.repeat(np.arange(len(queries)), runs), counts)
+        its_sizes = self.counts[queries].sum(axis=1)
+        entries = np.arange(len(query)) + np.repeat(self._entries[queries] - ends(its_sizes)[:-1], its_sizes)
+        first = ends(np.diff(self._documents)[queries])
         column, place = first[query] + self._column[entries], self._rank[entries]
         rank = np.full((runs, int(first[-1]) + 1), NOWHERE, dtype=np.int32)  # the last column is that of no document
         rank[whose, column] = place
-        document = np.full((runs, queries.stop - queries.start, depth), -1, dtype=np.int32)
+        document = np.full((runs, len(queries), depth), -1, dtype=np.int32)
         within = place <= depth
         document[whose[within], query[within], place[within] - 1] = column[within]
         return rank, document
 
-    def _rows(self, pairs: slice, queries: slice, rank: Ranks, document: Ranks) -> Pairs:
-        count, width = queries.stop - queries.start, pairs.stop - pairs.start
+    def _rows(self, pairs: slice, queries: Integers, rank: Ranks, document: Ranks) -> Pairs:
+        count, width = len(queries), pairs.stop - pairs.start
         first, second = (np.repeat(self.pairs[pairs, side], count) for side in (0, 1))
         query = np.tile(np.arange(count), width)
         depth = document.shape[2]
@@ -133,18 +156,18 @@ class Holes:
         # What the second run has and the first one has as well, no deeper, is there already.
         elsewhere = rank[first[:, None], its_second]
         new = (its_second >= 0) & (elsewhere > depth)
-        first_rank = np.hstack([np.where(its_first >= 0, places, NOWHERE), np.where(new, elsewhere, NOWHERE)])
-        second_rank = np.hstack([rank[second[:, None], its_first], np.where(new, places, NOWHERE)])
-        there = np.minimum(first_rank, second_rank) < NOWHERE
+        nowhere = np.int32(NOWHERE)
+        first_rank = np.hstack([np.where(its_first >= 0, places, nowhere), np.where(new, elsewhere, nowhere)])
+        second_rank = np.hstack([rank[second[:, None], its_first], np.where(new, places, nowhere)])
         counts = self.counts[queries]
-        union = counts[query, first] + counts[query, second] - self.shared[pairs, queries].reshape(-1)
+        union = counts[query, first] + counts[query, second] - self.shared[pairs][:, queries].reshape(-1)
         return Pairs(
             first=first,
             second=second,
             query=self.queries[queries][query],
-            first_rank=first_rank.astype(np.int32),
-            second_rank=second_rank.astype(np.int32),
-            beneath=union - there.sum(axis=1),
+            first_rank=first_rank,
+            second_rank=second_rank,
+            beneath=union - (its_first >= 0).sum(axis=1) - new.sum(axis=1),
         )
 
 
@@ -154,4 +177,4 @@ def _unjudged_ranks(judged: JudgedRanks) -> list[Integers]:
     unjudged = np.ones(place[-1], dtype=np.bool_)
     known = judged.judged
     unjudged[place[judged.query[known]] + judged.rank[known] - 1] = False
-    return [np.flatnonzero(unjudged[start:stop]) + 1 for start, stop in zip(place[:-1], place[1:], strict=True)]
+    return [np.flatnonzero(unjudged[start:stop]) + 1 for start, stop in pairwise(place.tolist())]

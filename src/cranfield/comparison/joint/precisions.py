@@ -1,106 +1,128 @@
 """Bounds of differences of AP: a mean of precisions at relevant documents, whose sum is quadratic.
 
-With x_i = 1 for a new relevant document and m of them in all,
+With x_i = 1 for a new relevant document, m of them in all, and the ranks a in the first and b in the second run,
 
-    difference = ( known + Σ_i c_i x_i + Σ_{i<j} c_ij x_i x_j ) / (R + m),   c_ij = 1 / max(a_i, a_j) - 1 / max(b_i, b_j)
+    difference = ( known + Σ_i c_i x_i + Σ_{i<j} c_ij x_i x_j ) / (R + m),   c_ij = 1/max(a_i, a_j) - 1/max(b_i, b_j)
 
-for the ranks a in the first and b in the second run, and c_i what the document adds with those that are judged. To find
-the largest value is hard. Where there are few unjudged documents, all completions are tried; otherwise a bound is found:
-
-- that of Gilmore (1962) and Lawler (1963): for every m, each document with the m - 1 others that suit it best;
-- where that takes too long, with H(n) relevant documents down to rank n and T(h) = h (h + 1) / 2,
-
-      Σ of the precisions = Σ_n T(H(n)) · (1/n - 1/(n + 1)),
-
-  so that for every m each rank is taken by itself, with the m documents that suit it best. Several m at a time are
-  taken together where there are many.
+where c_i is what the document adds together with those that are judged. To find the largest value is hard. Where there
+are few unjudged documents, all completions are tried. Otherwise the bound of Gilmore (1962) and Lawler (1963) is taken:
+for every m, each document with the m - 1 others that suit it best. It is close, but takes u² steps for u documents.
+Where these are too many, each run is bounded by itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from cranfield.comparison.joint.enumeration import Completions
-from cranfield.comparison.joint.holes import Pairs, Ranks
-from cranfield.comparison.joint.method import Ends, Highest, Method
+from cranfield.comparison.joint.counted import may_be_either
+from cranfield.comparison.joint.enumeration import Others
+from cranfield.comparison.joint.holes import Pairs
+from cranfield.comparison.joint.method import Highest, alike
 from cranfield.judge.judgments import Integers, Numbers
-from cranfield.judge.ranks import JudgedRanks
+from cranfield.judge.ranks import Flags, JudgedRanks
 from cranfield.measures import Measure
 from cranfield.measures.arithmetic import ratio
+from cranfield.measures.completion import Scale
 
-NUMBERS = 24  # of new relevant documents that are tried one by one; beyond, they are taken together
-GROWTH = 1.25  # ... from one number to so many times as many
-CELLS = 1 << 22  # numbers worked on at a time
+CELLS = 1 << 20  # pairs of documents worked on at a time
+SINGLY = 24  # numbers of new relevant documents that are tried one by one
+GROWTH = 1.05  # beyond, all from one number to so many times as many are tried together
 
 
-class Precisions(Method):
-    """AP by R, or by the smaller of R and the cutoff.
-
-    work: how many numbers may be worked on for each row
-    """
+class Precisions(Others):
+    """AP by R, or by the smaller of R and the cutoff."""
 
     def __init__(
-        self, measure: Measure, tables: Sequence[JudgedRanks], scale: tuple[float, ...], work: int = CELLS
+        self,
+        measure: Measure,
+        tables: Sequence[JudgedRanks],
+        scale: Scale,
+        work: int,
+        unjudged: Integers,
+        separate: tuple[Numbers, Numbers],
     ) -> None:
-        super().__init__(measure, tables, scale)
+        super().__init__(measure, tables, scale, work, unjudged, separate)
         chosen = {**measure.definition.defaults, **dict(measure.parameters)}
         self._most = self.cutoff if chosen["denominator"] == "min" else None
-        self._work = work
-        self._completions = Completions(self)
         self._total = tables[0].n_relevant(chosen["rel"])
+        self._inverse = np.concatenate([1 / np.arange(1.0, self.depth + 1), [0.0]])
         self._hits = np.zeros((len(tables), len(tables[0]), self.depth), dtype=np.bool_)
         for run, table in enumerate(tables):
             hit = table.relevant(chosen["rel"]) & table.within(self.depth)
             self._hits[run, table.query[hit], table.rank[hit] - 1] = True
 
-    def ends(self, pairs: Pairs) -> Ends:
-        """The bounds of each row, by trying all completions where there are few."""
-        return self._completions.narrowed(pairs, super().ends(pairs), self._work)
+    @classmethod
+    def suits(cls, measure: Measure, tables: Sequence[JudgedRanks], scale: Scale) -> bool:
+        """Both runs are divided by the same number, and an unjudged document may be relevant or not."""
+        return dict(measure.parameters).get("denominator") != "found" and may_be_either(measure, scale)
 
     def highest(self, pairs: Pairs) -> Highest:
-        """The better bound for as many rows as there is time for."""
-        unjudged = (np.minimum(pairs.first_rank, pairs.second_rank) <= self.depth).sum(axis=1)
-        value = np.empty(len(pairs))
-        few = unjudged**2 <= self._work
-        order = np.argsort(unjudged, kind="stable")
-        for rows in _parts(order[few[order]], unjudged[order[few[order]]] ** 2):
-            value[rows] = self._by_document(pairs.only(rows), int(unjudged[rows].max(initial=0)))
-        for rows in _parts(np.flatnonzero(~few), np.full((~few).sum(), self.depth * 2 * NUMBERS)):
-            value[rows] = self._by_rank(pairs.only(rows))
-        return Highest(value, (unjudged == 0) & (pairs.beneath == 0))
+        """Gilmore's and Lawler's bound for the rows for which there is time."""
+        value, exact = super().highest(pairs)
+        if not self.work:
+            return Highest(value, exact)
+        there, free = self._that_matter(pairs)
+        count = there.sum(axis=1)
+        rows = np.flatnonzero(~exact & (count**2 <= self.work))
+        for part, width in alike(count[rows] ** 2, CELLS):
+            its_rows = rows[part]
+            kept = np.argsort(~there[its_rows], axis=1, kind="stable")[:, : int(np.sqrt(width))]
+            value[its_rows] = np.minimum(
+                value[its_rows], self._bound(pairs.only(its_rows), kept, there, free, its_rows)
+            )
+        return Highest(value, exact)
 
-    def _by_document(self, pairs: Pairs, width: int) -> Numbers:
-        """Gilmore's and Lawler's bound, for rows with no more than `width` documents."""
+    def _that_matter(self, pairs: Pairs) -> tuple[Flags, Integers]:
+        """Which documents could make a difference, and how many others there are.
+
+        Where the one ranking only reorders the first documents of the other, nothing below makes any.
+        """
         there = np.minimum(pairs.first_rank, pairs.second_rank) <= self.depth
-        kept = np.argsort(~there, axis=1, kind="stable")[:, :width]
-        there = np.take_along_axis(there, kept, axis=1)
+        moved = there & (pairs.first_rank != pairs.second_rank)
+        hits = self._hits[pairs.first, pairs.query], self._hits[pairs.second, pairs.query]
+        judged = np.where(hits[0] != hits[1], np.arange(1, self.depth + 1), 0).max(axis=1, initial=0)
+        deepest = np.maximum(np.where(moved, np.maximum(pairs.first_rank, pairs.second_rank), 0).max(axis=1), judged)
+        reordered = (deepest <= self.depth) & (hits[0].sum(axis=1) == hits[1].sum(axis=1))
+        beneath = there & (pairs.first_rank > deepest[:, None]) & reordered[:, None]
+        return there & ~beneath, pairs.beneath + beneath.sum(axis=1)
+
+    def _bound(self, pairs: Pairs, kept: Integers, there: Flags, free: Integers, rows: Integers) -> Numbers:
+        """The bound of rows, of which the documents at the places `kept` matter, as far as they are there."""
+        there, free = np.take_along_axis(there[rows], kept, axis=1), free[rows]
+        width = kept.shape[1]
         known, single, double = np.zeros(len(pairs)), np.zeros(kept.shape), np.zeros((*kept.shape, width))
         for run, rank, sign in ((pairs.first, pairs.first_rank, 1), (pairs.second, pairs.second_rank, -1)):
-            place = np.take_along_axis(rank, kept, axis=1)
+            place = np.minimum(np.take_along_axis(rank, kept, axis=1), self.depth + 1) - 1
             its_known, by_rank = self._with_judged(self._hits[run, pairs.query])
             known += sign * its_known
-            single += sign * np.take_along_axis(by_rank, np.minimum(place, self.depth + 1) - 1, axis=1)
-            double += sign * self._inverse[np.minimum(np.maximum(place[:, :, None], place[:, None, :]), self.depth + 1)]
+            single += sign * np.take_along_axis(by_rank, place, axis=1)
+            double += sign * self._inverse[np.maximum(place[:, :, None], place[:, None, :])]
         nobody = ~there[:, None, :] | np.eye(width, dtype=np.bool_)
         double = -np.sort(np.where(nobody, np.inf, -double), axis=2)  # those that suit a document best come first
-        partners = np.cumsum(double[:, :, : max(width - 1, 0)], axis=2) / 2
-        partners = np.concatenate([np.zeros((*kept.shape, 1)), partners], axis=2)[:, :, :width]
-        worth = np.where(there[:, :, None], single[:, :, None] + partners, -np.inf)
-        some = pairs.beneath > 0  # documents that change no precision may stand for some of the m
-        worth[some] = np.maximum.accumulate(worth[some], axis=2)
-        chosen = np.cumsum(-np.sort(-worth, axis=1), axis=1)  # by m, of the best documents
-        chosen[some] = np.maximum.accumulate(chosen[some], axis=1)
-        best = known[:, None] + np.diagonal(chosen, axis1=1, axis2=2)
-        most = np.max(best, axis=1, initial=-np.inf)
-        several = there.sum(axis=1) + pairs.beneath
+        partners = np.cumsum(np.concatenate([np.zeros((*kept.shape, 1)), double[:, :, :-1] / 2], axis=2), axis=2)
+        some = free > 0  # documents that make no difference may stand for some of the m
+        partners[some] = np.maximum.accumulate(partners[some], axis=2)
         values = [ratio(known, self._denominator(pairs, 0))]
-        values += [ratio(best[:, at], self._denominator(pairs, at + 1)) for at in range(width)]
-        values.append(np.where(some, ratio(np.maximum(most, known), self._denominator(pairs, several)), -np.inf))
-        return np.max(values, axis=0)
+        most = known
+        for low, high in _numbers(width):
+            # Of m documents no more than that are chosen, and no fewer, unless there are some without effect.
+            suited = partners[:, :, low - 1 : high].max(axis=2)
+            worth = -np.sort(-np.where(there, single + suited, -np.inf), axis=1)
+            sums = known[:, None] + np.cumsum(worth[:, :high], axis=1)
+            total = sums[:, low - 1 :].max(axis=1)
+            most = np.maximum(most, sums.max(axis=1))
+            total = np.where(some, most, total)
+            number = np.where(total > 0, low, np.minimum(high, there.sum(axis=1) + free))
+            values.append(ratio(total, self._denominator(pairs, number)))
+        values.append(np.where(some, ratio(most, self._denominator(pairs, there.sum(axis=1) + free)), -np.inf))
+        highest: Numbers = np.stack(values).max(axis=0)
+        return highest
 
-    def _with_judged(self, hits: np.ndarray) -> tuple[Numbers, Numbers]:
+    def _with_judged(self, hits: npt.NDArray[Any]) -> tuple[Numbers, Numbers]:
         """The sum of the precisions of what was judged, and what a relevant document at each rank adds to it."""
         places = np.arange(1.0, self.depth + 1)
         above = np.cumsum(hits, axis=1) - hits
@@ -108,60 +130,15 @@ class Precisions(Method):
         known = (hits * (above + 1) / places).sum(axis=1)
         return known, np.hstack([(1 + above) / places + below, np.zeros((len(hits), 1))])
 
-    @property
-    def _inverse(self) -> Numbers:
-        """One over the rank, for ranks from 0; 0 for those deeper than the cutoff."""
-        return np.concatenate([[0.0], 1 / np.arange(1.0, self.depth + 1), [0.0]])
-
     def _denominator(self, pairs: Pairs, new: int | Integers) -> Numbers:
-        total = self._total[pairs.query] + new
+        total: Numbers = self._total[pairs.query] + new
         return total if self._most is None else np.minimum(total, self._most)
-
-    def _by_rank(self, pairs: Pairs) -> Numbers:
-        """Rank by rank, for numbers of new relevant documents from `low` to `high`."""
-        both = np.maximum(pairs.first_rank, pairs.second_rank)
-        shared, first, second = (self._so_far(rank) for rank in (both, pairs.first_rank, pairs.second_rank))
-        alone, against = first - shared, second - shared
-        every = first[:, -1] + second[:, -1] - shared[:, -1] + pairs.beneath
-        neither = every[:, None] - alone - against - shared
-        hits = [np.cumsum(self._hits[run, pairs.query], axis=1) for run in (pairs.first, pairs.second)]
-        places = np.arange(1.0, self.depth + 1)
-        weights = np.append(1 / places[:-1] - 1 / places[1:], 1 / places[-1:])
-        best = np.full(len(pairs), -np.inf)
-        for low, high in _numbers(int(every.max(initial=0))):
-            few, many = np.minimum(low, every)[:, None], np.minimum(high, every)[:, None]
-            gained = np.minimum(many, alone)
-            ahead = hits[0] + gained - hits[1]
-            left = [np.maximum(number - alone, 0) for number in (few, many)]
-            # Ahead, documents that both have help; behind, they do only harm, and stay out while there are others.
-            together = np.where(ahead > 0, np.minimum(left[1], shared), np.clip(left[0] - neither, 0, shared))
-            forced = np.maximum(left[0] - shared - neither, 0)
-            a, b = hits[0] + gained + together, hits[1] + forced + together
-            total = ((a * (a + 1) - b * (b + 1)) / 2) @ weights
-            number = np.where(total > 0, few[:, 0], many[:, 0])
-            best = np.maximum(best, ratio(total, self._denominator(pairs, number)))
-        return best
-
-    def _so_far(self, rank: Ranks) -> Integers:
-        """For each row and rank, how many documents stand no deeper."""
-        width = self.depth + 1
-        place = np.minimum(rank, width) - 1 + np.arange(len(rank))[:, None] * width
-        counts = np.bincount(place.reshape(-1), minlength=len(rank) * width).reshape(len(rank), width)
-        return np.cumsum(counts[:, :-1], axis=1)
 
 
 def _numbers(most: int) -> list[tuple[int, int]]:
-    """Numbers of new relevant documents, from and to."""
-    found = [(number, number) for number in range(min(most, NUMBERS) + 1)]
-    while found[-1][1] < most:
+    """Numbers of new relevant documents that are tried together, from and to."""
+    found = [(number, number) for number in range(1, min(most, SINGLY) + 1)]
+    while found and found[-1][1] < most:
         low = found[-1][1] + 1
         found.append((low, min(max(int(low * GROWTH), low), most)))
     return found
-
-
-def _parts(rows: Integers, costs: Integers) -> list[Integers]:
-    """Rows in parts that cost about the same."""
-    if not len(rows):
-        return []
-    part = np.cumsum(costs) // CELLS
-    return np.split(rows, np.flatnonzero(np.diff(part)) + 1)

@@ -21,22 +21,30 @@ from cranfield.comparison.joint.method import Highest, Method
 from cranfield.judge.judgments import Integers, Numbers
 from cranfield.judge.ranks import Flags, JudgedRanks
 from cranfield.measures import Measure
+from cranfield.measures.completion import Scale
 from cranfield.measures.filling import single_documents
 
 NEAR = 1e-12  # what a branch must promise beyond what was found
 NEVER = -690.0  # the logarithm of the smallest chance there is
-NODES = 1 << 21  # ranks of all branches at a time
+CELLS = 1 << 20  # documents worked on at a time
+COST = 16  # ... and how much more work one of them is than elsewhere
+LEAST = 1000  # documents of branches that are looked at in any case
 
 
 class Stopping(Method):
     """ERR with a fixed highest grade."""
 
-    def __init__(self, measure: Measure, tables: Sequence[JudgedRanks], scale: tuple[float, ...]) -> None:
-        super().__init__(measure, tables, scale)
+    def __init__(self, measure: Measure, tables: Sequence[JudgedRanks], scale: Scale, work: int) -> None:
+        super().__init__(measure, tables, scale, work)
         self._best, self._worst = (self._going_on(grade) for grade in (self.grades[0], self.grades[-1]))
         places = np.arange(1.0, self.depth + 1)
         self._weights = np.append(1 / places[:-1] - 1 / places[1:], 1 / places[-1:])
         self._known = np.stack([self._judged(table) for table in tables])
+
+    @classmethod
+    def suits(cls, measure: Measure, tables: Sequence[JudgedRanks], scale: Scale) -> bool:
+        """The highest grade does not depend on what unjudged documents turn out to be."""
+        return dict(measure.parameters).get("max_grade") != "query"
 
     def _going_on(self, grade: float) -> float:
         """The logarithm of the chance that a document does not satisfy."""
@@ -55,7 +63,14 @@ class Stopping(Method):
         return np.cumsum(known, axis=1)
 
     def highest(self, pairs: Pairs) -> Highest:
-        """Branches of all rows are followed together."""
+        """Branches of many rows are followed together."""
+        size = max(CELLS // max(pairs.first_rank.shape[1], 1), 1)
+        parts = [
+            self._followed(pairs.only(np.arange(at, min(at + size, len(pairs))))) for at in range(0, len(pairs), size)
+        ]
+        return Highest(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+    def _followed(self, pairs: Pairs) -> Highest:
         in_first, in_second = pairs.first_rank <= self.depth, pairs.second_rank <= self.depth
         # of each document: the logarithm of the chance to go on past it, at least and at most
         least = np.where(in_first, self._best, self._worst)
@@ -63,17 +78,16 @@ class Stopping(Method):
         row = np.arange(len(pairs))
         found = np.full(len(pairs), -np.inf)
         promised = np.full(len(pairs), -np.inf)
-        limit = max(NODES // max(len(pairs) * self.depth, 1), 8)  # of branches of one row
+        looked_at = np.zeros(len(pairs))
         while len(row):
             bound = self._value(pairs, row, least, most)
             for chosen in (least, most):
                 np.maximum.at(found, row, self._value(pairs, row, chosen, chosen))
+            looked_at += least.shape[1] * np.bincount(row, minlength=len(pairs))
             alive = bound > found[row] + NEAR
-            many = (np.bincount(row[alive], minlength=len(pairs)) > limit)[row] & alive
-            np.maximum.at(promised, row[many], bound[many])
-            alive &= ~many
-            row, least, most = row[alive], least[alive], most[alive]
-            row, least, most = _branched(pairs, row, least, most)
+            late = alive & (looked_at > max(self.work // COST, LEAST))[row]
+            np.maximum.at(promised, row[late], bound[late])
+            row, least, most = _branched(pairs, row[alive & ~late], least[alive & ~late], most[alive & ~late])
         return Highest(np.maximum(found, promised), promised <= found + NEAR)
 
     def _value(self, pairs: Pairs, row: Integers, least: Numbers, most: Numbers) -> Numbers:
@@ -99,8 +113,8 @@ class Stopping(Method):
 def _branched(pairs: Pairs, row: Integers, least: Numbers, most: Numbers) -> tuple[Integers, Numbers, Numbers]:
     """Two branches for each: with the undecided document that stands highest, in either run, at its best and worst."""
     undecided: Flags = least < most
-    row, least, most = (each[undecided.any(axis=1)] for each in (row, least, most))
-    undecided = undecided[undecided.any(axis=1)]
+    kept = undecided.any(axis=1)
+    row, least, most, undecided = row[kept], least[kept], most[kept], undecided[kept]
     top = np.minimum(pairs.first_rank[row], pairs.second_rank[row])
     at = np.argmin(np.where(undecided, top, np.iinfo(np.int32).max), axis=1)
     rows = np.arange(len(row))
