@@ -185,12 +185,13 @@ def test_bounds_of_means():
     qrels = {"1": {"a": 1, "b": 0}, "2": {"c": 1}, "3": {"z": 1}}
     run = {"1": ["a", "b"], "2": ["x", "c"]}
     result = cranfield.evaluate(qrels, run, "RR P@2 Judged@2")
-    assert result.bounds("RR") == (0.5, 2 / 3, True, {"1": (1.0, 1.0), "2": (0.5, 1.0), "3": (0.0, 0.0)})
+    by_query = {"1": (1.0, 1.0), "2": (0.5, 1.0), "3": (0.0, 0.0)}
+    assert result.bounds("RR") == (0.5, 2 / 3, True, by_query, (0.0, 1.0))
     assert result.bounds("P@2")[:2] == ((0.5 + 0.5) / 3, (0.5 + 1) / 3)
     assert result.bounds("Judged@2")[:2] == (result["Judged@2"],) * 2
     skipping = cranfield.evaluate(qrels, run, "RR", policy=cranfield.Policy(missing="skip"))
     assert list(skipping.bounds("RR").by_query) == ["1", "2"]
-    assert cranfield.evaluate({"1": {"a": 1}}, {"1": ["x", "a"]}, "nDCG").bounds("nDCG", max_grade=3).low > 0
+    assert cranfield.evaluate({"1": {"a": 1}}, {"1": ["x", "a"]}, "nDCG").bounds("nDCG", scale=[0, 3]).low > 0
 
 
 def test_bounds_of_measures_of_groups():

@@ -73,7 +73,7 @@ terminal.
       "run": "bm25",
       "mean": {"nDCG@10": 0.4321, "AP": 0.2345},
       "warnings": [],
-      "bounds": {"nDCG@10": {"low": 0.31, "high": 0.52, "exact": true}},
+      "bounds": {"nDCG@10": {"low": 0.31, "high": 0.52, "exact": true, "scale": [0, 1, 2], "unseen": 0}},
       "segments": {"long": {"nDCG@10": 0.4}},
       "worst": [{"query_id": "17", "value": 0.0, "reason": "none of 3 relevant among 100 retrieved"}],
       "per_query": {"17": {"nDCG@10": 0.0, "AP": 0.0}},

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 from cranfield.errors import InputError
+from cranfield.judge.documents import Documents
 from cranfield.judge.judgments import Judgments
 from cranfield.judge.orders import TieOrders
 from cranfield.judge.policy import Policy
@@ -117,11 +118,12 @@ def evaluate(
 
         source: Source | Lazy = (lazy := open_run(run, engine, format))
         ids: RunIds = (lazy_run := LazyRun.of(lazy, judgments, policy))
-        scanned = lazy_run.scanned
+        scanned, documents = lazy_run.scanned, None
     else:
         source = (eager := open_source(run, "run", format))
         ids = SourceIds(eager, judgments, policy)
         scanned = scan_source(eager, judgments, policy)
+        documents = Documents.of(run, eager, format, judgments, policy)
     judged = JudgedRanks.of_scanned(judgments, scanned, policy, source.name)
     warnings = check_overlap(judgments, scanned, ids, in_memory=not (engine or source.stream), refuse=check_ids)
     orders: TieOrders | None = TieOrders.of(judgments, scanned, policy)
@@ -142,6 +144,7 @@ def evaluate(
         policy,
         (judgments.sha256, digest),
         {} if isinstance(read, Judgments) else _tables(read, judged, wanted),
+        documents=documents,
         warnings=warnings or None,
         orders=orders,
     )

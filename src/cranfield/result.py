@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from cranfield.errors import InputError, MeasureError, PolicyError, need
-from cranfield.judge.judgments import Numbers
+from cranfield.judge.documents import Documents
+from cranfield.judge.judgments import Integers, Numbers
 from cranfield.judge.orders import TieOrders
 from cranfield.judge.policy import Policy
 from cranfield.judge.ranks import JudgedRanks
 from cranfield.measures import Measure, parse_measure, parse_measures
-from cranfield.measures.completion import BUDGET, bounds
+from cranfield.measures.completion import BUDGET, bounds, default_scale, read_scale
 from cranfield.measures.registry import Aggregate
 from cranfield.overlap import little_in_common
 from cranfield.summary import Summary
@@ -61,6 +62,7 @@ class Evaluation(Summary):
         inputs: tuple[str, str],
         tables: Mapping[str, Any] | None = None,  # by name: those of judgments with groups, where a measure needs them
         *,
+        documents: Documents | None = None,
         warnings: Sequence[str] | None = None,
         orders: TieOrders | None = None,
     ):
@@ -70,6 +72,7 @@ class Evaluation(Summary):
         self._warnings = warnings
         self._orders = orders
         self._ranges: dict[Measure, TieRange | None] = {}
+        self._documents = documents
         self.run = run
         self.measures = tuple(measures)
         self.policy = policy
@@ -133,30 +136,38 @@ class Evaluation(Summary):
     def bounds(
         self,
         measure: str | Measure,
-        max_grade: float | None = None,
         *,
+        scale: Iterable[float] | None = None,
+        unseen: int | Mapping[str, int] = 0,
         budget: int = BUDGET,
-        missed: Mapping[str, int] | None = None,
     ) -> Bounds:
-        """How low and how high a measure could be, whatever the unjudged documents of the run turn out to be.
+        """How low and how high a measure could be, whatever unjudged documents turn out to be.
 
-        max_grade: the highest grade an unjudged document may have; by default the highest in the judgments.
+        These are the unjudged documents that the run retrieved. Documents that it did not retrieve count as not
+        relevant, apart from `unseen` ones. Ranks stay as they are, also where the policy ranks ties by grade.
+
+        scale: the grades that an unjudged document may have; by default those that occur in the judgments, and at least
+            0, 1 and the grade that counts as relevant.
+        unseen: how many documents that were neither judged nor retrieved may have such a grade as well, of each query
+            or by query.
         budget: how much to try; with less, bounds may be wider than need be.
-        missed: by query, how many unjudged documents that the run lacks may be relevant as well; by default none.
 
         >>> from cranfield import evaluate
         >>> result = evaluate({"1": {"a": 1, "b": 1}}, {"1": ["x", "a", "y"]}, "RR R@3")
-        >>> result.bounds("RR").low, result.bounds("RR").high, result.bounds("R@3").high
-        (0.5, 1.0, 0.75)
+        >>> result.bounds("RR").low, result.bounds("RR").high, result.bounds("RR").scale
+        (0.5, 1.0, (0.0, 1.0))
+        >>> result.bounds("R@3").low, result.bounds("R@3", unseen=2).low
+        (0.5, 0.25)
         """
         wanted = self._find(measure)
         judged = self._ranks()
         if wanted.definition.table == "ranks":
-            more = None if missed is None else np.array([missed.get(query, 0) for query in judged.query_ids], dtype=int)
-            found = bounds(wanted, judged, max_grade, budget, more)
+            grades = default_scale(wanted, judged) if scale is None else read_scale(scale)
+            found = bounds(wanted, judged, grades, budget=budget, unseen=self._unseen(unseen))
             low, high, exact = found.low[self._kept], found.high[self._kept], found.exact[self._kept]
         else:  # an unjudged document may belong to any subtopic, and so on: no more is known than what values there are
-            exact = (judged.retrieved == judged.sum(judged.judged))[self._kept]
+            grades, more = (), self._unseen(unseen) > 0
+            exact = ((judged.retrieved == judged.sum(judged.judged)) & ~more)[self._kept]
             low, high = (np.where(exact, self._values[wanted], end) for end in wanted.definition.range)
         how = wanted.definition.aggregate
         pairs = zip(low.tolist(), high.tolist(), strict=True)
@@ -165,6 +176,7 @@ class Evaluation(Summary):
             high=combined(high, how, of=wanted.name),
             exact=bool(exact.all()),
             by_query=dict(zip(self.query_ids, pairs, strict=True)),
+            scale=grades,
         )
 
     def tie_range(self, measure: str | Measure) -> tuple[float, float] | None:
@@ -210,6 +222,19 @@ class Evaluation(Summary):
             self._warnings = little_in_common(self._ranks(), self.policy)
         return (*self._warnings, *filter(None, [self.tie_warning]))
 
+    def _unseen(self, unseen: int | Mapping[str, int]) -> Integers:
+        """How many unseen documents each query of the ranks may have."""
+        given = dict.fromkeys(self.query_ids, unseen) if not isinstance(unseen, Mapping) else unseen
+        known, evaluated = {str(query): count for query, count in given.items()}, set(self.query_ids)
+        for query, count in known.items():
+            if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 0:
+                raise InputError(
+                    self.run, f"unseen={count!r} is not a number of documents.", hint="it is a whole number from 0"
+                )
+            if query not in evaluated:
+                raise InputError(self.run, f"query '{query}' was not evaluated.")
+        return np.array([known.get(query, 0) for query in self._ranks().query_ids], dtype=np.int64)
+
     def unjudged(self) -> dict[str, int]:
         """How many documents of each ranking are not judged."""
         judged = self._ranks()
@@ -234,6 +259,19 @@ class Evaluation(Summary):
         [2]
         """
         return self._judged
+
+    @property
+    def documents(self) -> Documents | None:
+        """Where the documents of the run can be read again: its file, or what was evaluated, which is kept for that.
+
+        None for a saved evaluation, and for a run that stayed in an engine.
+
+        >>> from cranfield import evaluate
+        >>> result = evaluate({"1": {"a": 1}}, {"1": ["x", "a"]}, "RR")
+        >>> [len(codes) for codes in result.documents.codes(result.ranks)]
+        [2]
+        """
+        return self._documents
 
     def extended(self, measures: str | Measure | Iterable[str | Measure]) -> Evaluation:
         """The same evaluation with further measures of ranks and grades; the run is not read again.
@@ -332,6 +370,7 @@ class Evaluation(Summary):
             loaded._found = np.array([content[name] for name in saved.COLUMNS[1:]], dtype=int)
         except (KeyError, TypeError, MeasureError, PolicyError) as error:
             raise InputError(os.fspath(path), f"this version cannot read what was saved: {error}") from None
+        loaded._documents = None
         loaded._judged, loaded._kept = None, np.ones(len(loaded.query_ids), dtype=np.bool_)
         loaded._orders, loaded._ranges = None, {}
         return loaded

@@ -78,13 +78,15 @@ def query_facts(judged: JudgedRanks) -> Integers:
 class Bounds(NamedTuple):
     """The lowest and the highest mean of a measure, and of each query, over all grades of the unjudged documents.
 
-    `exact` says that there are such grades for both; otherwise the true bounds may be narrower.
+    `exact` says that there are such grades for both; otherwise the true bounds may be narrower. `scale` are the grades
+    that an unjudged document may have; judgments with groups have none.
     """
 
     low: float
     high: float
     exact: bool
     by_query: dict[str, tuple[float, float]]
+    scale: tuple[float, ...]
 
 
 def aggregate(values: Numbers, how: Aggregate, weights: Numbers | None = None, *, of: str) -> float:

@@ -21,6 +21,7 @@ RUNS = ("evaluate", "qrels.txt", "keywords.run", "meaning.run", "-m", "nDCG@10",
 PRINTED = {
     "table": (*RUNS, "--worst", "2"),
     "bounds": (*RUNS, "--bounds"),
+    "unseen": (*RUNS, "--bounds", "--unseen", "5", "--scale", "0,1,2,3,4"),
     "per_query": ("evaluate", "qrels.txt", "keywords.run", "-q"),
     "segments": (*RUNS, "--by", "segments.tsv"),
     "weights": (*RUNS, "--weights", "weights.txt"),
@@ -201,3 +202,19 @@ def test_evaluating_imports_nothing_heavy(folder):
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True)
     assert done.stdout.splitlines()[-1] == "[]", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--unseen", "2"), "--unseen needs --bounds."),
+        (("--scale", "0,1"), "--scale needs --bounds."),
+        (("--bounds", "--unseen", "-1"), "-1 is not in the range"),
+        (("--bounds", "--scale", "0,x"), "the scale: 'x' is not a grade."),
+    ],
+)
+def test_what_bounds_cannot_be_asked(folder, options, message):
+    done = run(*RUNS, *options, cwd=folder)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr

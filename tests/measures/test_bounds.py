@@ -2,29 +2,49 @@
 
 import itertools
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import cranfield
-from cranfield import JudgedRanks
+from cranfield import JudgedRanks, evaluate, parse_measure
+from cranfield.errors import InputError
 from cranfield.measures import completion
 from tests.measures.test_catalogue import VARIANTS
 
-names = pytest.mark.parametrize("measure", VARIANTS, ids=lambda measure: measure.name)
-rankings = st.lists(st.one_of(st.none(), st.none(), st.integers(0, 2)), min_size=1, max_size=6)
+# The grade that a gain is scaled by may depend on the judgments, too.
+BY_QUERY = [parse_measure(f"{name}@3").replace(max_grade="query") for name in ("RBP", "SDCG", "ERR", "NERR8", "BPM")]
+# A gain may be below 0, and then the value too.
+LOSSES = [parse_measure(f"{name}@3").replace(gain={0: -1, 1: 2}) for name in ("nDCG", "DCG", "IDCG", "Q")]
+MEASURES = [*VARIANTS, *BY_QUERY, *LOSSES, *map(parse_measure, ("nERR(max_grade=query)", "INST(max_grade=query)"))]
+names = pytest.mark.parametrize("measure", MEASURES, ids=lambda measure: measure.name)
+rankings = st.lists(st.one_of(st.none(), st.integers(0, 2)), min_size=1, max_size=6).filter(
+    lambda grades: grades.count(None) < 4
+)
 missed_grades = st.lists(st.integers(0, 2), max_size=3)
+# Also grades that occur in no judgment, such as 3, and scales without 0 or without a relevant grade.
+scales = st.sampled_from([None, None, (0, 1, 2, 3), (0, 3), (3, 1, 0.5), (2,)])
 
 
-def every_completion(measure, grades, missed, levels):
-    """The values of a measure for all grades that the unjudged documents may have."""
-    chosen = measure.replace(judged_only=False)
+def every_completion(measure, grades, missed, levels, unseen=0):
+    """The values of a measure for all grades that unjudged and unseen documents may have, each as one query."""
     holes = [at for at, grade in enumerate(grades) if grade is None]
-    for chosen_grades in itertools.product(levels, repeat=len(holes)):
-        filled = list(grades)
-        for at, grade in zip(holes, chosen_grades):
-            filled[at] = grade
-        yield cranfield.value(chosen, filled, missed)
+    qrels, run = {}, {}
+    hidden = itertools.combinations_with_replacement(levels, unseen)  # their order makes no difference
+    for chosen in itertools.product(itertools.product(levels, repeat=len(holes)), hidden):
+        known = {f"d{at}": grade for at, grade in enumerate(grades) if grade is not None}
+        known |= {f"d{at}": grade for at, grade in zip(holes, chosen[0], strict=True)}
+        known |= {f"m{at}": grade for at, grade in enumerate((*missed, *chosen[1]))}
+        qrels[str(len(qrels))] = known
+        run[str(len(run))] = [f"d{at}" for at in range(len(grades))]
+    chosen = measure.replace(judged_only=False)
+    return evaluate(qrels, run, chosen).column(chosen)
+
+
+def levels_of(measure, grades, missed, scale):
+    """The grades that are tried, as the documentation says."""
+    known = {grade for grade in [*grades, *missed] if grade is not None}
+    return sorted({0, 1, dict(measure.parameters).get("rel", 1)} | known if scale is None else set(scale))
 
 
 def holes_matter(measure):
@@ -33,38 +53,94 @@ def holes_matter(measure):
 
 @names
 @settings(max_examples=12, deadline=None)
-@given(grades=rankings, missed=missed_grades)
-def test_bounds_are_those_of_all_completions(measure, grades, missed):
+@given(grades=rankings, missed=missed_grades, scale=scales, unseen=st.integers(0, 2))
+def test_bounds_are_those_of_all_completions(measure, grades, missed, scale, unseen):
     if not holes_matter(measure):
         pytest.skip("it is about the unjudged documents themselves")
-    known = {grade for grade in [*grades, *missed] if grade is not None}
-    top = max(1, dict(measure.parameters).get("rel", 1), *known, 0)
-    values = list(every_completion(measure, grades, missed, known | {0, top}))
-    low, high, exact = completion.bounds(measure, JudgedRanks.of_grades(grades, missed))
-    assert exact[0] or not measure.definition.orderly
-    assert low[0] <= min(values) + 1e-12
-    assert high[0] >= max(values) - 1e-12
-    if exact[0]:
-        assert (low[0], high[0]) == pytest.approx((min(values), max(values)), abs=1e-12)
+    values = every_completion(measure, grades, missed, levels_of(measure, grades, missed, scale), unseen)
+    low, high, exact = completion.bounds(measure, JudgedRanks.of_grades(grades, missed), scale, unseen=unseen)
+    assert exact[0]
+    assert (low[0], high[0]) == pytest.approx((values.min(), values.max()), abs=1e-12)
 
 
 @names
 @settings(max_examples=6, deadline=None)
-@given(grades=rankings, missed=missed_grades)
-def test_bounds_hold_where_completions_are_too_many(measure, grades, missed):
-    if not holes_matter(measure) or dict(measure.parameters).get("view", "utility") != "utility":
+@given(grades=rankings, missed=missed_grades, scale=scales, unseen=st.integers(0, 2))
+def test_bounds_hold_where_completions_are_too_many(measure, grades, missed, scale, unseen):
+    if not holes_matter(measure):
         pytest.skip("it is about the unjudged documents themselves")
-    if not isinstance(dict(measure.parameters).get("gain", ""), str):
-        pytest.skip("its gains do not rise with the grade")
-    known = {grade for grade in [*grades, *missed] if grade is not None}
-    top = max(1, dict(measure.parameters).get("rel", 1), *known, 0)
-    values = list(every_completion(measure, grades, missed, known | {0, top}))
-    budget, completion.BUDGET = completion.BUDGET, 0
-    try:
-        low, high, exact = completion.bounds(measure, JudgedRanks.of_grades(grades, missed))
-    finally:
-        completion.BUDGET = budget
+    values = every_completion(measure, grades, missed, levels_of(measure, grades, missed, scale), unseen)
+    low, high, exact = completion.bounds(measure, JudgedRanks.of_grades(grades, missed), scale, budget=0, unseen=unseen)
     if exact[0]:
-        assert (low[0], high[0]) == pytest.approx((min(values), max(values)), abs=1e-12)
-    assert low[0] <= min(values) + 1e-12
-    assert high[0] >= max(values) - 1e-12
+        assert (low[0], high[0]) == pytest.approx((values.min(), values.max()), abs=1e-12)
+    assert low[0] <= values.min() + 1e-12
+    assert high[0] >= values.max() - 1e-12
+
+
+@pytest.mark.parametrize("measure", ["nERR", "G", "RnDCG", "ERR", "nDCG@5", "Q", "Compat"])
+def test_grades_between_those_that_occur_are_tried(measure):
+    """Only 3 was judged; documents with 1 or 2 can make the ideal ranking, and the value, one that 0 and 3 cannot."""
+    judged = JudgedRanks.of_grades([None, 3, None, 0, None], [3])
+    wanted = parse_measure(measure)
+    values = every_completion(wanted, [None, 3, None, 0, None], [3], (0, 1, 2, 3))
+    low, high, exact = completion.bounds(wanted, judged, (0, 1, 2, 3))
+    assert exact[0]
+    assert (low[0], high[0]) == pytest.approx((values.min(), values.max()), abs=1e-12)
+
+
+def test_the_scale_is_what_occurs_and_at_least_0_1_and_rel():
+    result = evaluate({"1": {"a": 3, "b": 0}}, {"1": ["x", "a"]}, "nDCG P(rel=2)@2")
+    assert result.bounds("nDCG").scale == (0.0, 1.0, 3.0)
+    assert result.bounds("P(rel=2)@2").scale == (0.0, 1.0, 2.0, 3.0)
+    assert result.bounds("nDCG", scale=[0, 2, 1, 2]).scale == (0.0, 1.0, 2.0)
+
+
+def test_documents_that_are_not_retrieved_count_unless_asked_for():
+    result = evaluate({"1": {"a": 1}, "2": {"a": 1}}, {"1": ["a"], "2": ["a"]}, "R@10 RR AP")
+    assert result.bounds("R@10")[:3] == (1.0, 1.0, True)
+    assert result.bounds("R@10", unseen=3)[:3] == (0.25, 1.0, True)
+    assert result.bounds("RR", unseen=3)[:3] == (1.0, 1.0, True)
+    assert result.bounds("AP", unseen={"2": 1}).by_query == {"1": (1.0, 1.0), "2": (0.5, 1.0)}
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"unseen": -1}, "unseen=-1 is not a number of documents"),
+        ({"unseen": 1.5}, "unseen=1.5 is not a number of documents"),
+        ({"unseen": {"1": -2}}, "unseen=-2 is not a number of documents"),
+        ({"unseen": {"x": 2}}, "query 'x' was not evaluated"),
+        ({"scale": []}, "the scale has no grade"),
+        ({"scale": [0, -1]}, "-1 is not a grade"),
+        ({"scale": [0, "a"]}, "'a' is not a grade"),
+        ({"scale": [0, float("nan")]}, "nan is not a grade"),
+        ({"scale": 3}, "3 is not a list of grades"),
+    ],
+)
+def test_what_cannot_be_asked(asked, message):
+    result = evaluate({"1": {"a": 1}}, {"1": ["x", "a"]}, "nDCG")
+    with pytest.raises(InputError, match=message):
+        result.bounds("nDCG", **asked)
+
+
+def test_lengths_count_in_bounds():
+    """The long document above the unjudged one leaves little time for it."""
+    qrels, run, lengths = {"1": {"a": 0, "b": 1}}, {"1": ["a", "x", "b"]}, {"a": 9, "x": 1, "b": 1}
+    result = evaluate(qrels, run, "TBG(h=2)", lengths=lengths)
+    best = evaluate({"1": {**qrels["1"], "x": 1}}, run, "TBG(h=2)", lengths=lengths)
+    assert result.bounds("TBG(h=2)")[:3] == (result["TBG(h=2)"], best["TBG(h=2)"], True)
+
+
+def test_sums_have_exact_bounds_however_many_documents_there_are():
+    judged = JudgedRanks.of_grades([None] * 500 + [1] + [None] * 500)
+    for name in ("P@900", "DCG", "RBP", "Hits@900", "SetP", "CG@900", "INSQ"):
+        low, high, exact = completion.bounds(parse_measure(name), judged, budget=0)
+        assert exact.all()
+        assert (low < high).all()
+        assert high == pytest.approx(parse_measure(name)(JudgedRanks.of_grades([1] * 1001)), abs=1e-12)
+
+
+def test_pooled_documents_are_unjudged():
+    values = every_completion(parse_measure("AP"), [None, 1, None], [1], (0, 1))
+    low, high, exact = completion.bounds(parse_measure("AP"), JudgedRanks.of_grades([-1, 1, None], [1, -1]))
+    assert (low[0], high[0], exact[0]) == (values.min(), values.max(), np.True_)

@@ -23,6 +23,10 @@ FORMATS = ("table", *DATA, "markdown", "latex")
 )
 @click.option("--bounds", is_flag=True, help="How low and high each value could be, given what is unjudged.")
 @click.option(
+    "--unseen", type=click.IntRange(0), metavar="M", help="With --bounds: up to M relevant documents may be missing."
+)
+@click.option("--scale", metavar="GRADES", help="With --bounds: grades unjudged documents may have: 0,1,2,3.")
+@click.option(
     "--by", type=options.FILE, metavar="FILE", help="Also the means of segments: a file of query and segment."
 )
 @click.option(
@@ -51,6 +55,8 @@ def command(
     per_query: bool,
     worst: int,
     bounds: bool,
+    unseen: int | None,
+    scale: str | None,
     by: str | None,
     weights: str | None,
     lengths: str | None,
@@ -84,10 +90,13 @@ def command(
         raise click.UsageError("--spark-master needs --engine spark.")
     if names == "tag" and engine:
         raise click.UsageError("--names tag reads TREC runs, which no --engine does.")
+    if not bounds and (unseen is not None or scale is not None):
+        raise click.UsageError(f"--{'scale' if unseen is None else 'unseen'} needs --bounds.")
     if save and len(runs) > 1:
         raise click.UsageError("--save takes one run.")
     opened = [Stream(run) for run in options.expanded(runs)] if engine is None else []
     from cranfield.evaluation import DEFAULT_MEASURES, evaluate_runs
+    from cranfield.measures.completion import read_scale
     from cranfield.read.pairs import read_numbers, read_words
     from cranfield.show.progress import reading
     from cranfield.show.view import View
@@ -95,6 +104,7 @@ def command(
     chosen = options.chosen_measures(
         measures, rel=rel, judged_only=judged_only, imports=imports, default=DEFAULT_MEASURES
     )
+    grades = read_scale(scale.split(",")) if scale is not None else None
     lazy = options.in_engine(runs, engine, run_format, spark_master) if engine else {}
     with reading(opened):
         results = evaluate_runs(
@@ -113,6 +123,8 @@ def command(
         per_query=per_query,
         worst=worst,
         bounds=bounds,
+        unseen=unseen or 0,
+        scale=grades,
         weights=read_numbers(weights, "weight") if weights else None,
         segments=read_words(by, "segment") if by else None,
     )

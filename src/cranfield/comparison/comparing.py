@@ -16,7 +16,7 @@ from cranfield.comparison.families import Pair, Tested, family_outcomes, usual_c
 from cranfield.comparison.pairing import Paired, judged_cutoff, paired
 from cranfield.comparison.power import detectable_difference
 from cranfield.comparison.significance import TESTS, Settings, deviation
-from cranfield.comparison.unjudged import Reach, all_bounds, reach
+from cranfield.comparison.unjudged import Reach, Reaches
 from cranfield.errors import ComparisonError
 from cranfield.evaluation import Measures, Options, evaluate_runs
 from cranfield.judge.grouped import GroupedJudgments
@@ -177,17 +177,17 @@ def compare_evaluations(
         pairs = [(base, run) for run in range(len(values.runs)) if run != base]
     settings = Settings(alpha, permutations, seed)
     families = [wanted] if family == "all" else [[measure] for measure in wanted]
+    reaches = Reaches(evaluations, pairs, values.query_ids) if bounds else None
     differences: list[Difference] = []
     for each in families:
         tested = family_outcomes(values, each, pairs, test, correction, settings)
         size = len(pairs) * len(each)
         for measure in each:
-            known = all_bounds(evaluations, measure) if bounds else [None] * len(evaluations)
             found = _Found(
                 measure=measure,
                 pairs=pairs,
                 tested=tested[measure],
-                reaches=[reach(known[one], known[other], values.query_ids) for one, other in pairs],
+                reaches=reaches.of(measure) if reaches else [None] * len(pairs),
                 within=_within(values, measure, pairs, test, correction, settings, size, margin),
                 primary=measure == wanted[0],
                 family=size,

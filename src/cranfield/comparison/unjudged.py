@@ -1,25 +1,52 @@
-"""What unjudged documents leave undecided."""
+"""What unjudged documents leave undecided: how low and how high a difference of means could be."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import NamedTuple
 
 import numpy as np
 
+from cranfield.comparison.joint.counted import SHARES, Firsts, Shared, Shares, Sums
+from cranfield.comparison.joint.enumeration import Others
+from cranfield.comparison.joint.gains import Gains
+from cranfield.comparison.joint.holes import Holes
+from cranfield.comparison.joint.method import Ends, Method
+from cranfield.comparison.joint.precisions import Precisions
+from cranfield.comparison.joint.stopping import Stopping
+from cranfield.comparison.significance import SAME
 from cranfield.errors import CranfieldError
+from cranfield.judge.judgments import Integers, Numbers
+from cranfield.judge.ranks import Flags
 from cranfield.measures import Measure
+from cranfield.measures.completion import SUMS, cutoff_of, default_scale
 from cranfield.result import Evaluation
 
-BUDGET = 10_000_000  # for the bounds of one measure of one run: a fraction of a second
+BUDGET = 20_000_000  # for the bounds of one measure: a second or two
+
+METHODS: dict[str, type[Method]] = {
+    **dict.fromkeys(SUMS, Sums),
+    **dict.fromkeys(("RR", "Success"), Firsts),
+    **dict.fromkeys(SHARES, Shares),
+    "nDCG": Gains,
+    "ERR": Stopping,
+    "AP": Precisions,
+    "IDCG": Shared,
+}
 
 
 class Reach(NamedTuple):
-    """How low and how high a difference of means could be, whatever the unjudged documents turn out to be."""
+    """How low and how high a difference of means could be, whatever the unjudged documents turn out to be.
+
+    Documents that one of the two runs retrieved may have any grade that occurs in the judgments, the same in both runs;
+    documents that neither retrieved count as not relevant. `exact` says that there are grades for both ends; otherwise
+    the true bounds may be narrower.
+    """
 
     low: float
     high: float
+    exact: bool
 
     def could_reverse(self, difference: float) -> bool:
         """Whether the other run could turn out better; of a difference of 0, whether it could be anything else."""
@@ -32,41 +59,118 @@ class Reach(NamedTuple):
         return {name: end if isfinite(end) else None for name, end in self._asdict().items()}
 
 
-# By query the lowest and the highest value.
-RunBounds = dict[str, tuple[float, float]]
+class Reaches:
+    """The reach of every difference between some runs, by one measure or another.
 
+    Both runs of a pair are judged alike, so they are bounded together. This takes the documents of their rankings,
+    which are read again. Where that is not possible, as in an engine, each is bounded by itself, and the reach is wider
+    than the truth. Where not even the ranks are known, as of a saved evaluation, there is none.
 
-def all_bounds(evaluations: Sequence[Evaluation], measure: Measure) -> list[RunBounds | None]:
-    """The bounds of each run's values; None where they cannot be known (a saved evaluation, judgments with groups).
-
-    What only another run has retrieved may be relevant too, and then every run should have found more: as many
-    documents as any other run has unjudged are counted as missed.
+    pairs: which runs are compared, (baseline, run) by their places
+    query_ids: the queries whose mean is compared
     """
-    holes: list[dict[str, int] | None] = []
-    for each in evaluations:
-        try:
-            holes.append(each.unjudged())
-        except CranfieldError:
-            holes.append(None)
-    found: list[RunBounds | None] = []
-    for place, each in enumerate(evaluations):
-        others = [counts for at, counts in enumerate(holes) if at != place]
-        missed = {query: max((counts or {}).get(query, 0) for counts in others) for query in each.query_ids}
-        try:
-            found.append(each.bounds(measure, budget=BUDGET, missed=missed).by_query)
-        except CranfieldError:
-            found.append(None)
-    return found
+
+    def __init__(
+        self, evaluations: Sequence[Evaluation], pairs: Sequence[tuple[int, int]], query_ids: Sequence[str]
+    ) -> None:
+        self._evaluations = evaluations
+        self._pairs = list(pairs)
+        self._query_ids = tuple(query_ids)
+        self._tables = {at: each.ranks for at, each in enumerate(evaluations) if each.ranks is not None}
+        unjudged = any((table.retrieved > table.sum(table.judged)).any() for table in self._tables.values())
+        codes = {at: _codes(evaluations[at]) for at in self._tables} if unjudged else {}
+        self._read = [at for at, known in codes.items() if known is not None]
+        self._together = [at for at, pair in enumerate(pairs) if set(pair) <= set(self._read)]
+        self._holes: Holes | None = None
+        if self._together:
+            place = {query: at for at, query in enumerate(self._tables[self._read[0]].query_ids)}
+            number = {run: at for at, run in enumerate(self._read)}
+            self._holes = Holes(
+                [self._tables[run] for run in self._read],
+                [known for known in codes.values() if known is not None],
+                np.array([place[query] for query in query_ids], dtype=np.int64),
+                [(number[run], number[baseline]) for baseline, run in (self._pairs[at] for at in self._together)],
+            )
+
+    def of(self, measure: Measure) -> list[Reach | None]:
+        """The reach of the mean of run - baseline for each pair."""
+        found: list[Reach | None] = [None] * len(self._pairs)
+        apart = [at for at, pair in enumerate(self._pairs) if set(pair) <= set(self._tables)]
+        if self._holes is not None:
+            ends = self._joint(measure, self._holes)
+            for row, at in enumerate(self._together):
+                found[at] = _mean(ends.low[row], ends.high[row], ends.exact[row])
+            apart = [at for at in apart if found[at] is None]
+        if apart:
+            low, high = self._separate(measure, [*self._tables], self._unjudged_elsewhere())
+            number = {run: at for at, run in enumerate(self._tables)}
+            for at in apart:
+                one, other = (number[run] for run in self._pairs[at])
+                fixed = (low[one] == high[one]) & (low[other] == high[other])
+                found[at] = _mean(low[other] - high[one], high[other] - low[one], fixed)
+        return found
+
+    def _joint(self, measure: Measure, holes: Holes) -> Ends:
+        """The bounds of each pair that is bounded together, on each query."""
+        method = self._method(measure, holes)
+        shape = len(self._together), len(self._query_ids)
+        ends = Ends(np.empty(shape), np.empty(shape), np.empty(shape, dtype=np.bool_))
+        for pairs, queries, rows in holes.each(method.depths()[holes.queries]):
+            for whole, part in zip(ends, method.ends(rows), strict=True):
+                whole[pairs, queries] = part.reshape(-1, len(queries))
+        return ends
+
+    def _method(self, asked: Measure, holes: Holes) -> Method:
+        measure = asked.replace(judged_only=False)  # in a completion, every document is judged
+        tables = [self._tables[run] for run in self._read]
+        scale = default_scale(measure, tables[0])
+        work = BUDGET // max(len(self._together) * len(self._query_ids), 1)
+        kind = METHODS.get(measure.definition.name, Others)
+        if not kind.suits(measure, tables, scale):
+            kind = Others
+        if not issubclass(kind, Others):
+            return kind(measure, tables, scale, work)
+        shape = len(tables), len(tables[0])
+        low, high, unjudged = np.zeros(shape), np.zeros(shape), np.zeros(shape, dtype=np.int64)
+        unjudged[:, holes.queries] = holes.digests(cutoff_of(measure))
+        unseen = [dict(zip(self._query_ids, counts, strict=True)) for counts in holes.lacking().tolist()]
+        low[:, holes.queries], high[:, holes.queries] = self._separate(asked, self._read, unseen)
+        return kind(measure, tables, scale, work, unjudged, (low, high))
+
+    def _unjudged_elsewhere(self) -> list[dict[str, int]]:
+        """For each run and query, how many unjudged documents another run has at most."""
+        counts = {run: self._evaluations[run].unjudged() for run in self._tables}
+        return [
+            {
+                query: max((counts[other].get(query, 0) for other in counts if other != run), default=0)
+                for query in self._query_ids
+            }
+            for run in counts
+        ]
+
+    def _separate(
+        self, measure: Measure, runs: Sequence[int], unseen: Sequence[Mapping[str, int]]
+    ) -> tuple[Numbers, Numbers]:
+        """For each run and query the lowest and highest value, whatever documents of the other runs turn out to be."""
+        found = np.empty((2, len(runs), len(self._query_ids)))
+        budget = BUDGET // len(runs)
+        for row, (run, more) in enumerate(zip(runs, unseen, strict=True)):
+            by_query = self._evaluations[run].bounds(measure, budget=budget, unseen=more).by_query
+            found[:, row] = np.array([by_query[query] for query in self._query_ids]).reshape(-1, 2).T
+        return found[0], found[1]
 
 
-def reach(baseline: RunBounds | None, run: RunBounds | None, query_ids: Sequence[str]) -> Reach | None:
-    """The bounds of run - baseline: each run at its lowest where the other is at its highest.
-
-    This is wider than the truth, since both runs are judged alike: an unjudged document that both retrieved has one
-    grade, and what makes one run miss more makes the other miss it too, or find it. So "could be reversed" may be said
-    too often, and is never left unsaid. Policy(depth=10) shows what hangs on the first ten documents alone.
-    """
-    if baseline is None or run is None:
+def _codes(evaluation: Evaluation) -> list[Integers] | None:
+    """The documents of a run; None where they cannot be read again, such as from a file that is gone."""
+    if evaluation.ranks is None or evaluation.documents is None:
         return None
-    one, other = (np.array([bounds[query] for query in query_ids]) for bounds in (baseline, run))
-    return Reach(float((other[:, 0] - one[:, 1]).mean()), float((other[:, 1] - one[:, 0]).mean()))
+    try:
+        return evaluation.documents.codes(evaluation.ranks)
+    except CranfieldError:
+        return None
+
+
+def _mean(low: Numbers, high: Numbers, exact: Flags) -> Reach:
+    """The reach of a mean; differences due to rounding count as 0."""
+    least, most = (float(np.where(np.abs(end) < SAME, 0.0, end).mean()) for end in (low, high))
+    return Reach(least * (abs(least) >= SAME), most * (abs(most) >= SAME), bool(exact.all()))

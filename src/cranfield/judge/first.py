@@ -1,11 +1,12 @@
-"""The first documents of rankings, to show them, of a run that the scan has read before."""
+"""The documents of rankings, best first, of a run that the scan has read before: to show or to number them."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from functools import partial
+from typing import TypeVar
 
 import numpy as np
 
@@ -20,26 +21,36 @@ from cranfield.read.text import BadLine, Block, blocks
 
 Grades = Mapping[str, Mapping[str, float]]
 Rankings = dict[str, list[str]]
+Kept = TypeVar("Kept")
 
 _TIES = {"doc_id": 0, "smaller_doc_id": 1, "file": 2}  # as the native scan numbers them; others need the grades
 
 
 def first_documents(source: Source, grades: Grades, n: int, policy: Policy) -> Rankings:
-    """The first n documents of the queries of `grades`: `rankings_of`, cut off, but faster for text.
+    """The first n documents of the queries of `grades`: `rankings_of`, cut off, but faster for text."""
+    return each_ranking(source, grades, n, policy, list)
 
-    Lines of other queries are skipped unread, and memory stays a few blocks.
+
+def each_ranking(
+    source: Source, grades: Grades, n: int, policy: Policy, kept: Callable[[list[str]], Kept]
+) -> dict[str, Kept]:
+    """What is to be kept of the first n documents of each query of `grades`.
+
+    Lines of other queries are skipped unread, and memory is a few blocks besides what is kept.
     """
     most = min(n, policy.depth or n, sys.maxsize)
     if isinstance(source, Text) and policy.duplicates == "error":
-        found = _from_text(source, grades, most, policy)
+        found = _from_text(source, grades, most, policy, kept)
         if found is not None:
             return found
-    return {query: ranking[:most] for query, ranking in rankings_of(source, grades, policy).items()}
+    return {query: kept(ranking[:most]) for query, ranking in rankings_of(source, grades, policy).items()}
 
 
-def _from_text(source: Text, grades: Grades, n: int, policy: Policy) -> Rankings | None:
+def _from_text(
+    source: Text, grades: Grades, n: int, policy: Policy, kept: Callable[[list[str]], Kept]
+) -> dict[str, Kept] | None:
     """None where the lines of a query stand in more than one block."""
-    found: Rankings = {}
+    found: dict[str, Kept] = {}
     pieces = blocks(source.stream, source.layout, scan.BLOCK, hashed=False)
     work = partial(first_of_block, grades=grades, n=n, policy=policy)
     if native is not None and policy.ties in _TIES:
@@ -62,7 +73,7 @@ def _from_text(source: Text, grades: Grades, n: int, policy: Policy) -> Rankings
                 for query, documents in part:
                     if query in found:
                         return None
-                    found[query] = documents
+                    found[query] = kept(documents)
     except BadLine as bad:
         raise bad.located() from None
     return found

@@ -1,14 +1,14 @@
 """How far the unjudged documents of a ranking could move a measure.
 
-A completion gives every unjudged document of the ranking a grade. The bounds of a measure are its lowest and highest
-value over all completions. Documents that were neither judged nor retrieved are taken as not relevant, as always,
-unless it is said how many of them may be relevant: those that another ranking has retrieved.
+A completion gives every unjudged document of the ranking a grade of the scale. The bounds of a measure are its lowest
+and highest value over all completions. The ranks stay as they are. Documents that were neither judged nor retrieved are
+taken as not relevant, as always, unless it is said how many of them may have a grade too: `unseen`.
 
 There are far too many completions to try, and most need no trying: to move a better document up, past a worse one,
 never makes an orderly measure worse, and nearly all are. So among the completions with the same grades the best is the
-one in which they fall from rank to rank, and the worst the one in which they rise. Only these are tried. Unjudged
-documents below the cutoff count as worthless for the one, and as perfect for the other: they can only add to what
-should have been found.
+one in which they fall from rank to rank, and the worst the one in which they rise. Only these are tried. Documents
+below the cutoff and unseen ones only add to what should have been found. Where a measure is a sum over the documents of
+the ranking, all of them perfect and all of them worthless are the two ends.
 
 Where even these are too many, a measure that is monotone still has a bound: what is retrieved at its best, judged as if
 it added nothing to what should have been found; and the other way round. It may be wider than need be, and says so.
@@ -17,21 +17,28 @@ it added nothing to what should have been found; and the other way round. It may
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, combinations_with_replacement
+from itertools import chain, combinations_with_replacement, product
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from cranfield.judge.judgments import Integers, Numbers, ends
+from cranfield.errors import InputError
+from cranfield.judge.judgments import Integers, Numbers
 from cranfield.judge.ranks import Flags, JudgedRanks
 from cranfield.measures.arithmetic import gains
-from cranfield.measures.registry import Measure
+from cranfield.measures.filling import complete_table, filled_judgments, filled_rankings, joined
+from cranfield.measures.parameters import GainMap
+from cranfield.measures.registry import REQUIRED, Measure
 
 BUDGET = 200_000_000  # documents of completions tried for a measure, shared out over the queries
 AT_ONCE = 1_000_000  # ... and how many of them stand in one table
+
+Scale = tuple[float, ...]
+
+SUMS = {"P", "Hits", "CG", "DCG", "SDCG", "RBP", "NumRelRet", "SetP", "INSQ", "TBG", "U"}
+_OF_JUDGMENTS = {"IDCG", "NumRel"}  # the better the judgments are, the higher they are
 
 
 class Bounds(NamedTuple):
@@ -45,30 +52,36 @@ class Bounds(NamedTuple):
 def bounds(
     measure: Measure,
     judged: JudgedRanks,
-    max_grade: float | None = None,
+    scale: Iterable[float] | None = None,
+    *,
     budget: int = BUDGET,
-    missed: Integers | None = None,
+    unseen: int | Integers = 0,
 ) -> Bounds:
-    """The bounds of a measure, if an unjudged document may have any grade up to `max_grade`.
+    """The bounds of a measure, if an unjudged document may have any grade of the scale.
 
-    By default that is the highest grade in the judgments, and at least 1 and the grade that counts as relevant.
-    With a smaller budget, more of them may be wider than need be.
-    missed: for each query, how many documents that were neither judged nor retrieved may also have any grade.
+    scale: by default the grades that occur in the judgments, and at least 0, 1 and the grade that counts as relevant.
+    budget: how much to try; with less, more of the bounds may be wider than need be.
+    unseen: how many documents that were neither judged nor retrieved may have such a grade too, of all queries or each.
     """
     measure = measure.replace(judged_only=False)  # in a completion, every document is judged
     low, high = measure(judged), measure(judged)
     exact = np.ones(len(judged), dtype=np.bool_)
     if measure.definition.of_holes:
         return Bounds(low, high, exact)
+    grades = worth_most_first(measure, default_scale(measure, judged) if scale is None else read_scale(scale))
+    more = np.broadcast_to(np.asarray(unseen, dtype=np.int64), len(judged))
+    if is_sum(measure):
+        least, most = (measure(replace(judged, **filled_rankings(judged, grade))) for grade in (grades[-1], grades[0]))
+        return Bounds(least, most, exact)
     holes = judged.retrieved - judged.sum(judged.judged)
-    grades = _grades(measure, judged, max_grade)
-    cells = budget // max(int((holes > 0).sum()), 1) if measure.definition.orderly else 0
+    open_queries = np.flatnonzero((holes > 0) | (more > 0)).tolist()
+    cells = budget // max(len(open_queries), 1)
     waiting: list[tuple[int, JudgedRanks]] = []
     size = 0
-    for query in np.flatnonzero(holes).tolist():
-        completions = _completions(_one(judged, query), _cutoff(measure), grades, cells)
+    for query in open_queries:
+        completions = _completions(measure, _one(judged, query), int(more[query]), grades, cells)
         if completions is None:
-            low[query], high[query] = measure.definition.range
+            low[query], high[query] = range_of(measure)
             exact[query] = False
             continue
         waiting.append((query, completions))
@@ -77,92 +90,171 @@ def bounds(
             _try(measure, waiting, low, high)
             waiting, size = [], 0
     _try(measure, waiting, low, high)
-    # A share of what was found is not monotone: what is found raises the denominator too.
-    monotone = measure.definition.monotone and dict(measure.parameters).get("denominator") != "found"
-    if monotone and not exact.all():
-        rankings, judgments = _filled(judged, grades[0])
-        least, most = measure(replace(judged, **judgments)), measure(replace(judged, **rankings))
+    if _is_monotone(measure) and not exact.all():
+        rankings = [filled_rankings(judged, grade) for grade in (grades[-1], grades[0])]
+        judgments = [filled_judgments(judged, grade, more) for grade in (grades[-1], grades[0])]
+        least, most = (measure(replace(judged, **rankings[at], **judgments[1 - at])) for at in (0, 1))
         # 0 also stands for a query without anything relevant, of which a completion may have something.
         most = np.where(most == 0, high, most)
         low, high = np.where(exact, low, np.maximum(low, least)), np.where(exact, high, np.minimum(high, most))
-        worst, best = ({**rows, **known} for rows, known in (_filled(judged, grades[-1]), (rankings, judgments)))
-        exact |= (measure(replace(judged, **worst)) == low) & (measure(replace(judged, **best)) == high)
-    if missed is not None and missed.any():
-        more = missed > 0
-        least, most = (np.full(len(judged), end) for end in measure.definition.range)
-        if monotone:
-            least, most = measure(replace(judged, **_filled(judged, grades[0], missed)[1])), high
-        low, high = np.where(more, np.minimum(low, least), low), np.where(more, most, high)
-        exact &= ~more
+        worst, best = (measure(replace(judged, **rankings[at], **judgments[at])) for at in (0, 1))
+        exact |= (more == 0) & (worst == low) & (best == high)
     return Bounds(low, high, exact)
 
 
-def _cutoff(measure: Measure) -> int | None:
-    return dict(measure.parameters).get("cutoff", measure.definition.defaults.get("cutoff"))
+def default_scale(measure: Measure, judged: JudgedRanks) -> Scale:
+    """The grades that occur in the judgments, and at least 0, 1 and the one that counts as relevant."""
+    known = np.unique(judged.judged_grades[judged.judged_grades >= 0]).tolist()
+    return tuple(sorted({0.0, 1.0, float(_chosen(measure).get("rel", 1)), *known}))
 
 
-def _grades(measure: Measure, judged: JudgedRanks, max_grade: float | None) -> list[float]:
-    """The grades that an unjudged document may have, the one worth most first."""
-    chosen = {**measure.definition.defaults, **dict(measure.parameters)}
-    known = np.unique(judged.judged_grades[judged.judged_grades > 0]).tolist()
-    top = max([1.0, float(chosen.get("rel", 1)), *known[-1:]]) if max_grade is None else float(max_grade)
-    only_relevance = "rel" in chosen and "gain" not in chosen and chosen.get("max_grade") is None
-    levels = {0.0, top} if only_relevance else {0.0, top, *(grade for grade in known if grade < top)}
-    worth = dict(zip(levels, gains(np.array([*levels]), chosen.get("gain", "linear")).tolist(), strict=True))
-    return sorted(levels, key=lambda grade: (worth[grade], grade), reverse=True)
+def read_scale(scale: Iterable[Any]) -> Scale:
+    """Grades as sorted numbers, or an error that says what is wrong."""
+    if isinstance(scale, str | bytes) or not isinstance(scale, Iterable):
+        raise InputError("the scale", f"{scale!r:.60} is not a list of grades.", hint="for instance [0, 1, 2, 3]")
+    grades = set()
+    for grade in scale:
+        try:
+            number = float(grade)
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        if not 0 <= number < math.inf:
+            raise InputError("the scale", f"{grade!r:.60} is not a grade.", hint="a grade is a number from 0")
+        grades.add(number)
+    if not grades:
+        raise InputError("the scale", "the scale has no grade.", hint="for instance [0, 1, 2, 3]")
+    return tuple(sorted(grades))
 
 
-def _one(judged: JudgedRanks, query: int) -> tuple[npt.NDArray[Any], Numbers, int]:
-    """Of one query: the judged ranks, all judged grades with those of these ranks first, and how many are retrieved."""
+def worth_most_first(measure: Measure, scale: Scale) -> list[float]:
+    """The grades that make a difference to a measure, the one worth most first."""
+    chosen = _chosen(measure)
+    if "rel" in chosen and "gain" not in chosen and chosen.get("max_grade") is None:  # it only sees what is relevant
+        relevant = [grade for grade in scale if grade >= chosen["rel"]]
+        return [*relevant[-1:], *[grade for grade in scale if grade < chosen["rel"]][:1]]
+    worth = dict(zip(scale, gains(np.array(scale), chosen.get("gain", "linear")).tolist(), strict=True))
+    return sorted(scale, key=lambda grade: (worth[grade], grade), reverse=True)
+
+
+def is_sum(measure: Measure) -> bool:
+    """Whether a value is a sum over the documents of the ranking, each worth something by its own rank and grade."""
+    chosen = _chosen(measure)
+    by_itself = chosen.get("max_grade") != "query" and chosen.get("view", "utility") in ("utility", "total")
+    return measure.definition.name in SUMS and by_itself
+
+
+def cutoff_of(measure: Measure) -> int | None:
+    """The deepest rank that a measure looks at."""
+    cutoff = _chosen(measure).get("cutoff")
+    return None if cutoff is REQUIRED else cutoff
+
+
+def looks_at_judgments(measure: Measure) -> bool:
+    """Whether a measure asks for judged documents that are not in the ranking. It is tried on a table without them."""
+    table = JudgedRanks.of_grades([1, 0, None, 2], [1])
+    try:
+        measure(replace(table, judged_grades=None, judged_first=None, judged_row=None))  # type: ignore[arg-type]
+    except Exception:  # whatever a measure does with nothing
+        return True
+    return False
+
+
+def has_losses(measure: Measure) -> bool:
+    """Whether some grade is worth less than nothing."""
+    gain = _chosen(measure).get("gain")
+    return isinstance(gain, GainMap) and any(its_gain < 0 for _, its_gain in gain.pairs)
+
+
+def range_of(measure: Measure) -> tuple[float, float]:
+    """What values a measure can have with its parameters."""
+    if has_losses(measure):
+        return -math.inf, math.inf
+    low, high = measure.definition.range
+    return low, high if _chosen(measure).get("view", "utility") == "utility" else math.inf
+
+
+def _chosen(measure: Measure) -> dict[str, Any]:
+    return {**measure.definition.defaults, **dict(measure.parameters)}
+
+
+def _is_monotone(measure: Measure) -> bool:
+    # A share of what was found is not monotone: what is found raises the denominator too. Nor is a share of the ideal
+    # that may be below 0.
+    by_found = _chosen(measure).get("denominator") == "found"
+    return measure.definition.monotone and not by_found and not has_losses(measure)
+
+
+class _Query(NamedTuple):
+    """One query: ranks and grades of what was judged and retrieved, all judged grades, and all documents retrieved."""
+
+    rank: Integers
+    grade: Numbers
+    judged: Numbers
+    retrieved: int
+    lengths: Numbers | None
+
+
+def _one(judged: JudgedRanks, query: int) -> _Query:
     rows = slice(*judged.first[query : query + 2].tolist())
     known = judged.judged[rows]
-    ranks, grades = judged.rank[rows][known], judged.grade[rows][known]
     everything = judged.judged_grades[slice(*judged.judged_first[query : query + 2].tolist())]
-    return np.stack([ranks, grades]), everything[everything >= 0], int(judged.retrieved[query])
+    return _Query(
+        judged.rank[rows][known],
+        judged.grade[rows][known],
+        everything[everything >= 0],
+        int(judged.retrieved[query]),
+        None if judged.lengths is None else judged.lengths[query],
+    )
 
 
 def _completions(
-    query: tuple[npt.NDArray[Any], Numbers, int], cutoff: int | None, grades: Sequence[float], cells: int
+    measure: Measure, query: _Query, unseen: int, grades: Sequence[float], cells: int
 ) -> JudgedRanks | None:
     """The table of all completions worth trying, each as a query of its own; None: there are too many."""
-    (ranks, known), everything, retrieved = query
-    depth = retrieved if cutoff is None else min(cutoff, retrieved)
-    within = ranks <= depth
+    cutoff, levels = cutoff_of(measure), len(grades)
+    depth = query.retrieved if cutoff is None else min(cutoff, query.retrieved)
+    within = query.rank <= depth
     top = np.full(depth, np.nan)
-    top[ranks[within].astype(np.int64) - 1] = known[within]
+    top[query.rank[within] - 1] = query.grade[within]
     unjudged = np.isnan(top)
     holes = int(unjudged.sum())
-    below = retrieved - depth - int((~within).sum())
-    count = math.comb(holes + len(grades) - 1, holes)
-    if 2 * count * (depth + len(everything) + holes + below) > cells:
+    orderly = measure.definition.orderly
+    rankings = 2 * math.comb(holes + levels - 1, holes) if orderly else levels**holes
+    beneath = query.retrieved - depth - int((~within).sum()) + unseen
+    beneaths, kinds = _beneath(measure, beneath, grades)
+    if rankings * kinds * (depth + len(query.judged) + holes + beneath) > cells:
         return None
-    falling = np.fromiter(chain.from_iterable(combinations_with_replacement(grades, holes)), np.float64, count * holes)
-    falling = falling.reshape(count, holes)
-    filled = np.tile(top, (2 * count, 1))
-    filled[:count, unjudged] = falling
-    filled[count:, unjudged] = falling[:, ::-1]
-    beneath = np.repeat([[0.0], [grades[0]]], count, axis=0) * np.ones(below)
-    judged = np.hstack([np.tile(everything, (2 * count, 1)), np.vstack([falling, falling]), beneath])
+    tried = _matrix(_orders(grades, holes, orderly), rankings, holes)
+    filled = np.tile(top, (rankings, 1))
+    filled[:, unjudged] = tried
+    hidden = _matrix(beneaths, kinds, beneath)
+    every = np.repeat(np.arange(rankings), kinds)  # each ranking with each way to judge what lies beneath
+    judged = np.hstack([np.tile(query.judged, (len(every), 1)), tried[every], np.tile(hidden, (rankings, 1))])
     # Judged documents below the cutoff are not rows of this table: no measure with a cutoff looks at them there.
-    return _table(filled, -np.sort(-judged, axis=1), retrieved)
+    return complete_table(filled[every], judged, query.retrieved, query.lengths)
 
 
-def _table(grades: Numbers, judged: Numbers, retrieved: int) -> JudgedRanks:
-    """Fully judged rankings, one in each line of `grades`, with all judged grades in the same line of `judged`."""
-    count, depth = grades.shape
-    return JudgedRanks(
-        query_ids=("",) * count,
-        query=np.repeat(np.arange(count), depth),
-        rank=np.tile(np.arange(1, depth + 1), count),
-        grade=grades.reshape(-1),
-        tied=np.zeros(grades.size, dtype=np.bool_),
-        row=np.arange(grades.size),
-        retrieved=np.full(count, retrieved),
-        missing=np.zeros(count, dtype=np.bool_),
-        judged_grades=judged.reshape(-1),
-        judged_first=ends([judged.shape[1]] * count),
-        judged_row=np.arange(judged.size),
-    )
+def _matrix(rows: Iterable[tuple[float, ...]], count: int, width: int) -> Numbers:
+    return np.fromiter(chain.from_iterable(rows), np.float64, count * width).reshape(count, width)
+
+
+def _orders(grades: Sequence[float], holes: int, orderly: bool) -> Iterator[tuple[float, ...]]:
+    """The grades of a ranking's unjudged documents, in all ways worth trying."""
+    if not orderly:
+        return product(grades, repeat=holes)
+    falling = list(combinations_with_replacement(grades, holes))
+    return chain(falling, (each[::-1] for each in falling))
+
+
+def _beneath(measure: Measure, count: int, grades: Sequence[float]) -> tuple[Iterable[tuple[float, ...]], int]:
+    """The grades of documents that lie beneath the ranking, in all ways that could make a difference, and how many."""
+    if not count or not looks_at_judgments(measure):
+        return [(grades[-1],) * count], 1
+    if _is_monotone(measure) or measure.definition.name in _OF_JUDGMENTS:
+        return [(grade,) * count for grade in (grades[-1], grades[0])], 2
+    if _chosen(measure).get("max_grade") == "query":  # only the highest of them makes a difference
+        return [(grade,) * count for grade in grades], len(grades)
+    return combinations_with_replacement(grades, count), math.comb(count + len(grades) - 1, count)
 
 
 def _try(measure: Measure, tried: list[tuple[int, JudgedRanks]], low: Numbers, high: Numbers) -> None:
@@ -170,57 +262,6 @@ def _try(measure: Measure, tried: list[tuple[int, JudgedRanks]], low: Numbers, h
     if not tried:
         return
     tables = [table for _, table in tried]
-    values = measure(_joined(tables))
-    for (query, _), its_values in zip(tried, _pieces(values, tables), strict=True):
+    values = np.split(measure(joined(tables)), np.cumsum([len(table) for table in tables])[:-1])
+    for (query, _), its_values in zip(tried, values, strict=True):
         low[query], high[query] = its_values.min(), its_values.max()
-
-
-def _pieces(values: Numbers, tables: list[JudgedRanks]) -> Iterator[Numbers]:
-    return iter(np.split(values, np.cumsum([len(table) for table in tables])[:-1]))
-
-
-def _joined(tables: list[JudgedRanks]) -> JudgedRanks:
-    """Several tables as one."""
-    before = np.cumsum([0, *map(len, tables)])[:-1].tolist()
-
-    def column(name: str) -> npt.NDArray[Any]:
-        return np.concatenate([getattr(table, name) for table in tables])
-
-    return JudgedRanks(
-        query_ids=("",) * sum(map(len, tables)),
-        query=np.concatenate([table.query + first for table, first in zip(tables, before, strict=True)]),
-        rank=column("rank"),
-        grade=column("grade"),
-        tied=column("tied"),
-        row=column("row"),
-        retrieved=column("retrieved"),
-        missing=column("missing"),
-        judged_grades=column("judged_grades"),
-        judged_first=ends(chain.from_iterable(np.diff(table.judged_first).tolist() for table in tables)),
-        judged_row=column("judged_row"),
-    )
-
-
-def _filled(judged: JudgedRanks, grade: float, missed: Integers | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The columns of rankings, and of judgments, in which every unjudged document has this grade, missed ones too.
-
-    One with the other is a completion. One without the other is none; but if the grade is the highest, no completion of
-    a monotone measure has a value above that of such rankings with the old judgments, or below that of the old rankings
-    with such judgments.
-    """
-    holes = (judged.retrieved - judged.sum(judged.judged)).astype(np.int64)
-    place = ends(judged.retrieved)
-    full = np.full(place[-1], grade)
-    known = judged.judged
-    full[place[judged.query[known]] + judged.rank[known] - 1] = judged.grade[known]
-    whose = np.repeat(np.arange(len(judged)), judged.retrieved)
-    rank = np.arange(len(full)) - place[whose] + 1
-    untied = np.zeros(len(full), dtype=np.bool_)
-    rankings = {"query": whose, "rank": rank, "grade": full, "tied": untied, "row": np.arange(len(full))}
-    added = holes if missed is None else holes + missed
-    query = np.concatenate([np.repeat(np.arange(len(judged)), added), judged.judged_query])
-    everything = np.concatenate([np.full(added.sum(), grade), judged.judged_grades])
-    order = np.lexsort((-everything, query))
-    first = ends(np.diff(judged.judged_first) + added)
-    judgments = {"judged_grades": everything[order], "judged_first": first, "judged_row": order}
-    return rankings, judgments

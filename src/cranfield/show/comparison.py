@@ -120,7 +120,9 @@ def _differences_part(comparison: Comparison, measure: str) -> str:
         lines.append(f"   queries: {each.better} better, {each.same} the same, {each.worse} worse{seen}")
         lines += wrapped(within_text(each), "   ") if each.within else []
         if each.reach and each.could_reverse and comparison.pairs <= FEW:
-            lines += wrapped(f"{UNDECIDED} ({each.reach.low:+.4f} to {each.reach.high:+.4f})", "   ", hang=5)
+            wider = "" if each.reach.exact else "~"
+            ends = f"{each.reach.low:+.4f} to {each.reach.high:+.4f}{wider}"
+            lines += wrapped(f"{UNDECIDED} ({ends})", "   ", hang=5)
     return "\n".join(lines)
 
 
@@ -152,9 +154,11 @@ def _legend(comparison: Comparison) -> Iterator[str]:
         f"▲ ▼ significantly better, worse: p is at most {comparison.alpha:g}. {interval_text(comparison)} "
         f"Effect: {comparison.differences[0].effect_name}."
     )
-    known = [each.could_reverse for each in comparison if each.could_reverse is not None]
-    if any(known):
-        yield from wrapped(f"? {UNDECIDED}.")
+    known = [each for each in comparison if each.reach is not None]
+    undecided = [each for each in known if each.could_reverse]
+    if undecided:
+        narrower = any(each.reach and not each.reach.exact for each in undecided)
+        yield from wrapped(f"? {UNDECIDED}.{' ~ the true bounds may be narrower.' if narrower else ''}")
     if len(known) < len(comparison.differences):
         yield from wrapped("Whether unjudged documents could reverse a difference is not known for all.")
 

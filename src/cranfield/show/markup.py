@@ -39,8 +39,8 @@ def _rows(view: View, bold: str) -> list[tuple[str, list[str]]]:
     def cell(result: Evaluation, measure: str) -> str:
         text = view.shown(view.mean(result, measure), measure)
         if view.bounds:
-            low, high, _, _ = view.mean_bounds(result, measure)
-            text += f" [{view.shown(low, measure)}, {view.shown(high, measure)}]"
+            ends = view.mean_bounds(result, measure)
+            text += f" [{view.shown(ends.low, measure)}, {view.shown(ends.high, measure)}]"
         return bold.format(text) if result.run in best[measure] else text
 
     rows = [(result.run, [cell(result, measure) for measure in view.measures]) for result in view.evaluations]

@@ -47,15 +47,15 @@ def _means(view: View, width: int, style: Style | None) -> list[str]:
 
 def _bounds(view: View, width: int, style: Style | None) -> list[str]:
     rows = [["run", *view.measures]]
-    exact = True
+    exact, scale = True, set[float]()
     for result in view.evaluations:
         cells = []
         for measure in view.measures:
-            low, high, its_exact, _ = view.mean_bounds(result, measure)
-            exact = exact and its_exact
-            cells.append(f"{view.shown(low, measure)}–{view.shown(high, measure)}{'' if its_exact else '~'}")
+            ends = view.mean_bounds(result, measure)
+            exact, scale = exact and ends.exact, scale.union(ends.scale)
+            cells.append(f"{view.shown(ends.low, measure)}–{view.shown(ends.high, measure)}{'' if ends.exact else '~'}")
         rows.append([result.run, *cells])
-    title = "Lowest and highest value, whatever the unjudged documents turn out to be:"
+    title = f"Lowest and highest value, {view.describe_bounds(scale)}:"
     note = [] if exact else ["~ the true bounds may be narrower"]
     return [*wrapped(title, width=width), *fitted(rows, width, style), *note]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -35,6 +35,7 @@ class View:
     weights: how much each query counts in a mean, 1 where it is not listed
     segments: the part that each query belongs to
     bounds: also how low and how high each mean could be
+    scale, unseen: those of `Evaluation.bounds`
     """
 
     evaluations: Sequence[Evaluation]
@@ -43,6 +44,8 @@ class View:
     weights: Mapping[str, float] | None = None
     segments: Mapping[str, str] | None = None
     bounds: bool = False
+    scale: Sequence[float] | None = None
+    unseen: int = 0
 
     @property
     def measures(self) -> list[str]:
@@ -68,13 +71,25 @@ class View:
 
     def mean_bounds(self, result: Evaluation, measure: str) -> Bounds:
         """The bounds of the mean."""
-        found = result.bounds(measure)
+        found = result.bounds(measure, scale=self.scale, unseen=self.unseen)
         if self.weights is None:
             return found
         weights, how = self._weights(result), result.definition(measure).aggregate
         ends = (np.array(column) for column in zip(*found.by_query.values(), strict=True))
         low, high = (combined(end, how, weights, of=measure) for end in ends)
         return found._replace(low=low, high=high)
+
+    def describe_bounds(self, scale: Iterable[float]) -> str:
+        """What the bounds are bounds of, in words; `scale` are the grades that an unjudged document may have."""
+        grades = ", ".join(f"{grade:g}" for grade in sorted(scale))
+        others = "documents that it did not retrieve count as not relevant"
+        if self.unseen:
+            several = "document that it did not retrieve" if self.unseen == 1 else "documents that it did not retrieve"
+            others = f"up to {self.unseen} {several} may be relevant, too"
+        return (
+            "whatever the unjudged documents that a run retrieved turn out to be"
+            f"{f' (grades {grades})' if grades else ''}; {others}"
+        )
 
     def _weights(self, result: Evaluation) -> Numbers:
         known = self.weights or {}
@@ -159,7 +174,14 @@ class View:
         if self.bounds:
             ends = {name: self.mean_bounds(result, name) for name in result}
             found["bounds"] = {
-                name: {"low": _finite(b.low), "high": _finite(b.high), "exact": b.exact} for name, b in ends.items()
+                name: {
+                    "low": _finite(b.low),
+                    "high": _finite(b.high),
+                    "exact": b.exact,
+                    "scale": [*b.scale],
+                    "unseen": self.unseen,
+                }
+                for name, b in ends.items()
             }
         if self.segments is not None:
             found["segments"] = {

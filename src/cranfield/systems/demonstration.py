@@ -40,7 +40,7 @@ def demonstrate() -> Demonstration:
             system.close()
         evaluations = [evaluate(collection.qrels, path, MEASURES) for path in paths]
         poor = misses(evaluations[1], paths[1], collection, evaluations[1].worst(n=POOR))
-    comparison = compare_evaluations(evaluations, "nDCG@10", baseline="plain")
+        comparison = compare_evaluations(evaluations, "nDCG@10", baseline="plain")
     documents = sum(1 for _ in collection.documents())
     return Demonstration(collection, documents, tuple(evaluations), comparison, tuple(poor))
 

@@ -189,7 +189,7 @@ def _notes(request: Request) -> list[str]:
     if request.comparison is not None:
         notes += [f"{note[0].upper()}{note[1:]}." for note in request.comparison.table().notes]
     if request.bounds:
-        notes.append("Bounds: the lowest and highest mean, whatever the unjudged documents turn out to be.")
+        notes.append(f"Bounds: the lowest and highest mean, {View(request.evaluations).describe_bounds(())}.")
     counts = {each.run: each.describe_counts() for each in request.evaluations}
     if len(set(counts.values())) == 1:
         return [*notes, f"Each run: {next(iter(counts.values()))}."]

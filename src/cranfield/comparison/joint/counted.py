@@ -1,0 +1,154 @@
+"""Bounds of differences that come down to adding, to the first relevant document, or to how many were found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from cranfield.comparison.joint.holes import Pairs
+from cranfield.comparison.joint.method import Highest, Method, by_run
+from cranfield.judge.judgments import Integers, Numbers
+from cranfield.judge.ranks import JudgedRanks
+from cranfield.measures import Measure
+from cranfield.measures.arithmetic import ratio
+from cranfield.measures.completion import Scale, is_sum, worth_most_first
+
+
+def may_be_either(measure: Measure, scale: Scale) -> bool:
+    """Whether an unjudged document may be relevant, and may be not."""
+    return len(worth_most_first(measure, scale)) == 2
+
+
+class Shared(Method):
+    """The judgments alone decide, which both runs share."""
+
+    def highest(self, pairs: Pairs) -> Highest:
+        """There is no difference."""
+        return Highest(np.zeros(len(pairs)), np.ones(len(pairs), dtype=np.bool_))
+
+
+class Sums(Method):
+    """Every document counts for itself: it is as good as can be where the first run ranks it higher."""
+
+    def __init__(self, measure: Measure, tables: Sequence[JudgedRanks], scale: Scale, work: int) -> None:
+        super().__init__(measure, tables, scale, work)
+        self._known = by_run(tables, measure)
+        self._ends = [self.alone(grade) for grade in (self.grades[0], self.grades[-1])]
+
+    @classmethod
+    def suits(cls, measure: Measure, tables: Sequence[JudgedRanks], scale: Scale) -> bool:
+        """Lengths of documents would make ranks count differently from query to query."""
+        return is_sum(measure) and tables[0].lengths is None
+
+    def highest(self, pairs: Pairs) -> Highest:
+        """What is worth a share of its grade at each rank is moved farthest by the best or the worst grade."""
+        best, worst = (self.at(end, pairs.first_rank) - self.at(end, pairs.second_rank) for end in self._ends)
+        known = self._known[pairs.first, pairs.query] - self._known[pairs.second, pairs.query]
+        return Highest(known + np.maximum(best, worst).sum(axis=1), np.ones(len(pairs), dtype=np.bool_))
+
+
+class Firsts(Method):
+    """Only the first relevant document counts, so no more than one new one helps the first run, and none may."""
+
+    def __init__(self, measure: Measure, tables: Sequence[JudgedRanks], scale: Scale, work: int) -> None:
+        super().__init__(measure, tables, scale, work)
+        self._known = by_run(tables, measure)
+        self._alone = self.alone(self.grades[0])
+
+    @classmethod
+    def suits(cls, measure: Measure, tables: Sequence[JudgedRanks], scale: Scale) -> bool:
+        """An unjudged document may be relevant, and may be not."""
+        return may_be_either(measure, scale)
+
+    def depths(self) -> Integers:
+        """Nothing below the first relevant document that is known makes a difference."""
+        rel = {**self.measure.definition.defaults, **dict(self.measure.parameters)}["rel"]
+        found = []
+        for table in self.tables:
+            hit = table.relevant(rel)
+            first = table.sum(np.where(hit & (table.running(hit) == 1), table.rank, 0))
+            found.append(np.where(first > 0, first, table.retrieved))
+        deepest: Integers = np.stack(found).max(axis=0).astype(np.int64)
+        return np.minimum(deepest, self.depth)
+
+    def highest(self, pairs: Pairs) -> Highest:
+        """All single documents are tried."""
+        first, second = self._known[pairs.first, pairs.query], self._known[pairs.second, pairs.query]
+        with_it = np.maximum(first[:, None], self.at(self._alone, pairs.first_rank))
+        against = np.maximum(second[:, None], self.at(self._alone, pairs.second_rank))
+        best = (with_it - against).max(axis=1, initial=-np.inf)
+        return Highest(np.maximum(first - second, best), np.ones(len(pairs), dtype=np.bool_))
+
+
+# A share of R relevant documents, of n retrieved, for each that was found: what the number of them is multiplied by.
+Share = Callable[[Numbers, Numbers, dict[str, Any]], Numbers]
+SHARES: dict[str, Share] = {
+    "R": lambda R, n, chosen: ratio(1, R),
+    "SetR": lambda R, n, chosen: ratio(1, R),
+    "RelP": lambda R, n, chosen: ratio(1, np.minimum(R, chosen["cutoff"])),
+    "R_cap": lambda R, n, chosen: ratio(1, np.minimum(R, chosen["cutoff"])),
+    "SetRelP": lambda R, n, chosen: ratio(1, np.minimum(R, n)),
+    "SetP": lambda R, n, chosen: ratio(1, n),
+    "F": lambda R, n, chosen: ratio(1 + chosen["beta"] ** 2, chosen["beta"] ** 2 * R + chosen["cutoff"]),
+    "SetF": lambda R, n, chosen: ratio(1 + chosen["beta"] ** 2, chosen["beta"] ** 2 * R + n),
+    "E": lambda R, n, chosen: -ratio(1 + chosen["beta"] ** 2, chosen["beta"] ** 2 * R + n),
+}
+BY_LENGTH = {"SetRelP", "SetP", "SetF", "E"}  # whose share depends on n
+
+
+class Shares(Method):
+    """With R fixed, every document found counts the same. So all numbers of new relevant documents are tried.
+
+    Those that only the first run found come first, those that only the second found last. Where the share is the same
+    for both runs, it is enough to try where one of these kinds is used up: in between, a fraction of two straight lines
+    rises or falls all the way.
+    """
+
+    def __init__(self, measure: Measure, tables: Sequence[JudgedRanks], scale: Scale, work: int) -> None:
+        super().__init__(measure, tables, scale, work)
+        self._chosen = {**measure.definition.defaults, **dict(measure.parameters)}
+        self._share = SHARES[measure.definition.name]
+        rel = self._chosen["rel"]
+        self._found = np.stack([table.sum(table.relevant(rel) & table.within(self.cutoff)) for table in tables])
+        self._relevant = tables[0].n_relevant(rel)
+        self._retrieved = np.stack([table.retrieved for table in tables]).astype(np.float64)
+
+    @classmethod
+    def suits(cls, measure: Measure, tables: Sequence[JudgedRanks], scale: Scale) -> bool:
+        """An unjudged document may be relevant, and may be not."""
+        return may_be_either(measure, scale)
+
+    def highest(self, pairs: Pairs) -> Highest:
+        """Documents that both found are as good as those that neither found, or better, if they count more in first."""
+        in_first, in_second = pairs.first_rank <= self.depth, pairs.second_rank <= self.depth
+        alone, against = (in_first & ~in_second).sum(axis=1), (in_second & ~in_first).sum(axis=1)
+        both = (in_first & in_second).sum(axis=1)
+        every = alone + against + both + pairs.beneath
+        new = self._numbers(pairs, alone, against, every)
+        relevant = self._relevant[pairs.query][:, None] + new
+        shares, found = [], []
+        for run in (pairs.first, pairs.second):
+            shares.append(self._share(relevant, self._retrieved[run, pairs.query][:, None], self._chosen))
+            found.append(self._found[run, pairs.query][:, None])
+        if self.measure.definition.lower_is_better:  # to find less is better then: what only second found comes first
+            alone, against = against, alone
+        left = np.maximum(new - alone[:, None], 0)
+        last = np.maximum(left - (every - alone - against)[:, None], 0)
+        middle = left - last
+        favoured = shares[0] > shares[1]
+        shared = np.where(favoured, np.minimum(middle, both[:, None]), np.maximum(middle - pairs.beneath[:, None], 0))
+        gained = [np.minimum(new, alone[:, None]), last]
+        if self.measure.definition.lower_is_better:
+            gained.reverse()
+        values = shares[0] * (found[0] + gained[0] + shared) - shares[1] * (found[1] + gained[1] + shared)
+        return Highest(values.max(axis=1), np.ones(len(pairs), dtype=np.bool_))
+
+    def _numbers(self, pairs: Pairs, alone: Integers, against: Integers, every: Integers) -> Integers:
+        """The numbers of new relevant documents that are worth trying, by row."""
+        if self.measure.definition.name in BY_LENGTH:
+            return np.minimum(np.arange(every.max(initial=0) + 1), every[:, None])
+        full = (self.cutoff or 0) - self._relevant[pairs.query].astype(np.int64)
+        ends = [np.zeros_like(every), alone, every - against, every, np.clip(full, 0, every)]
+        return np.stack(ends, axis=1)

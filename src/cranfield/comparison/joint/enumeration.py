@@ -1,0 +1,148 @@
+"""Bounds of differences by any measure: all completions where they are few, and otherwise each run by itself."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, combinations_with_replacement, pairwise, product
+
+import numpy as np
+
+from cranfield.comparison.joint.holes import NOWHERE, Pairs
+from cranfield.comparison.joint.method import Ends, Highest, Method
+from cranfield.judge.judgments import Integers, Numbers
+from cranfield.judge.ranks import Flags, JudgedRanks
+from cranfield.measures import Measure
+from cranfield.measures.completion import AT_ONCE, Scale, looks_at_judgments
+from cranfield.measures.filling import complete_table, joined
+
+WORTH_IT = 64  # documents of completions: with fewer for each row, it is not worth looking
+
+
+class Completions:
+    """All completions of the unjudged documents of two runs, where there are few."""
+
+    def __init__(self, method: Method) -> None:
+        self._measure = method.measure
+        self._grades = method.grades
+        self._depth = method.depth
+        self._tables = method.tables
+        self._judgments_matter = looks_at_judgments(method.measure)
+
+    def narrowed(self, pairs: Pairs, ends: Ends, cells: int) -> Ends:
+        """The bounds, exact for all rows whose completions have no more documents than `cells`."""
+        low, high, exact = ends
+        waiting: list[tuple[int, JudgedRanks, JudgedRanks]] = []
+        size = 0
+        for row in np.flatnonzero(self._few(pairs, cells) & ~exact).tolist():
+            tables = self._both(pairs, row)
+            waiting.append((row, *tables))
+            size += sum(len(table.rank) + len(table.judged_grades) for table in tables)
+            if size > AT_ONCE:
+                self._try(waiting, low, high, exact)
+                waiting, size = [], 0
+        self._try(waiting, low, high, exact)
+        return Ends(low, high, exact)
+
+    def _few(self, pairs: Pairs, cells: int) -> Flags:
+        unjudged = (np.minimum(pairs.first_rank, pairs.second_rank) < NOWHERE).sum(axis=1)
+        levels = len(self._grades)
+        kinds = np.array([self._kinds(int(beneath)) for beneath in np.unique(pairs.beneath)], dtype=np.float64)
+        count = np.power(float(levels), unjudged) * kinds[np.searchsorted(np.unique(pairs.beneath), pairs.beneath)]
+        judged = np.diff(self._tables[0].judged_first)[pairs.query]
+        few: Flags = count * (2 * self._depth + judged + unjudged + pairs.beneath) <= cells
+        return few
+
+    def _kinds(self, beneath: int) -> int:
+        """In how many ways documents below the cutoff can be judged: their order makes no difference."""
+        return math.comb(beneath + len(self._grades) - 1, beneath) if self._judgments_matter else 1
+
+    def _both(self, pairs: Pairs, row: int) -> tuple[JudgedRanks, JudgedRanks]:
+        """All completions as rankings of the first and of the second run."""
+        ranks = pairs.first_rank[row], pairs.second_rank[row]
+        there = np.minimum(*ranks) < NOWHERE
+        beneath, levels = int(pairs.beneath[row]), len(self._grades)
+        count, kinds = int(there.sum()), self._kinds(beneath)
+        hidden: Iterable[tuple[float, ...]] = [(self._grades[-1],) * beneath]
+        if self._judgments_matter:
+            hidden = combinations_with_replacement(self._grades, beneath)
+        tried = np.repeat(_matrix(product(self._grades, repeat=count), levels**count, count), kinds, axis=0)
+        deeper = np.tile(_matrix(hidden, kinds, beneath), (levels**count, 1))
+        query = int(pairs.query[row])
+        sides = []
+        for run, rank in zip((pairs.first[row], pairs.second[row]), ranks, strict=True):
+            table = self._tables[run]
+            rows = slice(*table.first[query : query + 2].tolist())
+            known = table.judged[rows] & (table.rank[rows] <= self._depth)
+            filled = np.zeros((len(tried), min(self._depth, int(table.retrieved[query]))))
+            filled[:, table.rank[rows][known] - 1] = table.grade[rows][known]
+            within = rank[there] <= self._depth
+            filled[:, rank[there][within] - 1] = tried[:, within]
+            judged = table.judged_grades[slice(*table.judged_first[query : query + 2].tolist())]
+            everything = np.hstack([np.tile(judged[judged >= 0], (len(tried), 1)), tried, deeper])
+            lengths = None if table.lengths is None else table.lengths[query]
+            sides.append(complete_table(filled, everything, int(table.retrieved[query]), lengths))
+        return sides[0], sides[1]
+
+    def _try(
+        self, tried: Sequence[tuple[int, JudgedRanks, JudgedRanks]], low: Numbers, high: Numbers, exact: Flags
+    ) -> None:
+        if not tried:
+            return
+        rows, first, second = zip(*tried, strict=True)
+        difference = self._measure(joined(first)) - self._measure(joined(second))
+        pieces = np.split(difference, np.cumsum([len(table) for table in first])[:-1])
+        for row, values in zip(rows, pieces, strict=True):
+            low[row], high[row], exact[row] = values.min(), values.max(), True
+
+
+def _matrix(rows: Iterable[tuple[float, ...]], count: int, width: int) -> Numbers:
+    return np.fromiter(chain.from_iterable(rows), np.float64, count * width).reshape(count, width)
+
+
+class Others(Method):
+    """Any measure: each run as good and as bad as it can be by itself, unless both have the same ranking.
+
+    unjudged: for each run and query a number that stands for the unjudged documents of its ranking
+    separate: for each run and query the bounds of its value, if what only another run has may be relevant, too
+    """
+
+    def __init__(
+        self,
+        measure: Measure,
+        tables: Sequence[JudgedRanks],
+        scale: Scale,
+        work: int,
+        unjudged: Integers,
+        separate: tuple[Numbers, Numbers],
+    ) -> None:
+        super().__init__(measure, tables, scale, work if measure.definition.table == "ranks" and work > WORTH_IT else 0)
+        self._low, self._high = separate
+        self._completions = Completions(self) if self.work else None
+        self._unjudged = unjudged
+        self._rankings = np.array([[*self._digests(table)] for table in tables], dtype=np.int64)
+        self._lengths = np.stack([np.minimum(table.retrieved, self.depth) for table in tables])
+
+    def ends(self, pairs: Pairs) -> Ends:
+        """The bounds of each row, by trying all completions where there are few."""
+        ends = super().ends(pairs)
+        return ends if self._completions is None else self._completions.narrowed(pairs, ends, self.work)
+
+    def depths(self) -> Integers:
+        """Documents themselves are only needed to try completions."""
+        return super().depths() if self.work else np.zeros(len(self.tables[0]), dtype=np.int64)
+
+    def highest(self, pairs: Pairs) -> Highest:
+        """The highest value of the first run less the lowest of the second."""
+        first, second = (pairs.first, pairs.query), (pairs.second, pairs.query)
+        fixed = (self._low[first] == self._high[first]) & (self._low[second] == self._high[second])
+        same = (self._rankings[first] == self._rankings[second]) & (self._lengths[first] == self._lengths[second])
+        same &= self._unjudged[first] == self._unjudged[second]
+        return Highest(np.where(same, 0.0, self._high[first] - self._low[second]), fixed | same)
+
+    def _digests(self, table: JudgedRanks) -> Iterator[int]:
+        """A number for each query: which judged documents stand where."""
+        within = table.judged & (table.rank <= self.depth)
+        first = np.searchsorted(table.query[within], np.arange(len(table) + 1)).tolist()
+        rank, row = table.rank[within], table.row[within]
+        return (hash((rank[start:stop].tobytes(), row[start:stop].tobytes())) for start, stop in pairwise(first))

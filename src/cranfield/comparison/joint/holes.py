@@ -1,0 +1,180 @@
+"""The unjudged documents that runs retrieved: which of them are the same, and where each run ranks them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from cranfield.judge.judgments import Integers, ends
+from cranfield.judge.ranks import JudgedRanks
+
+Ranks = npt.NDArray[np.int32]
+
+NOWHERE = 1 << 30  # the rank of a document that a run did not retrieve
+CELLS = 1 << 21  # ranks that are worked on at a time
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Some pairs of runs, each on some queries: a row for each pair and query, and the unjudged documents of the row.
+
+    first, second: numbers of runs; query: number of a query
+    first_rank, second_rank: for each document of a row its ranks in the two runs. Only documents that one of them has
+        down to the cutoff are there; a document that is not there, to fill up a row, is NOWHERE in both.
+    beneath: how many unjudged documents both have, but only deeper than the cutoff
+    """
+
+    first: Integers
+    second: Integers
+    query: Integers
+    first_rank: Ranks
+    second_rank: Ranks
+    beneath: Integers
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+    def swapped(self) -> Pairs:
+        """The same with the runs in the other order."""
+        return Pairs(self.second, self.first, self.query, self.second_rank, self.first_rank, self.beneath)
+
+    def only(self, rows: Integers) -> Pairs:
+        """Some of the rows."""
+        return Pairs(
+            self.first[rows],
+            self.second[rows],
+            self.query[rows],
+            self.first_rank[rows],
+            self.second_rank[rows],
+            self.beneath[rows],
+        )
+
+
+class Holes:
+    """The unjudged documents of several runs, query by query.
+
+    tables: the judged ranks of each run
+    codes: for each run and query the numbers of all documents retrieved, best first
+    queries: those that are compared
+    """
+
+    def __init__(
+        self,
+        tables: Sequence[JudgedRanks],
+        codes: Sequence[Sequence[Integers]],
+        queries: Integers,
+        pairs: Sequence[tuple[int, int]],
+    ) -> None:
+        self.queries = queries
+        self.pairs = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+        ranks = [_unjudged_ranks(table) for table in tables]
+        documents, columns, kept = [], [], []
+        shared = np.zeros((len(pairs), len(queries)), dtype=np.int64)
+        for at, query in enumerate(queries.tolist()):
+            its_ranks = [each[query] for each in ranks]
+            its_codes = [each[query][places - 1] for each, places in zip(codes, its_ranks, strict=True)]
+            known, column = np.unique(np.concatenate(its_codes), return_inverse=True)
+            whose = np.repeat(np.arange(len(tables)), [len(each) for each in its_codes])
+            has = np.zeros((len(tables), len(known)), dtype=np.float32)
+            has[whose, column] = 1
+            shared[:, at] = (has @ has.T)[self.pairs[:, 0], self.pairs[:, 1]]
+            documents.append(len(known))
+            columns.append(column.astype(np.int32))
+            kept += its_ranks
+        self._documents = ends(documents)
+        self._column = np.concatenate(columns) if columns else np.zeros(0, np.int32)
+        self._rank = np.concatenate(kept).astype(np.int32) if kept else np.zeros(0, np.int32)
+        self.counts = np.array([len(each) for each in kept], dtype=np.int64).reshape(len(queries), len(tables))
+        self.shared = shared
+        self._entries = ends(self.counts.sum(axis=1))
+        self._deepest = int(self._rank.max(initial=0))
+
+    def lacking(self) -> Integers:
+        """For each run and query, how many unjudged documents at most it lacks that a run it is compared with has."""
+        most = np.zeros(self.counts.T.shape, dtype=np.int64)
+        for one, other in ((0, 1), (1, 0)):
+            whose, others = self.pairs[:, one], self.pairs[:, other]
+            np.maximum.at(most, whose, self.counts.T[others] - self.shared)
+        return most
+
+    def digests(self, cutoff: int | None) -> Integers:
+        """For each run and query a number: equal numbers stand for the same unjudged documents at the same ranks."""
+        ends_of = ends(self.counts.reshape(-1)).tolist()
+        within = self._rank <= (NOWHERE if cutoff is None else cutoff)
+        found = [
+            hash((self._column[each][within[each]].tobytes(), self._rank[each][within[each]].tobytes()))
+            for each in (slice(*pair) for pair in pairwise(ends_of))
+        ]
+        return np.array(found, dtype=np.int64).reshape(self.counts.shape).T
+
+    def each(self, depths: Integers) -> Iterator[tuple[slice, Integers, Pairs]]:
+        """All pairs on all queries, a part at a time: which pairs, which of the queries, and their rows, pair by pair.
+
+        depths: for each query, down to which rank documents are wanted; those of a part share the deepest.
+        """
+        runs, sizes = self.counts.shape[1], np.diff(self._documents)
+        depths = np.minimum(depths, self._deepest)
+        order = np.argsort(depths, kind="stable")
+        most = max(CELLS // max(runs * int(sizes.max(initial=1)), 1), 1)
+        for start in range(0, len(order), most):
+            queries = order[start : start + most]
+            depth = int(depths[queries].max())
+            rank, document = self._matrices(queries, depth)
+            size = max(CELLS // (len(queries) * max(2 * depth, 1)), 1)
+            for low in range(0, len(self.pairs), size):
+                pairs = slice(low, min(low + size, len(self.pairs)))
+                yield pairs, queries, self._rows(pairs, queries, rank, document)
+
+    def _matrices(self, queries: Integers, depth: int) -> tuple[Ranks, Ranks]:
+        """The rank of each document in each run; and for each run and query the document at each rank, or -1."""
+        runs = self.counts.shape[1]
+        counts = self.counts[queries].reshape(-1)
+        whose = np.repeat(np.tile(np.arange(runs), len(queries)), counts)
+        query = np.repeat(np.repeat(np.arange(len(queries)), runs), counts)
+        its_sizes = self.counts[queries].sum(axis=1)
+        entries = np.arange(len(query)) + np.repeat(self._entries[queries] - ends(its_sizes)[:-1], its_sizes)
+        first = ends(np.diff(self._documents)[queries])
+        column, place = first[query] + self._column[entries], self._rank[entries]
+        rank = np.full((runs, int(first[-1]) + 1), NOWHERE, dtype=np.int32)  # the last column is that of no document
+        rank[whose, column] = place
+        document = np.full((runs, len(queries), depth), -1, dtype=np.int32)
+        within = place <= depth
+        document[whose[within], query[within], place[within] - 1] = column[within]
+        return rank, document
+
+    def _rows(self, pairs: slice, queries: Integers, rank: Ranks, document: Ranks) -> Pairs:
+        count, width = len(queries), pairs.stop - pairs.start
+        first, second = (np.repeat(self.pairs[pairs, side], count) for side in (0, 1))
+        query = np.tile(np.arange(count), width)
+        depth = document.shape[2]
+        places = np.arange(1, depth + 1, dtype=np.int32)
+        its_first, its_second = document[first, query], document[second, query]
+        # What the second run has and the first one has as well, no deeper, is there already.
+        elsewhere = rank[first[:, None], its_second]
+        new = (its_second >= 0) & (elsewhere > depth)
+        nowhere = np.int32(NOWHERE)
+        first_rank = np.hstack([np.where(its_first >= 0, places, nowhere), np.where(new, elsewhere, nowhere)])
+        second_rank = np.hstack([rank[second[:, None], its_first], np.where(new, places, nowhere)])
+        counts = self.counts[queries]
+        union = counts[query, first] + counts[query, second] - self.shared[pairs][:, queries].reshape(-1)
+        return Pairs(
+            first=first,
+            second=second,
+            query=self.queries[queries][query],
+            first_rank=first_rank,
+            second_rank=second_rank,
+            beneath=union - (its_first >= 0).sum(axis=1) - new.sum(axis=1),
+        )
+
+
+def _unjudged_ranks(judged: JudgedRanks) -> list[Integers]:
+    """The ranks of each query's unjudged documents."""
+    place = ends(judged.retrieved)
+    unjudged = np.ones(place[-1], dtype=np.bool_)
+    known = judged.judged
+    unjudged[place[judged.query[known]] + judged.rank[known] - 1] = False
+    return [np.flatnonzero(unjudged[start:stop]) + 1 for start, stop in pairwise(place.tolist())]

@@ -1,0 +1,95 @@
+"""Tables of rankings in which every unjudged document has been given a grade."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cranfield.judge.judgments import Integers, Numbers, ends
+from cranfield.judge.ranks import JudgedRanks
+
+
+def complete_table(grades: Numbers, judged: Numbers, retrieved: int, lengths: Numbers | None = None) -> JudgedRanks:
+    """Fully judged rankings, one in each line of `grades`, with all judged grades in the same line of `judged`.
+
+    `retrieved` is how many documents each ranking has, of which `grades` may be the first.
+    """
+    count, depth = grades.shape
+    return JudgedRanks(
+        query_ids=("",) * count,
+        query=np.repeat(np.arange(count), depth),
+        rank=np.tile(np.arange(1, depth + 1), count),
+        grade=grades.reshape(-1),
+        tied=np.zeros(grades.size, dtype=np.bool_),
+        row=np.arange(grades.size),
+        retrieved=np.full(count, retrieved),
+        missing=np.zeros(count, dtype=np.bool_),
+        judged_grades=-np.sort(-judged, axis=1).reshape(-1),
+        judged_first=ends([judged.shape[1]] * count),
+        judged_row=np.arange(judged.size),
+        lengths=None if lengths is None else (lengths,) * count,
+    )
+
+
+def joined(tables: Sequence[JudgedRanks]) -> JudgedRanks:
+    """Several tables as one."""
+    before = np.cumsum([0, *map(len, tables)])[:-1].tolist()
+
+    def column(name: str) -> npt.NDArray[Any]:
+        return np.concatenate([getattr(table, name) for table in tables])
+
+    return JudgedRanks(
+        query_ids=("",) * sum(map(len, tables)),
+        query=np.concatenate([table.query + first for table, first in zip(tables, before, strict=True)]),
+        rank=column("rank"),
+        grade=column("grade"),
+        tied=column("tied"),
+        row=column("row"),
+        retrieved=column("retrieved"),
+        missing=column("missing"),
+        judged_grades=column("judged_grades"),
+        judged_first=ends(chain.from_iterable(np.diff(table.judged_first).tolist() for table in tables)),
+        judged_row=column("judged_row"),
+        lengths=None
+        if tables[0].lengths is None
+        else tuple(chain.from_iterable(table.lengths or () for table in tables)),
+    )
+
+
+def filled_rankings(judged: JudgedRanks, grade: float) -> dict[str, Any]:
+    """The columns of rankings in which every unjudged document has this grade."""
+    place = ends(judged.retrieved)
+    full = np.full(place[-1], grade)
+    known = judged.judged
+    full[place[judged.query[known]] + judged.rank[known] - 1] = judged.grade[known]
+    whose = np.repeat(np.arange(len(judged)), judged.retrieved)
+    rank = np.arange(len(full)) - place[whose] + 1
+    untied = np.zeros(len(full), dtype=np.bool_)
+    return {"query": whose, "rank": rank, "grade": full, "tied": untied, "row": np.arange(len(full))}
+
+
+def filled_judgments(judged: JudgedRanks, grade: float, unseen: Integers) -> dict[str, Any]:
+    """The columns of judgments in which unjudged documents, and so many that were not retrieved, have this grade.
+
+    Together with `filled_rankings` of the same grade they are a completion; with those of another they are none, but no
+    completion of a monotone measure lies beyond one end's rankings with the other end's judgments.
+    """
+    known = judged.judged_grades >= 0
+    added = (judged.retrieved - judged.sum(judged.judged)).astype(np.int64) + unseen
+    query = np.concatenate([np.repeat(np.arange(len(judged)), added), judged.judged_query[known]])
+    everything = np.concatenate([np.full(added.sum(), grade), judged.judged_grades[known]])
+    order = np.lexsort((-everything, query))
+    first = ends(np.bincount(query, minlength=len(judged)))
+    return {"judged_grades": everything[order], "judged_first": first, "judged_row": order}
+
+
+def single_documents(depth: int, grade: float) -> JudgedRanks:
+    """Rankings of which one document is judged: at rank 1, 2, and so on down to the depth."""
+    return replace(
+        complete_table(np.full((depth, 1), grade), np.full((depth, 1), grade), depth), rank=np.arange(1, depth + 1)
+    )

@@ -1,0 +1,46 @@
+"""Brute force: the difference of two runs for all grades, or many, that their unjudged documents may have."""
+
+import itertools
+
+import numpy as np
+
+from cranfield import evaluate
+
+LEVELS = (0, 1, 2)
+
+
+def unjudged(judged, *rankings):
+    """Documents of the rankings that were not judged, or only pooled."""
+    return [document for document in dict.fromkeys(itertools.chain(*rankings)) if judged.get(document, -1) < 0]
+
+
+def differences(measure, judged, baseline, run, completions):
+    """run - baseline for each way to judge the unjudged documents: a tuple of grades, or a dict of them."""
+    measure = measure.replace(judged_only=False)  # in a completion, every document is judged
+    missing = unjudged(judged, baseline, run)
+    qrels = {
+        str(at): {**judged, **(grades if isinstance(grades, dict) else dict(zip(missing, grades, strict=True)))}
+        for at, grades in enumerate(completions)
+    }
+    columns = [evaluate(qrels, dict.fromkeys(qrels, ranking), measure).column(measure) for ranking in (baseline, run)]
+    return columns[1] - columns[0]
+
+
+def all_differences(measure, judged, baseline, run, levels):
+    """run - baseline for all completions; where a measure only sees what is relevant, two grades are enough."""
+    defaults = measure.definition.defaults
+    if "rel" in defaults and "gain" not in defaults and dict(measure.parameters).get("max_grade") is None:
+        levels = sorted({0, max(levels)})
+    missing = unjudged(judged, baseline, run)
+    return differences(measure, judged, baseline, run, itertools.product(levels, repeat=len(missing)))
+
+
+def random_differences(measure, judged, baseline, run, levels, count, seed):
+    """run - baseline for random completions, of which some have few relevant documents and some many."""
+    chance = np.random.default_rng(seed)
+    missing = unjudged(judged, baseline, run)
+    drawn = [
+        tuple(chance.choice(levels, len(missing), p=chance.dirichlet(np.ones(len(levels)))).tolist())
+        for _ in range(count)
+    ]
+    return differences(measure, judged, baseline, run, drawn)
