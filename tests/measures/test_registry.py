@@ -71,7 +71,7 @@ def test_a_partial_function_says_what_its_function_does():
 
 def test_a_positional_argument_may_be_required():
     measure("Plus")(lambda judged, bonus: plus(judged, bonus))
-    with pytest.raises(MeasureError, match="Plus needs a bonus"):
+    with pytest.raises(MeasureError, match="Plus needs a value for bonus"):
         parse_measure("Plus")
 
 
