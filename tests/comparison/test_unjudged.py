@@ -220,6 +220,13 @@ def test_no_completion_leads_beyond_the_bounds(measure):
         assert drawn.max() <= found.high + 1e-11
 
 
+@pytest.mark.parametrize("measure", ["Q", "Bpref", "NERR8@10", "nERR@10", "AP", "ERR", "nDCG", "G"])
+def test_thousands_of_documents_are_no_trouble(measure):
+    judged, baseline, run = larger(0, count=3000, depth=1500)
+    found = reach_of_one_query(parse_measure(measure), judged, baseline, run)
+    assert -1 <= found.low < found.high <= 1
+
+
 # Many runs.
 
 

@@ -10,16 +10,17 @@ from cranfield import JudgedRanks, Judgments, Policy, evaluate
 from cranfield.judge.documents import Documents
 from cranfield.read.source import open_source
 
+DEFAULT = Policy()
 QRELS = {"1": {"a": 1, "b": 0}, "2": {"c": 1}, "3": {"a": 1}}
 RANKINGS = {"1": ["x", "a", "y"], "2": ["z"], "9": ["a"]}
 ROWS = [(query, document, -float(at)) for query, ranking in RANKINGS.items() for at, document in enumerate(ranking)]
 TEXT = "".join(f"{query} Q0 {document} 1 {score} run\n" for query, document, score in ROWS)
 
 
-def codes(run, policy=Policy(), format=None, qrels=QRELS):  # noqa: B008
-    judgments = Judgments.read(qrels)
-    source = open_source(run, "run", format)
-    documents = Documents.of(run, source, format, judgments, policy)
+def codes(run, policy=DEFAULT):
+    judgments = Judgments.read(QRELS)
+    source = open_source(run, "run")
+    documents = Documents.of(run, source, None, judgments, policy)
     found = documents.codes(JudgedRanks.of(judgments, source, policy))
     return None if found is None else [each.tolist() for each in found]
 

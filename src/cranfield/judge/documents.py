@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cranfield.judge.first import each_ranking
 from cranfield.judge.judgments import Integers, Judgments
-from cranfield.judge.order import rankings_of
 from cranfield.judge.policy import Policy
 from cranfield.judge.ranks import JudgedRanks
 from cranfield.read.source import Rankings, Source, open_source
@@ -47,17 +45,18 @@ class Documents:
     def codes(self, judged: JudgedRanks) -> list[Integers] | None:
         """For each query a number for each document retrieved, best first: equal documents have equal numbers.
 
-        The number is Python's hash of the id: 64 bits, so that two ids of one query share it by chance in one of a
-        million million comparisons. None where the run is not the one that `judged` was made of any more.
+        The number is Python's hash of the id, of 64 bits: two of two thousand ids share one by chance less than once in
+        a million million times. None where the run is not the one that `judged` was made of any more.
         """
         if self._read_from is None:
             return None
+        from cranfield.judge.first import each_ranking
+        from cranfield.judge.order import rankings_of
+
         run, format, judgments, policy = self._read_from
         source = run if isinstance(run, Rankings) else open_source(run, "run", format)
         if isinstance(source, Rankings):
-            known = {
-                query: _hashes_of(ranking, query, judgments, policy) for query, ranking in _wanted(source, judgments)
-            }
+            known = {query: _hashes_of(ranking, query, policy) for query, ranking in _wanted(source, judgments)}
             slow = [query for query, hashes in known.items() if hashes is None]
             ordered = rankings_of(source, {query: judgments.by_query[query] for query in slow}, policy) if slow else {}
             found = {query: _hashes(ordered[query]) if each is None else each for query, each in known.items()}
@@ -75,7 +74,7 @@ def _hashes(documents: Sequence[str]) -> Integers:
     return np.fromiter(map(hash, documents), np.int64, len(documents))
 
 
-def _hashes_of(ranking: Any, query: str, judgments: Judgments, policy: Policy) -> Integers | None:
+def _hashes_of(ranking: Any, query: str, policy: Policy) -> Integers | None:
     """The hashes of a ranking in memory; None where it takes more than sorting by score to rank it."""
     if set(map(type, ranking)) - {str} or (policy.same_id == "drop" and query in ranking):
         return None

@@ -46,11 +46,13 @@ class Completions:
 
     def _few(self, pairs: Pairs, cells: int) -> Flags:
         unjudged = (np.minimum(pairs.first_rank, pairs.second_rank) < NOWHERE).sum(axis=1)
-        levels = len(self._grades)
-        kinds = np.array([self._kinds(int(beneath)) for beneath in np.unique(pairs.beneath)], dtype=np.float64)
-        count = np.power(float(levels), unjudged) * kinds[np.searchsorted(np.unique(pairs.beneath), pairs.beneath)]
+        # More than `most` documents have too many completions anyway; their number might be too large for a float.
+        most = int(np.log(cells + 1) / np.log(max(len(self._grades), 2))) + 1
+        count = np.power(float(len(self._grades)), np.minimum(unjudged, most))
+        known = {int(beneath): min(self._kinds(int(beneath)), cells + 1) for beneath in np.unique(pairs.beneath)}
+        kinds = np.array([known[beneath] for beneath in pairs.beneath.tolist()], dtype=np.float64)
         judged = np.diff(self._tables[0].judged_first)[pairs.query]
-        few: Flags = count * (2 * self._depth + judged + unjudged + pairs.beneath) <= cells
+        few: Flags = count * kinds * (2 * self._depth + judged + unjudged + pairs.beneath) <= cells
         return few
 
     def _kinds(self, beneath: int) -> int:
