@@ -261,7 +261,7 @@ class Comparison:
                 {
                     **asdict(each),
                     "changed": [change._asdict() for change in each.changed],
-                    "reach": each.reach._asdict() if each.reach else None,
+                    "reach": each.reach.to_dict() if each.reach else None,
                     **words,
                 }
                 for each, words in zip(self.differences, verdicts, strict=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -52,6 +53,10 @@ class Reach(NamedTuple):
         if difference == 0:
             return self.low < 0 or self.high > 0
         return self.low < 0 if difference > 0 else self.high > 0
+
+    def to_dict(self) -> dict[str, float | bool | None]:
+        """The reach as a plain dict, ready for JSON; None where an end has no limit."""
+        return {name: value if math.isfinite(value) else None for name, value in self._asdict().items()}
 
 
 class Reaches:
