@@ -1,8 +1,11 @@
 """What needs an optional library is not collected without it; a measure that a test registers goes with the test."""
 
+import os
 from importlib.util import find_spec
 
 import pytest
+
+os.environ["NUMBA_DISABLE_JIT"] = "1"  # compiling takes ranx a minute; it is asked as plain Python
 
 collect_ignore = []
 if not find_spec("torch"):

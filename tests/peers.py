@@ -47,8 +47,7 @@ def ir_measures_aggregate(name, qrels, run):
 
 
 def ranx_values(names, qrels, run):
-    """{name: {query: value}}. Compiling takes ranx a minute, so numba is told to let its functions be Python."""
-    pytest.importorskip("numba").config.DISABLE_JIT = True
+    """{name: {query: value}}."""
     library = pytest.importorskip("ranx")
     judged, ranked = library.Qrels(qrels), library.Run(run)
     with np.errstate(all="ignore"):  # as in its compiled form

@@ -227,6 +227,27 @@ def test_thousands_of_documents_are_no_trouble(measure):
     assert -1 <= found.low < found.high <= 1
 
 
+def test_documents_below_those_that_were_reordered_cancel():
+    """Only six of 1,500 documents move; by itself, each run could have nearly any AP."""
+    judged, baseline, _ = larger(0, count=3000, depth=1500)
+    run = [*baseline[5::-1], *baseline[6:]]
+    measure = parse_measure("AP")
+    found = reach_of_one_query(measure, judged, baseline, run)
+    drawn = completions.random_differences(measure, judged, baseline, run, (0, 1), 30, 0)
+    assert found.low - 1e-11 <= drawn.min() < drawn.max() <= found.high + 1e-11
+    assert found.high - found.low < 0.05
+
+
+def test_a_reach_without_limits_can_be_written():
+    judged, baseline, run = larger(0, count=3000, depth=1500)
+    found = compare(
+        {"1": judged, "2": judged}, {"a": dict.fromkeys("12", baseline), "b": dict.fromkeys("12", run)}, "YAAP"
+    )
+    assert found.differences[0].reach == (-np.inf, np.inf, False)
+    assert found.to_dict()["differences"][0]["reach"] == {"low": None, "high": None, "exact": False}
+    assert found.to_json()
+
+
 # Many runs.
 
 

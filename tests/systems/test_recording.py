@@ -142,6 +142,14 @@ record(open_system(search, name="s"), queries, sys.argv[1], 10, resume=True, job
 """
 
 
+def size(path):
+    """0 where there is no file, which a process may take away at any moment."""
+    try:
+        return os.path.getsize(path)
+    except FileNotFoundError:
+        return 0
+
+
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs kill -9")
 def test_killed_at_any_moment(tmp_path):
     out = tmp_path / "out.run"
@@ -149,10 +157,8 @@ def test_killed_at_any_moment(tmp_path):
     for delay in (0.02, 0.05, 0.08, 0.03, 0.0):
         process = subprocess.Popen([sys.executable, "-c", SLOW, out])
         deadline = time.monotonic() + 20
-        before = os.path.getsize(f"{out}.partial") if os.path.exists(f"{out}.partial") else 0
-        while time.monotonic() < deadline and process.poll() is None:
-            if os.path.exists(f"{out}.partial") and os.path.getsize(f"{out}.partial") > before:
-                break
+        before = size(f"{out}.partial")
+        while time.monotonic() < deadline and process.poll() is None and size(f"{out}.partial") <= before:
             time.sleep(0.002)
         time.sleep(delay)
         if process.poll() is None:

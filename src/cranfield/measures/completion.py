@@ -28,7 +28,7 @@ from cranfield.errors import InputError
 from cranfield.judge.judgments import Integers, Numbers
 from cranfield.judge.ranks import Flags, JudgedRanks
 from cranfield.measures.arithmetic import gains
-from cranfield.measures.filling import complete_table, filled_judgments, filled_rankings, joined
+from cranfield.measures.filling import complete_table, filled_judgments, filled_rankings, joined, matrix
 from cranfield.measures.parameters import GainMap
 from cranfield.measures.registry import REQUIRED, Measure
 
@@ -224,18 +224,14 @@ def _completions(
     beneaths, kinds = _beneath(measure, beneath, grades)
     if rankings * kinds * (depth + len(query.judged) + holes + beneath) > cells:
         return None
-    tried = _matrix(_orders(grades, holes, orderly), rankings, holes)
+    tried = matrix(_orders(grades, holes, orderly), rankings, holes)
     filled = np.tile(top, (rankings, 1))
     filled[:, unjudged] = tried
-    hidden = _matrix(beneaths, kinds, beneath)
+    hidden = matrix(beneaths, kinds, beneath)
     every = np.repeat(np.arange(rankings), kinds)  # each ranking with each way to judge what lies beneath
     judged = np.hstack([np.tile(query.judged, (len(every), 1)), tried[every], np.tile(hidden, (rankings, 1))])
     # Judged documents below the cutoff are not rows of this table: no measure with a cutoff looks at them there.
     return complete_table(filled[every], judged, query.retrieved, query.lengths)
-
-
-def _matrix(rows: Iterable[tuple[float, ...]], count: int, width: int) -> Numbers:
-    return np.fromiter(chain.from_iterable(rows), np.float64, count * width).reshape(count, width)
 
 
 def _orders(grades: Sequence[float], holes: int, orderly: bool) -> Iterator[tuple[float, ...]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -34,6 +34,11 @@ def complete_table(grades: Numbers, judged: Numbers, retrieved: int, lengths: Nu
         judged_row=np.arange(judged.size),
         lengths=None if lengths is None else (lengths,) * count,
     )
+
+
+def matrix(rows: Iterable[tuple[float, ...]], count: int, width: int) -> Numbers:
+    """Rows of numbers as an array, which may have no row or no column."""
+    return np.fromiter(chain.from_iterable(rows), np.float64, count * width).reshape(count, width)
 
 
 def joined(tables: Sequence[JudgedRanks]) -> JudgedRanks:

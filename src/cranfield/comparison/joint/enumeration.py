@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, combinations_with_replacement, pairwise, product
+from itertools import combinations_with_replacement, pairwise, product
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from cranfield.judge.judgments import Integers, Numbers
 from cranfield.judge.ranks import Flags, JudgedRanks
 from cranfield.measures import Measure
 from cranfield.measures.completion import AT_ONCE, Scale, looks_at_judgments
-from cranfield.measures.filling import complete_table, joined
+from cranfield.measures.filling import complete_table, joined, matrix
 
 WORTH_IT = 64  # documents of completions: with fewer for each row, it is not worth looking
 
@@ -68,8 +68,8 @@ class Completions:
         hidden: Iterable[tuple[float, ...]] = [(self._grades[-1],) * beneath]
         if self._judgments_matter:
             hidden = combinations_with_replacement(self._grades, beneath)
-        tried = np.repeat(_matrix(product(self._grades, repeat=count), levels**count, count), kinds, axis=0)
-        deeper = np.tile(_matrix(hidden, kinds, beneath), (levels**count, 1))
+        tried = np.repeat(matrix(product(self._grades, repeat=count), levels**count, count), kinds, axis=0)
+        deeper = np.tile(matrix(hidden, kinds, beneath), (levels**count, 1))
         query = int(pairs.query[row])
         sides = []
         for run, rank in zip((pairs.first[row], pairs.second[row]), ranks, strict=True):
@@ -96,10 +96,6 @@ class Completions:
         pieces = np.split(difference, np.cumsum([len(table) for table in first])[:-1])
         for row, values in zip(rows, pieces, strict=True):
             low[row], high[row], exact[row] = values.min(), values.max(), True
-
-
-def _matrix(rows: Iterable[tuple[float, ...]], count: int, width: int) -> Numbers:
-    return np.fromiter(chain.from_iterable(rows), np.float64, count * width).reshape(count, width)
 
 
 class Others(Method):
