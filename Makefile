@@ -20,7 +20,7 @@ check: .venv/.developing
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(MAKE) --silent pages PAGES=.venv/pages
-	for page in .venv/pages/*.md; do diff docs/$$(basename $$page) $$page || exit 1; done || (echo "a page in docs is stale: make pages"; exit 1)
+	(cd .venv/pages && find . -name '*.md') | while read page; do diff docs/$$page .venv/pages/$$page || exit 1; done || (echo "a page in docs is stale: make pages"; exit 1)
 
 # The native part with sanitizers in it against its twin, on random and damaged input.
 INPUTS ?= 1000000
@@ -56,6 +56,7 @@ pages: .venv/.developing
 	$(BIN)/python docs/site/commands.py $(PAGES)/command-line.md
 	$(BIN)/python docs/site/api.py $(PAGES)/api.md
 	$(BIN)/python docs/site/benchmarks.py $(PAGES)/benchmarks.md
+	$(BIN)/python docs/site/tables.py $(PAGES)
 
 # The figures of docs/learn.
 figures: .venv/.developing

@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 
 import cranfield
 from cranfield import InputError, OutputError, convert_file
-from cranfield.write.formats import FORMATS
+from cranfield.read.formats import writable
 
 from .generated import collections
 
 MEASURES = "AP RR nDCG@10 P@2 R@3 Judged@3 NumRet NumRel"
+FORMATS = writable()
 KEPT = [format for format in FORMATS if format != "msmarco"]
 RUN = b"1 Q0 a 1 2.50 mine\n1 Q0 b 2 2.5 mine\n2 Q0 a 1 1e-3 mine\n"
 QRELS = b"1 0 a 2\n1 0 b 0.5\n2 0 a -1\n"
@@ -252,7 +253,7 @@ def test_an_interruption_leaves_nothing(tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     source = write(tmp_path / "good.run", RUN)
-    monkeypatch.setattr("cranfield.conversion.writer_of", interrupted)
+    monkeypatch.setattr("cranfield.read.formats.csv.Csv.writer", interrupted)
     with pytest.raises(KeyboardInterrupt):
         convert_file(source, tmp_path / "out.csv")
     assert os.listdir(tmp_path) == ["good.run"]

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 
 from cranfield.errors import InputError, OutputError
 from cranfield.judge.together import Scattered, together
+from cranfield.read.formats import FORMATS, fitting_roles, format_to_write, open_records, writable
+from cranfield.read.formats.format import Format, Plan
+from cranfield.read.ids import check_name, name_from
 from cranfield.read.names import Role
-from cranfield.read.records import RecordFile, Records, fitting_roles, open_records
+from cranfield.read.records import RecordFile, Records
 from cranfield.read.streams import Stream
-from cranfield.write.formats import FORMATS, Plan, format_of, writer_of
-from cranfield.write.ids import check_name, name_from
-from cranfield.write.target import STANDARD_OUTPUT, Target, open_target
+from cranfield.read.target import STANDARD_OUTPUT, Target, open_target
 
 NO_GROUP = {"0", "Q0"}  # what the second column says where it says nothing
 
@@ -51,7 +52,7 @@ def convert_file(
     """Write judgments or a run in another format; the values of all measures stay the same.
 
     source, target: paths, or "-" for standard input and output; the target is compressed by its extension.
-    format, target_format: trec, msmarco, csv, tsv, beir, json, jsonl or parquet, where the file's name does not say it.
+    format, target_format: names of formats, such as trec or csv, where the file's name does not say it.
     role: "qrels" or "run", where the file does not say it.
     name: of the run, for trec.
     force: replace a target that exists.
@@ -64,23 +65,28 @@ def convert_file(
     'jsonl'
     """
     out = os.fspath(target)
-    if target_format not in (None, *FORMATS):
-        raise OutputError(out, f"there is no format '{target_format}'.", hint=f"formats are {', '.join(FORMATS)}")
-    chosen = target_format or format_of(out)
+    if target_format not in (None, *writable()):
+        raise OutputError(out, f"there is no format '{target_format}'.", hint=f"formats are {', '.join(writable())}")
+    chosen = FORMATS[target_format] if target_format else format_to_write(out)
     stream = Stream(source)
-    if "beir" in (format, chosen) and role is None:
-        role = "qrels"
-    role = role or _role_of(stream, "tsv" if format == "beir" else format, out)
-    if chosen == "beir" and role == "run":
-        raise OutputError(out, "beir is a format of judgments.", hint="write the run as tsv")
-    if name is not None and (role != "run" or chosen != "trec"):
-        raise OutputError(out, "only runs in the format trec have a name.", hint="leave --tag out")
+    role = role or _only_role(format, chosen) or _role_of(stream, format, out)
+    if role not in chosen.writes:
+        raise OutputError(out, f"{chosen.name} is a format of judgments.", hint="write the run as tsv")
+    if name is not None and not (role == "run" and chosen.keeps_name):
+        named = ", ".join(each.name for each in FORMATS.values() if each.keeps_name)
+        raise OutputError(out, f"only runs in the format {named} have a name.", hint="leave --tag out")
     if name is not None:
         check_name(name, out)
-    file = open_records(stream, role, "tsv" if format == "beir" else format)
+    file = open_records(stream, role, format)
     with open_target(out, force=force) as place:
         rows, notes = _convert(file, _plan(file, chosen, name), place)
-    return Conversion(stream.name, "standard output" if out == STANDARD_OUTPUT else out, role, chosen, rows, notes)
+    return Conversion(stream.name, "standard output" if out == STANDARD_OUTPUT else out, role, chosen.name, rows, notes)
+
+
+def _only_role(source: str | None, target: Format) -> Role | None:
+    """The role that a format has, if it has only one."""
+    roles = (FORMATS[source].reads if source in FORMATS else (), target.writes)
+    return next((possible[0] for possible in roles if len(possible) == 1), None)
 
 
 def _role_of(stream: Stream, format: str | None, target: str) -> Role:
@@ -90,8 +96,6 @@ def _role_of(stream: Stream, format: str | None, target: str) -> Role:
     if len(fitting) == 1:
         return fitting[0]
     if not fitting:
-        if format == "msmarco":
-            return "run"
         reason = reasons["run"]
         assert reason is not None
         raise reason
@@ -109,9 +113,9 @@ def _role_of(stream: Stream, format: str | None, target: str) -> Role:
     )
 
 
-def _plan(file: RecordFile, format: str, name: str | None) -> Plan:
+def _plan(file: RecordFile, format: Format, name: str | None) -> Plan:
     if file.role == "run":
-        needed = format == "trec" and (file.layout is None or file.layout.name < 0)
+        needed = format.keeps_name and (file.layout is None or file.layout.name < 0)
         invented = name_from(os.path.basename(file.name).partition(".")[0]) if needed else None
         return Plan(file.name, "run", format, ranks=file.ranks, name=name or invented)
     # Judgments are few: they are read once more to know which columns and which type they need.
@@ -119,7 +123,7 @@ def _plan(file: RecordFile, format: str, name: str | None) -> Plan:
     for records in file.batches(_refuse):
         groups = groups or not NO_GROUP.issuperset(records.group or ())
         whole = whole and bool((records.value % 1 == 0).all() and (abs(records.value) < 2**53).all())
-    return Plan(file.name, "qrels", format, groups=groups and format not in ("json", "beir"), whole=whole)
+    return Plan(file.name, "qrels", format, groups=groups and format.keeps_groups, whole=whole)
 
 
 def _refuse(error: InputError) -> None:
@@ -128,7 +132,7 @@ def _refuse(error: InputError) -> None:
 
 def _convert(file: RecordFile, plan: Plan, target: Target) -> tuple[int, tuple[str, ...]]:
     counted = file.layout is not None and file.layout.counted
-    if not (plan.by_query or counted):
+    if not (plan.format.by_query(plan.role) or counted):
         return _write(file, file.batches(_refuse), plan, target)
     try:
         return _write(file, _checked(together(file, _refuse), file, counted), plan, target)
@@ -150,7 +154,7 @@ def _write(file: RecordFile, batches: Iterable[Records], plan: Plan, target: Tar
     names: set[str] = set()
     ranked = False
     with target.opened() as out:
-        writer = writer_of(plan, out)
+        writer = plan.format.writer(plan, out)
         for records in batches:
             if records.query:
                 rows += len(records.query)
@@ -166,19 +170,20 @@ def _write(file: RecordFile, batches: Iterable[Records], plan: Plan, target: Tar
 
 
 def _lost(file: RecordFile, plan: Plan, names: set[str], ranked: bool, grouped: bool) -> Iterator[str]:
-    if plan.role == "run" and plan.format == "msmarco" and not plan.ranks:
-        yield "the scores are not kept: msmarco has only ranks; equal scores are now in the order of their ids."
-    if plan.ranks and plan.format in ("trec", "json"):
+    format = plan.format
+    if plan.role == "run" and not format.keeps_scores and not plan.ranks:
+        yield f"the scores are not kept: {format.name} has only ranks; equal scores are now in the order of their ids."
+    if plan.ranks and not format.keeps_ranks_alone:
         yield "there are ranks and no scores; the scores written are minus the rank."
-    if names and plan.format != "trec":
+    if names and not format.keeps_name:
         shown = ", ".join(f"'{name}'" for name in sorted(names)[:3]) + (", …" if len(names) > 3 else "")
         yield f"the name of the run is not kept: {shown}."
     if plan.name and names - {plan.name}:
         yield f"the run is now called '{plan.name}'."
-    if ranked and plan.format not in ("trec", "msmarco"):
+    if ranked and not format.keeps_ranks:
         yield "the column of ranks is not kept; ranks follow from the scores."
-    if grouped and not plan.groups and plan.format in ("json", "beir"):
-        yield f"the second column, of subtopics or judges, is not kept: {plan.format} has no place for it."
+    if grouped and not format.keeps_groups:
+        yield f"the second column, of subtopics or judges, is not kept: {format.name} has no place for it."
     if file.empty_queries:
         yield f"queries without documents are not kept: {file.empty_queries:,}."
     if file.left_out:

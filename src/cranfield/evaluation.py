@@ -15,7 +15,9 @@ from cranfield.judge.policy import Policy
 from cranfield.judge.ranks import JudgedRanks, scan_source
 from cranfield.measures import Measure, parse_measure, parse_measures
 from cranfield.overlap import RunIds, SourceIds, check_overlap
-from cranfield.read.source import Lazy, Source, is_lazy, open_source
+from cranfield.read.formats import without_extensions
+from cranfield.read.shapes import Source
+from cranfield.read.source import Lazy, is_lazy, open_source
 from cranfield.result import Evaluation, Evaluations
 
 if TYPE_CHECKING:
@@ -283,19 +285,11 @@ def run_name(source: str) -> str:
     """The name of a run: its file without folder and extensions."""
     # Bytes that are not UTF-8 are written out: a name goes into files, pages and pictures, which cannot hold them.
     name = os.path.basename(source).removeprefix("builtin:").encode(errors="backslashreplace").decode()
-    for _ in range(2):
-        stem, extension = os.path.splitext(name)
-        if stem and extension.lower() in _RUN_EXTENSIONS:
-            name = stem
-    return name
+    return without_extensions(name)
 
 
 _LENGTHS = "lengths need all documents of every ranking, which stay in the engine."
 _EAGER = "collect the run, or leave the engine out, to evaluate it in memory"
-_RUN_EXTENSIONS = {
-    *(".gz", ".bz2", ".xz", ".zst", ".run", ".trec", ".res", ".txt", ".csv", ".tsv"),
-    *(".json", ".jsonl", ".ndjson", ".parquet", ".parq", ".pq"),
-}
 
 
 def refuse_missing(judged: JudgedRanks, policy: Policy, source: str) -> None:

@@ -15,7 +15,7 @@ from cranfield.judge.policy import Policy
 from cranfield.judge.ranks import JudgedRanks
 from cranfield.judge.scan import Scanned
 from cranfield.read.mappings import id_text
-from cranfield.read.source import Rankings, Source, Table, Text
+from cranfield.read.shapes import Rankings, Source, Table, Text
 from cranfield.read.text import blocks
 
 SHOWN = 3  # ids of each side in an error

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from cranfield.errors import InputError, OutputError
-from cranfield.read.mappings import parse_json
+from cranfield.read.formats.json import parse_json
 from cranfield.read.streams import Stream
-from cranfield.write.target import write_text
+from cranfield.read.target import write_text
 
 FORMAT = "cranfield evaluation"
 EDITION = 1

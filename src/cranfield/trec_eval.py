@@ -12,7 +12,8 @@ from cranfield.judge.judgments import Judgments, refuse_fractions
 from cranfield.judge.policy import Policy
 from cranfield.judge.preferences import PreferenceRanks
 from cranfield.judge.ranks import JudgedRanks
-from cranfield.read.source import Text, open_source
+from cranfield.read.shapes import Text
+from cranfield.read.source import open_source
 from cranfield.read.streams import Stream
 from cranfield.read.text import last_fields
 

@@ -7,7 +7,7 @@ import numpy as np
 from cranfield.comparison.significance.tukey import _in_numpy
 from cranfield.judge.native import native
 from cranfield.judge.scan import native_layout
-from cranfield.read.layouts import TREC_RUN
+from cranfield.read.formats.trec import TREC_RUN
 from tests.fuzz.mutations import lines
 from tests.fuzz.texts import COMPARED, REFUSED, any_judgments, exact, index_of
 

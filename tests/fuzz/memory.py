@@ -10,7 +10,8 @@ from cranfield import CranfieldError, Judgments, Policy
 from cranfield.judge.memory import scan_rankings, scan_table
 from cranfield.judge.native import native
 from cranfield.read.frames import Frame, Ids
-from cranfield.read.source import Rankings, Source, Table, open_source
+from cranfield.read.shapes import Rankings, Source, Table
+from cranfield.read.source import open_source
 from tests.fuzz.mutations import DOCUMENTS, QUERIES
 from tests.fuzz.texts import COMPARED, REFUSED, any_judgments, any_policy, exact
 from tests.generated import scan_with

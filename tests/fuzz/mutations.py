@@ -4,7 +4,9 @@ import math
 import random
 from typing import NamedTuple
 
-from cranfield.read.layouts import MSMARCO_RUN, TREC_QRELS, TREC_RUN, Layout
+from cranfield.read.formats.msmarco import MSMARCO_RUN
+from cranfield.read.formats.trec import TREC_QRELS, TREC_RUN
+from cranfield.read.layout import Layout
 
 SIGNS = b'\n\r\t "#,;{}[]:\x00\xff\xc3e-_.0123456789'
 

@@ -12,8 +12,8 @@ from cranfield import InputError, Judgments, Policy
 from cranfield.judge.memory import scan_rankings
 from cranfield.judge.native import native
 from cranfield.judge.scan import native_layout
-from cranfield.read.layouts import TREC_RUN
-from cranfield.read.source import Rankings
+from cranfield.read.formats.trec import TREC_RUN
+from cranfield.read.shapes import Rankings
 from tests.generated import scan_with
 
 pytestmark = pytest.mark.skipif(native is None, reason="the native scan is not built")

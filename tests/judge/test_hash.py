@@ -8,7 +8,7 @@ import pytest
 from cranfield import Judgments
 from cranfield.judge.native import native
 from cranfield.judge.scan import native_layout
-from cranfield.read.layouts import TREC_RUN
+from cranfield.read.formats.trec import TREC_RUN
 
 pytestmark = pytest.mark.skipif(native is None, reason="the native scan is not built")
 

@@ -11,7 +11,7 @@ import cranfield
 from cranfield import InputError, JudgedRanks, Judgments, Policy
 from cranfield.judge.native import native
 from cranfield.judge.scan import native_layout, scan_text
-from cranfield.read.layouts import TREC_RUN
+from cranfield.read.formats.trec import TREC_RUN
 from cranfield.read.source import open_source
 from tests import generated, oracle
 from tests.generated import file, plain, scan_with, trec_qrels, trec_run

@@ -16,7 +16,7 @@ import cranfield
 from cranfield import InputError
 from cranfield.judge.native import native
 from cranfield.read.compression import COMPRESSED_CHUNK, CONTENT_CHUNK, decompressed
-from cranfield.read.layouts import TREC_RUN
+from cranfield.read.formats.trec import TREC_RUN
 from cranfield.read.streams import LONGEST_LINE, Stream
 from cranfield.read.text import blocks, cut, last_fields
 from tests.generated import scan_with
@@ -73,11 +73,11 @@ def peak(path, script):
 
 
 READ_ALL = """
-from cranfield.read.formats import detect
+from cranfield.read.formats import recognise
 from cranfield.read.streams import Stream
 from cranfield.read.text import blocks, last_fields
 stream = Stream(sys.argv[1])
-layout = detect(stream, "run", None)
+layout = recognise(stream, "run").open(stream, "run", named=False).layout
 found = b"".join(bytes(block.data).strip() for block in blocks(stream, layout))
 last = last_fields(stream, layout)
 print("good" if found == b"q Q0 d 1 2 tq Q0 e 2 1 t" and last[2] == b"e" else found[:100])
@@ -225,7 +225,7 @@ def test_long_lines_are_read(size):
 
 def test_long_rows_do_not_take_longer_and_longer(monkeypatch):
     """Lines of JSON are put together once, however many chunks they come in."""
-    monkeypatch.setattr("cranfield.read.mappings.CHUNK", 1 << 10)
+    monkeypatch.setattr("cranfield.read.formats.json_lines.CHUNK", 1 << 10)
     monkeypatch.setattr("cranfield.read.streams.CHUNK", 1 << 10)
     row = json.dumps({"query_id": "q", "doc_id": "d", "score": 1, "text": "x" * 10_000_000}).encode()
     assert cranfield.evaluate({"q": {"d": 1}}, io.BytesIO(row), "RR")["RR"] == 1.0

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 import cranfield
 from cranfield import CranfieldError
 from cranfield.judge.native import native
-from cranfield.read.formats import FORMATS
+from cranfield.read.formats import readable
 from tests.fuzz.mutations import mutated
 from tests.generated import scan_with
 
+FORMATS = readable(["run"])
 RUN = [("q1", "d1", 2.5), ("q1", "d2", 1.5), ("q2", "d3", 0.5)]
 SEEDS = {
     "trec": "".join(f"{q} Q0 {d} 1 {s} t\n" for q, d, s in RUN).encode(),

@@ -18,7 +18,7 @@ from cranfield.checking.retrieved import RunCheck, RunFacts
 from cranfield.errors import InputError
 from cranfield.judge.judgments import Judgments
 from cranfield.judge.together import Scattered
-from cranfield.read.records import open_records
+from cranfield.read.formats import open_records
 from cranfield.read.streams import Stream
 
 __all__ = ["KINDS", "CheckReport", "JudgmentFacts", "More", "Problem", "RunFacts", "Spread", "check_files"]

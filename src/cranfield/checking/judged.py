@@ -11,7 +11,8 @@ import numpy as np
 from cranfield.checking.problems import Problems
 from cranfield.judge.judgments import twice
 from cranfield.judge.together import together
-from cranfield.read.records import RecordFile, Records, number_text
+from cranfield.read.numbers import number_text
+from cranfield.read.records import RecordFile, Records
 
 HINT = "keep one line for each query and document"
 

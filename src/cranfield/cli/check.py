@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from cranfield.cli import output
+from cranfield.cli.options import RUN_FORMAT
 
 
 @click.command("check")
@@ -12,7 +13,7 @@ from cranfield.cli import output
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @click.option("--strict", is_flag=True, help="Warnings fail the check, too.")
 @click.option("--format", "shown", type=click.Choice(["text", "json"]), default="text", help="How to print it.")
-@click.option("--run-format", help="trec, msmarco, csv, tsv, json, jsonl or parquet, if it cannot be told.")
+@RUN_FORMAT
 @click.option("--qrels-format", help="The same for the judgments.")
 def command(
     qrels: str, runs: tuple[str, ...], strict: bool, shown: str, run_format: str | None, qrels_format: str | None

@@ -7,15 +7,16 @@ from typing import Literal
 import click
 
 from cranfield.cli import output
-
-FORMATS = click.Choice(["trec", "msmarco", "csv", "tsv", "beir", "json", "jsonl", "parquet"])
+from cranfield.read.formats import readable, writable
 
 
 @click.command("convert")
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
-@click.option("--from", "format", type=FORMATS, help="The format of IN, if it cannot be told.")
-@click.option("--to", "target_format", type=FORMATS, help="The format of OUT; else its extension says it.")
+@click.option("--from", "format", type=click.Choice(readable()), help="The format of IN, if it cannot be detected.")
+@click.option(
+    "--to", "target_format", type=click.Choice(writable()), help="The format of OUT; else its extension says it."
+)
 @click.option("--as", "role", type=click.Choice(["qrels", "run"]), help="What IN holds, if it cannot be told.")
 @click.option("--tag", "name", metavar="NAME", help="The name of the run, for trec.")
 @click.option("--force", is_flag=True, help="Replace OUT if it exists.")

@@ -135,8 +135,8 @@ def _read_config(path: Path) -> dict[str, Any]:
 
 
 def _write_files() -> None:
+    from cranfield.read.target import make_folder, write_text
     from cranfield.show.gate import CONFIG, CONFIG_NAME, JOB, JOB_NAME
-    from cranfield.write.target import make_folder, write_text
 
     files = {Path(CONFIG_NAME): CONFIG, Path(JOB_NAME): JOB}
     for path in files:

@@ -9,8 +9,12 @@ from typing import Any
 import click
 
 from cranfield.errors import InputError
+from cranfield.read.formats import readable
 
-FORMATS = "trec, msmarco, csv, tsv, json, jsonl or parquet"
+*_MOST, _LAST = readable(["run"])
+RUN_FORMAT = click.option(
+    "--run-format", metavar="FORMAT", help=f"{', '.join(_MOST)} or {_LAST}, if it cannot be detected."
+)
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -68,7 +72,7 @@ id_check = click.option(
 )
 
 formats = _all(
-    click.option("--run-format", metavar="FORMAT", help=f"{FORMATS}, if it cannot be told."),
+    RUN_FORMAT,
     click.option("--qrels-format", metavar="FORMAT", help="The same for the judgments, or prefs."),
 )
 
@@ -171,7 +175,7 @@ def in_engine(runs: Sequence[str], engine: str, format: str | None, spark_master
 
 
 def _tag(run: Any) -> str:
-    from cranfield.read.layouts import TREC_RUN
+    from cranfield.read.formats.trec import TREC_RUN
     from cranfield.read.text import last_fields
 
     fields = last_fields(run, TREC_RUN)

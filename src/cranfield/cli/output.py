@@ -43,7 +43,7 @@ def write(lines: Iterable[str], file: str | None = None, *, data: bool = False) 
             else:
                 sys.stdout.write(line + "\n")
         return
-    from cranfield.write.target import write_text
+    from cranfield.read.target import write_text
 
     write_text(file, (line + "\n" for line in lines), force=True)
 

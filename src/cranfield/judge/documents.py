@@ -10,7 +10,8 @@ import numpy as np
 from cranfield.judge.judgments import Integers, Judgments
 from cranfield.judge.policy import Policy
 from cranfield.judge.ranks import JudgedRanks
-from cranfield.read.source import Rankings, Source, open_source
+from cranfield.read.shapes import Rankings, Source
+from cranfield.read.source import open_source
 
 EVERYTHING = 1 << 62  # deeper than any ranking
 

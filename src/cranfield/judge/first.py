@@ -16,7 +16,7 @@ from cranfield.judge.native import CORES, native
 from cranfield.judge.order import ordered, rankings_of
 from cranfield.judge.parallel import in_parallel
 from cranfield.judge.policy import Policy
-from cranfield.read.source import Source, Text
+from cranfield.read.shapes import Source, Text
 from cranfield.read.text import BadLine, Block, blocks
 
 Grades = Mapping[str, Mapping[str, float]]

@@ -11,9 +11,9 @@ import numpy as np
 
 from cranfield.errors import DuplicateError, InputError
 from cranfield.judge.judgments import Integers, Judgments, Numbers, graded, twice
-from cranfield.read.grouped import Rows, open_grouped
+from cranfield.read.grouped import open_grouped
 from cranfield.read.mappings import id_text
-from cranfield.read.source import Rankings, Text
+from cranfield.read.shapes import Rankings, Rows, Text
 from cranfield.read.text import BadLine, blocks, decoded
 
 # {query: {(group, subgroup): {document: grade}}}

@@ -14,9 +14,11 @@ import numpy.typing as npt
 
 from cranfield.errors import DuplicateError, InputError
 from cranfield.judge.native import native
-from cranfield.read.layouts import PREFERENCES, TREC_QRELS
+from cranfield.read.formats.prefs import PREFERENCES
+from cranfield.read.formats.trec import TREC_QRELS
 from cranfield.read.mappings import Pairs, finite, id_text
-from cranfield.read.source import Rankings, Table, Text, open_source
+from cranfield.read.shapes import Rankings, Table, Text
+from cranfield.read.source import open_source
 from cranfield.read.text import BadLine, blocks, decoded
 
 Integers = npt.NDArray[np.int64]

@@ -16,7 +16,7 @@ from cranfield.judge.native import CORES, native
 from cranfield.judge.policy import Policy
 from cranfield.judge.scan import Scanned
 from cranfield.read.mappings import Pairs, finite, id_text
-from cranfield.read.source import Rankings, Table
+from cranfield.read.shapes import Rankings, Table
 
 
 def scan_table(source: Table, judgments: Judgments, policy: Policy) -> Scanned:

@@ -15,7 +15,7 @@ from cranfield.judge.policy import Policy
 from cranfield.judge.ranks import JudgedRanks
 from cranfield.read.mappings import Pairs, finite, id_text
 from cranfield.read.pairs import read_numbers
-from cranfield.read.source import Rankings, Source, Table, Text
+from cranfield.read.shapes import Rankings, Source, Table, Text
 from cranfield.read.text import BadLine, blocks
 
 ScoredPairs = list[tuple[str, float]]

@@ -18,7 +18,7 @@ from cranfield.judge.policy import Policy
 from cranfield.judge.scan import Scanned, scan_text
 from cranfield.judge.ties import ranks_by_grade
 from cranfield.read.mappings import finite
-from cranfield.read.source import Rankings, Source, Table, Text
+from cranfield.read.shapes import Rankings, Source, Table, Text
 
 Flags = npt.NDArray[np.bool_]
 

@@ -14,8 +14,8 @@ from cranfield.judge.judgments import Integers, Judgments
 from cranfield.judge.native import CORES, native
 from cranfield.judge.parallel import in_parallel
 from cranfield.judge.policy import Policy
-from cranfield.read.layouts import Layout
-from cranfield.read.source import Text
+from cranfield.read.layout import Layout
+from cranfield.read.shapes import Text
 from cranfield.read.text import BadLine, Block, blocks, header_lines, partition
 
 BLOCK = 1 << 20 if native else 1 << 18  # what fits the cache with all that is made of it

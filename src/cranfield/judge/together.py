@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from cranfield.judge.scan import regrouped
-from cranfield.read.records import Bad, RecordFile, Records, block_records, joined
-from cranfield.read.source import Text
+from cranfield.read.line_records import block_records
+from cranfield.read.records import Bad, RecordFile, Records, joined
+from cranfield.read.shapes import Text
 
 
 class Scattered(Exception):

@@ -1,4 +1,4 @@
-"""Columns in memory: frames of any library, Arrow data, Parquet files."""
+"""Columns in memory: frames of any library, and Arrow data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import numpy.typing as npt
 from cranfield.errors import CranfieldError, InputError, need
 from cranfield.read.mappings import id_text
 from cranfield.read.names import Role, find_columns, wanted
-from cranfield.read.streams import Stream
 
 
 class Ids(NamedTuple):
@@ -47,7 +46,7 @@ def is_frame(thing: Any) -> bool:
 
 def from_frame(frame: Any, role: Role, source: str) -> Frame:
     """Take the three columns out of a pandas, polars, pyarrow or other frame."""
-    return _frame(_columns(frame, source), role, source)
+    return frame_of(_columns(frame, source), role, source)
 
 
 def frame_rows(frame: Any, source: str) -> Iterator[dict[str, Any]]:
@@ -75,44 +74,8 @@ def _columns(frame: Any, source: str) -> dict[str, Any]:
     return columns
 
 
-def from_parquet(stream: Stream, role: Role) -> Frame:
-    """Read the three columns of a Parquet file."""
-    table = parquet_table(stream, role)
-    return _frame({name: table.column(name) for name in table.column_names}, role, stream.name)
-
-
-def parquet_names(stream: Stream) -> list[str]:
-    """The columns of a Parquet file."""
-    return list(_parquet_file(stream).schema_arrow.names)
-
-
-def parquet_table(stream: Stream, role: Role, *, grouped: bool = False) -> Any:
-    """The columns of a Parquet file that are needed: query, document, value, and with `grouped` those of groups."""
-    try:
-        file = _parquet_file(stream)
-        names = file.schema_arrow.names
-        found = find_columns(names, role)
-        if found is None:
-            raise InputError(stream.name, f"its columns are {', '.join(names)}.", hint=wanted(role))
-        places = (found.query, found.document, found.value, *(found.groups if grouped else ()))
-        return file.read(columns=[names[place] for place in places])
-    except CranfieldError:
-        raise
-    except Exception as error:  # ArrowInvalid, OSError, and others for damaged files
-        raise InputError(stream.name, f"this Parquet file cannot be read ({error}).") from error
-
-
-def _parquet_file(stream: Stream) -> Any:
-    arrow = need("pyarrow", extra="frames", purpose="reading Parquet")
-    parquet = need("pyarrow.parquet", extra="frames", purpose="reading Parquet")
-    data = stream.content()
-    try:
-        return parquet.ParquetFile(arrow.BufferReader(data))
-    except Exception as error:  # ArrowInvalid, OSError, and others for damaged files
-        raise InputError(stream.name, f"this Parquet file cannot be read ({error}).") from error
-
-
-def _frame(columns: dict[str, Any], role: Role, source: str) -> Frame:
+def frame_of(columns: dict[str, Any], role: Role, source: str) -> Frame:
+    """The three columns among those of a table."""
     names = list(columns)
     found = find_columns([str(name) for name in names], role)
     if found is None:

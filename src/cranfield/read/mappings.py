@@ -1,17 +1,12 @@
-"""Documents by query from Python objects: mappings, ranked lists, rows, JSON and JSON lines."""
+"""Documents by query from Python objects: mappings, ranked lists, rows."""
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from typing import Any, NamedTuple
 
 from cranfield.errors import InputError
 from cranfield.read.names import Role, find_columns, wanted
-from cranfield.read.streams import CHUNK, Stream, end_of_lines, mark_length
-from cranfield.read.text import FULL_LINE, numbered_lines
 
 Ranking = Mapping[Any, Any] | Sequence[Any]
 
@@ -144,94 +139,3 @@ def finite(value: object, source: str, what: str) -> float:
     if not math.isfinite(number):
         raise InputError(source, f"{what}: {value!r:.60} is not a finite number.")
     return number
-
-
-def from_json(stream: Stream, role: Role) -> Mapping[Any, Any]:
-    """A JSON file: an object of objects, an object of ranked lists, or an array of rows."""
-    data = read_json(stream)
-    return from_rows(data, role, stream.name) if isinstance(data, list) else data
-
-
-def from_json_lines(stream: Stream, role: Role) -> Mapping[Any, Any]:
-    """A file with one JSON object, a row, on every line."""
-    return from_rows(json_lines(stream), role, stream.name, lines=True)
-
-
-def read_json(stream: Stream) -> dict[Any, Any] | list[Any]:
-    """The content of a JSON file: an object or an array."""
-    text = stream.content()
-    data: dict[Any, Any] | list[Any] | Any = parse_json(text, stream.name)
-    if not isinstance(data, dict | list):
-        raise InputError(stream.name, "this JSON is neither an object nor an array.", hint=_JSON_HINT)
-    if isinstance(data, dict) and has_halves(text):
-        for query, ranking in data.items():
-            for name in (query, *(ranking if isinstance(ranking, dict | list) else ())):
-                if isinstance(name, str):
-                    id_text(name, stream.name, f"query '{query}'")
-    return data
-
-
-def has_halves(text: bytes | bytearray) -> bool:
-    """Whether JSON may escape half of a character, the one way in which text can hold what has no bytes."""
-    return re.search(rb"\\u[dD][89a-fA-F]", text) is not None
-
-
-def json_lines(stream: Stream) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of a file with one on every line, each with its line's number."""
-    for lines in full_lines(stream):
-        for number, line in lines:
-            yield number, json_row(line, number, stream.name)
-
-
-def full_lines(stream: Stream) -> Iterator[list[tuple[int, bytes]]]:
-    """The lines that are not blank, each with its number, in pieces of about a chunk."""
-    first = 1
-    for offset, piece in stream.pieces(CHUNK, end_of_lines):
-        data = bytes(piece[0 if offset else mark_length(piece) :])
-        yield [(first + number, line) for number, line in numbered_lines(data, FULL_LINE)]
-        first += data.count(b"\n")
-
-
-def json_row(line: bytes, number: int, name: str) -> dict[str, Any]:
-    """The object on a line."""
-    row = parse_json(line, name, line=number)
-    if not isinstance(row, dict):
-        raise InputError(name, "this line is not a JSON object.", line=number)
-    return row
-
-
-_JSON_HINT = 'judgments are {"query": {"document": grade}}; a run is {"query": {"document": score}}'
-
-
-class _Twice(Exception):
-    """A key that stands twice in one object."""
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        raise _Twice(next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1))
-    return members
-
-
-@cache
-def _decoder() -> Any:
-    import json
-
-    return json.JSONDecoder(object_pairs_hook=_unique)
-
-
-def parse_json(text: bytes | bytearray, name: str, *, line: int | None = None, hint: str = _JSON_HINT) -> Any:
-    """The content of JSON, in which no key may appear twice in an object."""
-    from json import JSONDecodeError
-
-    try:
-        return _decoder().decode(text.decode("utf-8-sig"))
-    except _Twice as twice:
-        raise InputError(name, f"the key '{twice}' appears twice in one object.", line=line) from None
-    except JSONDecodeError as error:
-        raise InputError(name, f"this is not JSON ({error.msg}).", line=line or error.lineno, hint=hint) from None
-    except RecursionError:
-        raise InputError(name, "this JSON is nested too deep.", line=line, hint=hint) from None
-    except ValueError as error:
-        raise InputError(name, f"this is not JSON ({error}).", line=line, hint=hint) from None

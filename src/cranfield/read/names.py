@@ -74,3 +74,12 @@ def wanted(role: Role) -> str:
         f"columns may be called {', '.join(QUERY)} (query); {', '.join(DOCUMENT)} (document); "
         f"{', '.join(values)} ({'grade' if role == 'qrels' else 'score or rank'})"
     )
+
+
+def unused_columns(names: Sequence[str], role: Role) -> tuple[str, ...]:
+    """The columns of a table that are not read."""
+    found = find_columns(names, role)
+    if found is None:
+        return ()
+    used = {found.query, found.document, found.value, *(found.groups[:1] if role == "qrels" else ())}
+    return tuple(name for at, name in enumerate(names) if at not in used)

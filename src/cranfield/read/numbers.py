@@ -1,4 +1,4 @@
-"""Decimal numbers in bytes to floats, many at once."""
+"""Decimal numbers: bytes to floats, many at once, and floats to text."""
 
 from __future__ import annotations
 
@@ -51,3 +51,13 @@ def _plain_decimals(texts: Sequence[bytes]) -> npt.NDArray[np.float64] | None:
     if b"-0" in text or b"-." in text:  # whole numbers have no negative zero
         values = np.where(characters[np.append(0, ends[:-1] + 1)] == ord("-"), -abs(values), values)
     return values
+
+
+def number_text(value: float) -> str:
+    """A number as people write it, from which it can be read again exactly.
+
+    >>> number_text(3.0), number_text(0.1), number_text(1e300), number_text(-0.0)
+    ('3', '0.1', '1e+300', '-0.0')
+    """
+    text = repr(value)
+    return text.removesuffix(".0") if abs(value) < 2**53 and text != "-0.0" else text

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from cranfield.errors import InputError
-from cranfield.read.mappings import has_halves, id_text, parse_json
+from cranfield.read.formats.json import has_halves, parse_json
+from cranfield.read.mappings import id_text
 from cranfield.read.names import DOCUMENT, QUERY
 from cranfield.read.streams import BYTE_ORDER_MARK, Stream
 

@@ -7,37 +7,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from cranfield.errors import InputError
-from cranfield.read.formats import detect
-from cranfield.read.layouts import Layout
+from cranfield.read.formats import recognise
 from cranfield.read.names import Role
+from cranfield.read.shapes import Rankings, Source, Table
 from cranfield.read.streams import Stream
-
-
-class Text(NamedTuple):
-    """Lines of bytes."""
-
-    name: str
-    stream: Stream
-    layout: Layout
-
-
-class Table(NamedTuple):
-    """Three columns in memory; a `Frame` of read/frames.py."""
-
-    name: str
-    frame: Any
-    stream: Stream | None = None
-
-
-class Rankings(NamedTuple):
-    """Documents by query: a mapping of document to value, or the documents in rank order."""
-
-    name: str
-    by_query: Mapping[Any, Any]
-    stream: Stream | None = None
-
-
-Source = Text | Table | Rankings
 
 
 class Lazy(NamedTuple):
@@ -91,14 +64,4 @@ def unreadable(thing: Any, what: str) -> InputError:
 
 
 def _open_stream(stream: Stream, role: Role, format: str | None) -> Source:
-    kind = detect(stream, role, format)
-    if isinstance(kind, Layout):
-        return Text(stream.name, stream, kind)
-    if kind == "parquet":
-        from cranfield.read.frames import from_parquet
-
-        return Table(stream.name, from_parquet(stream, role), stream)
-    from cranfield.read import mappings
-
-    read = mappings.from_json if kind == "json" else mappings.from_json_lines
-    return Rankings(stream.name, read(stream, role), stream)
+    return recognise(stream, role, format).open(stream, role, named=format is not None)

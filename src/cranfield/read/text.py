@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cranfield.errors import InputError
-from cranfield.read.layouts import Layout
+from cranfield.read.layout import Layout
 from cranfield.read.numbers import parse_numbers
 from cranfield.read.streams import Stream, mark_length
 

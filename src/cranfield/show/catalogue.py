@@ -9,8 +9,8 @@ from types import ModuleType
 
 from cranfield.measures import FAMILIES, Definition, catalogue
 from cranfield.measures.registry import REQUIRED
+from cranfield.read.target import write_text
 from cranfield.show.formulas import latex
-from cranfield.write.target import write_text
 
 INTRODUCTION = """\
 # Measures

@@ -83,7 +83,7 @@ def save_chart(
     ...     os.path.getsize(f"{folder}/discount.svg") > 1000
     True
     """
-    from cranfield.write.target import open_target
+    from cranfield.read.target import open_target
 
     name = os.fspath(path)
     ending = os.path.splitext(name)[1].lower().removeprefix(".")

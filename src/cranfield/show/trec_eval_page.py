@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from cranfield.measures.trec_eval.differences import DIFFERENCES
-from cranfield.write.target import write_text
+from cranfield.read.target import write_text
 
 PAGE = """\
 # trec_eval

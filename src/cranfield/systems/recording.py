@@ -18,17 +18,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cranfield.errors import InputError, OutputError
-from cranfield.read.formats import by_extension
+from cranfield.read.formats import FORMATS, by_extension
+from cranfield.read.formats.format import Plan
+from cranfield.read.ids import name_from
 from cranfield.read.records import Records
+from cranfield.read.target import STANDARD_OUTPUT, write_text
 from cranfield.systems.answers import Ranking
 from cranfield.systems.asking import Answer, GaveUp, ask
 from cranfield.systems.opening import open_system
 from cranfield.systems.partial import Partial
 from cranfield.version import __version__
-from cranfield.write.formats import Plan
-from cranfield.write.ids import name_from
 from cranfield.write.runs import write_run
-from cranfield.write.target import STANDARD_OUTPUT, write_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,9 @@ class _Output(NamedTuple):
     def at(cls, path: str, system: str) -> _Output:
         other = path == STANDARD_OUTPUT or (os.path.exists(path) and not os.path.isfile(path))
         return cls(
-            path, Plan(path, "run", by_extension(path) or "trec", name=name_from(system), ranked=True), not other
+            path,
+            Plan(path, "run", by_extension(path) or FORMATS["trec"], name=name_from(system), ranked=True),
+            not other,
         )
 
     @contextmanager
@@ -210,7 +212,7 @@ class _Output(NamedTuple):
 
     def write(self, rankings: Iterator[tuple[str, Ranking]], recorded: Recorded, asked: Mapping[str, Any]) -> None:
         """Write the run, and beside it what is known of it."""
-        write_run(self.path, rankings, name=self.plan.name or "", force=True, format=self.plan.format)
+        write_run(self.path, rankings, name=self.plan.name or "", force=True, format=self.plan.format.name)
         if self.is_file:
             told = {**asdict(recorded), "asked": asked, "run_sha256": _hash(self.path)}
             write_text(

@@ -16,6 +16,7 @@ from cranfield.evaluation import evaluate
 from cranfield.judge.judgments import Judgments
 from cranfield.judge.policy import Policy
 from cranfield.measures import Measure, parse_measure, parse_measures
+from cranfield.read.target import open_target
 from cranfield.result import Evaluation
 from cranfield.systems.collapse import collapse_by
 from cranfield.systems.collection import Collection
@@ -23,7 +24,6 @@ from cranfield.systems.locking import locked
 from cranfield.systems.opening import open_system
 from cranfield.systems.project import Project
 from cranfield.systems.recording import Recorded, record
-from cranfield.write.target import open_target
 
 ACCEPTED = "accepted"
 _RUN, _VALUES, _ACCEPTED_RUN = ".run.tsv", ".json", ".run.tsv.gz"

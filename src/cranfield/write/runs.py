@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from cranfield.errors import InputError, OutputError
+from cranfield.read.formats import FORMATS, format_to_write, writable
+from cranfield.read.formats.format import Plan
+from cranfield.read.ids import check_name
 from cranfield.read.mappings import finite, id_text
 from cranfield.read.records import Records
-from cranfield.write.formats import FORMATS, Plan, format_of, writer_of
-from cranfield.write.ids import check_name
-from cranfield.write.target import open_target
+from cranfield.read.target import open_target
 
 
 def write_run(
@@ -41,14 +42,14 @@ def write_run(
     q1 Q0 d2 2 0.5 mine
     """
     target = os.fspath(path)
-    chosen = format or format_of(target)
-    if chosen not in FORMATS or chosen == "beir":
-        known = ", ".join(each for each in FORMATS if each != "beir")
-        raise OutputError(target, f"there is no format '{chosen}' for runs.", hint=f"formats are {known}")
+    known = writable(["run"])
+    if (chosen := format or format_to_write(target).name) not in known:
+        raise OutputError(target, f"there is no format '{chosen}' for runs.", hint=f"formats are {', '.join(known)}")
     check_name(name, target)
     rows, seen = 0, set()
     with open_target(path, force=force) as place, place.opened() as file:
-        writer = writer_of(Plan(target, "run", chosen, name=name, ranked=True), file)
+        plan = Plan(target, "run", FORMATS[chosen], name=name, ranked=True)
+        writer = plan.format.writer(plan, file)
         for query_id, ranking in rankings:
             records = _records(query_id, ranking, target)
             if records is None:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from cranfield.errors import OutputError, need
-from cranfield.write.target import make_folder, write_text
+from cranfield.read.target import make_folder, write_text
 
 
 def library() -> str:

@@ -16,13 +16,13 @@ from cranfield.judge.policy import Policy
 from cranfield.measures import parse_measures
 from cranfield.read.pairs import read_words
 from cranfield.read.source import Lazy, is_lazy
+from cranfield.read.target import write_text
 from cranfield.result import Evaluation
 from cranfield.show.report.content import page, program_data
 from cranfield.show.report.encoding import safe_pieces
 from cranfield.show.report.library import library
 from cranfield.show.report.request import Request, evaluated, named_runs, usual_measures
 from cranfield.systems.collection import open_collection
-from cranfield.write.target import write_text
 
 QUERIES = 1000  # whose rankings are shown
 DEPTH = 10

@@ -1,4 +1,4 @@
-"""What a line of text holds: which column is the query, the document and the value, in each format."""
+"""What a line of text holds: which column is the query, the document and the value."""
 
 from __future__ import annotations
 
@@ -60,9 +60,3 @@ class Layout(NamedTuple):
             return self.split(line)[self.query]
         except (IndexError, csv.Error, UnicodeDecodeError):
             return None
-
-
-TREC_RUN = Layout("query Q0 document rank score name", 0, 2, 4, 6, rank=3, name=5)
-TREC_QRELS = Layout("query iteration document grade", 0, 2, 3, 4, 4, value_name="grade", groups=(1,))
-PREFERENCES = Layout("query group subgroup document grade", 0, 3, 4, 5, 5, value_name="grade", groups=(1, 2))
-MSMARCO_RUN = Layout("query document rank", 0, 1, 2, 3, 3, value_name="rank", ranks=True)

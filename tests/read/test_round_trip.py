@@ -17,15 +17,17 @@ import cranfield
 from cranfield import InputError, Judgments, OutputError, Policy, convert_file
 from cranfield.judge.first import first_documents
 from cranfield.judge.native import native
-from cranfield.read.records import Records, open_records
+from cranfield.read.formats import FORMATS as FORMAT
+from cranfield.read.formats import open_records, writable
+from cranfield.read.formats.format import Plan
+from cranfield.read.records import Records
 from cranfield.read.source import open_source
-from cranfield.write.formats import FORMATS, Plan, writer_of
+from cranfield.read.target import open_target
 from cranfield.write.runs import write_run
-from cranfield.write.target import open_target
 from tests.generated import ids as usual_ids
 from tests.generated import scan_with
 
-RUN_FORMATS = [format for format in FORMATS if format != "beir"]
+FORMATS, RUN_FORMATS = writable(), writable(["run"])
 WORDS, TABLES = ("trec", "msmarco"), ("csv", "tsv", "beir")
 WHITE = " \t\n\r\x0b\x0c"
 SPECIAL = f"{WHITE}\x1c\x1d\x1e\x1f\x85\xa0\u2028\u2029\u3000\ufeff\0\"'#,;{{}}[]:\\/"
@@ -161,7 +163,7 @@ def write_judgments(path, content, format, groups):
     records = Records((), *columns, values, list(map(repr, values.tolist())), group=groups)
     kept = groups is not None and format not in ("json", "beir")
     with open_target(path) as target, target.opened() as file:
-        writer = writer_of(Plan("here", "qrels", format, groups=kept), file)
+        writer = FORMAT[format].writer(Plan("here", "qrels", FORMAT[format], groups=kept), file)
         for part in records.by_query() if format == "json" else [records]:
             writer.write(part)
         writer.close()

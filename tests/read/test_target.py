@@ -15,7 +15,7 @@ import pytest
 import cranfield
 from cranfield import OutputError
 from cranfield.cli import output
-from cranfield.write.target import open_target, write_text
+from cranfield.read.target import open_target, write_text
 
 SOURCE = Path(cranfield.__file__).parent
 posix = pytest.mark.skipif(os.name == "nt", reason="a matter of POSIX file systems")
@@ -227,7 +227,7 @@ def test_two_write_the_same_target_at_once(tmp_path):
     assert (tmp_path / "out").read_bytes() == b"first " * 1000 + b"end"  # the last to finish
     assert os.listdir(tmp_path) == ["out"]
     script = (
-        "import sys\nfrom cranfield.write.target import write_text\n"
+        "import sys\nfrom cranfield.read.target import write_text\n"
         "for _ in range(100):\n    write_text(sys.argv[1], sys.argv[2] * 50_000, force=True)"
     )
     both = [subprocess.Popen([sys.executable, "-c", script, tmp_path / "out", each]) for each in "ab"]
@@ -241,7 +241,7 @@ def test_two_write_the_same_target_at_once(tmp_path):
 def test_the_names_of_standard_output(place):
     if not os.path.exists(place):
         pytest.skip(f"there is no {place} here")
-    script = "import sys; from cranfield.write.target import write_text; write_text(sys.argv[1], 'hello', force=True)"
+    script = "import sys; from cranfield.read.target import write_text; write_text(sys.argv[1], 'hello', force=True)"
     assert subprocess.check_output([sys.executable, "-c", script, place]) == b"hello"
 
 
@@ -282,4 +282,4 @@ def test_there_is_no_other_way_to_write():
                     or (name == "write_text" and isinstance(node.func, ast.Attribute))
                 ):
                     found.add(path.relative_to(SOURCE).as_posix())
-    assert found - OTHER_WAYS == {"write/target.py"}
+    assert found - OTHER_WAYS == {"read/target.py"}

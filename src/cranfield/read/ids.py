@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Sequence
 
 from cranfield.errors import InputError, OutputError
-from cranfield.read.formats import detect
-from cranfield.read.layouts import MSMARCO_RUN, TREC_QRELS, TREC_RUN, Layout
-from cranfield.read.names import Role
-from cranfield.read.streams import Stream
+from cranfield.read.formats.format import Format
 
-WORDS = ("trec", "msmarco")  # white space separates their columns
-TABLES = ("csv", "tsv", "beir")  # commas or tabs do, and white space around a cell is left out
 LONGEST = 1 << 17  # characters; what takes tables apart knows no longer cell, and a line has an end
-ANY_LENGTH = ("json", "parquet")
 
 _WHITE = " \t\n\r\x0b\x0c"  # as bytes know it; other blanks of Unicode are letters like all others
 _HALF = re.compile("[\ud800-\udfff]")  # of a character: it has no bytes
@@ -23,7 +16,7 @@ _IN_WORDS = re.compile(f"[{_WHITE}]")
 _IN_CELLS = re.compile("\\A[ \t\x0b\x0c]|[\n\r]|[ \t\x0b\x0c]\\Z")
 
 
-def check_ids(ids: Sequence[str], format: str, source: str, lines: Sequence[int], *, first: bool = False) -> None:
+def check_ids(ids: Sequence[str], format: Format, source: str, lines: Sequence[int], *, first: bool = False) -> None:
     """An error for the first id that the format cannot hold; `lines` says where they are from, if anywhere.
 
     first: whether the column is the first one of a line.
@@ -33,7 +26,7 @@ def check_ids(ids: Sequence[str], format: str, source: str, lines: Sequence[int]
     for at, name in enumerate(ids):
         fault, hint = _fault(name, format, first)
         if fault:
-            fact = f"the id {_short(name)} {fault}, which {format} cannot hold."
+            fact = f"the id {short(name)} {fault}, which {format.name} cannot hold."
             raise InputError(source, fact, line=lines[at] if lines else None, hint=hint)
 
 
@@ -46,23 +39,24 @@ def _may_be_odd(ids: Sequence[str], text: str) -> bool:
     )
 
 
-def _fault(name: str, format: str, first: bool) -> tuple[str, str]:
+def _fault(name: str, format: Format, first: bool) -> tuple[str, str]:
     """What is wrong with an id, and what to do about it."""
     if not name:
         return "is empty", "no format can hold it; change the id"
     if _HALF.search(name):
         return "has half of a character in it", "no format can hold it; change the id"
-    if format in ANY_LENGTH:
+    if format.ids == "any":
         return "", ""
     if len(name) > LONGEST:
         return f"is longer than {LONGEST:,} characters", "write json or parquet, or change the id"
     others = "write jsonl, json or parquet, or change the id"
-    if format in WORDS:
+    if format.ids == "words":  # white space separates the columns
         if _IN_WORDS.search(name):
             return "has a blank in it", others
         if first and name[0] in "#\ufeff":
             return "looks like a comment" if name[0] == "#" else "starts with a byte-order mark", others
-    if format in TABLES and (found := _IN_CELLS.search(name)):
+    # Where commas or tabs separate the columns, white space around a cell is left out.
+    if format.ids == "cells" and (found := _IN_CELLS.search(name)):
         return "has the end of a line in it" if found.group() in "\n\r" else "has blanks around it", others
     return "", ""
 
@@ -84,20 +78,6 @@ def name_from(text: str) -> str:
     return "_".join(text.encode(errors="backslashreplace").decode().split()) or "run"
 
 
-def _short(name: str) -> str:
+def short(name: str) -> str:
+    """Text for an error, cut where it is long."""
     return repr(name) if len(name) <= 100 else f"{name[:100]!r}…"
-
-
-def check_first_line(line: bytes, role: Role, format: str, source: str, place: int | None) -> None:
-    """An error where a file without a header that begins so would be taken for another kind of file."""
-    meant = TREC_QRELS if role == "qrels" else TREC_RUN if format == "trec" else MSMARCO_RUN
-    try:
-        found = detect(Stream(io.BytesIO(line)), role, None)
-    except InputError:
-        found = ""
-    if isinstance(found, Layout) and found.shape == meant.shape and not found.header:
-        return
-    fact = (
-        f"the first line, {_short(line.decode().rstrip())}, looks like another format, so {format} cannot hold its ids."
-    )
-    raise InputError(source, fact, line=place, hint="write jsonl, json or parquet, or change the ids")

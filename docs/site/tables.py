@@ -1,0 +1,68 @@
+"""Fills the tables of pages from the registries: what stands between `<!-- table: NAME -->` and `<!-- end -->`.
+
+`python docs/site/tables.py FOLDER` writes every page of docs that has such a table into the folder.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from cranfield.read import names
+from cranfield.read.formats import FORMATS
+
+DOCS = Path(__file__).resolve().parent.parent
+Row = tuple[str, ...]
+
+
+def formats() -> Iterator[Row]:
+    """Every format of files."""
+    yield "format", "what it is", "extensions", "read", "written"
+    for format in FORMATS.values():
+        extensions = ", ".join(f"`{each}`" for each in format.extensions)
+        yield f"`{format.name}`", format.meaning, extensions, _roles(format.reads), _roles(format.writes)
+
+
+def columns() -> Iterator[Row]:
+    """The names under which a column is found."""
+    yield "column", "names"
+    spelled = {
+        "query": names.QUERY,
+        "document": names.DOCUMENT,
+        "grade": names.GRADE,
+        "score": names.SCORE,
+        "rank": names.RANK,
+        "group of a judgment": names.GROUP,
+        "subgroup": names.SUBGROUP,
+    }
+    for column, spellings in spelled.items():
+        yield column, ", ".join(f"`{each}`" for each in spellings)
+
+
+def _roles(roles: tuple[str, ...]) -> str:
+    return " and ".join({"qrels": "judgments", "run": "runs"}[role] for role in roles) or "not"
+
+
+TABLES: dict[str, Callable[[], Iterator[Row]]] = {"formats": formats, "columns": columns}
+
+
+def filled(page: str) -> str:
+    """A page with its tables as they are now."""
+    return re.sub(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", _table, page, flags=re.DOTALL)
+
+
+def _table(found: re.Match[str]) -> str:
+    head, *rows = TABLES[found[2]]()
+    lines = ["| " + " | ".join(row) + " |" for row in (head, ("---",) * len(head), *rows)]
+    return f"{found[1]}\n" + "\n".join(lines) + f"\n\n{found[3]}"
+
+
+if __name__ == "__main__":
+    for path in DOCS.rglob("*.md"):
+        text = path.read_text(encoding="utf-8")
+        if "<!-- table: " in text:
+            target = Path(sys.argv[1]) / path.relative_to(DOCS)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(filled(text), encoding="utf-8")

@@ -1,0 +1,136 @@
+"""All formats of judgments and runs, and which one a file has: by its extension, then by its content.
+
+A guess that may be wrong is an error. A new format is one file beside this one and one entry below; command line, help,
+errors and documentation follow.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from cranfield.errors import InputError, OutputError
+from cranfield.read.formats.beir import Beir
+from cranfield.read.formats.csv import Csv
+from cranfield.read.formats.delimited import DelimitedFormat
+from cranfield.read.formats.format import ROLES, Format
+from cranfield.read.formats.json import Json
+from cranfield.read.formats.json_lines import JsonLines
+from cranfield.read.formats.msmarco import MsMarco
+from cranfield.read.formats.parquet import Parquet
+from cranfield.read.formats.prefs import Preferences
+from cranfield.read.formats.trec import Trec
+from cranfield.read.formats.tsv import Tsv
+from cranfield.read.formats.words import WordFormat, data_line, unknown_width, words
+from cranfield.read.names import Role
+from cranfield.read.streams import BYTE_ORDER_MARK, LOOK, Stream
+
+if TYPE_CHECKING:
+    from cranfield.read.records import RecordFile
+
+FORMATS: dict[str, Format] = {
+    each.name: each for each in (Trec(), MsMarco(), Preferences(), Csv(), Tsv(), Beir(), Json(), JsonLines(), Parquet())
+}
+_COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
+
+
+def readable(roles: Iterable[Role] = ROLES) -> list[str]:
+    """The names of the formats in which one of these can be read."""
+    return [name for name, format in FORMATS.items() if set(roles) & set(format.reads)]
+
+
+def writable(roles: Iterable[Role] = ROLES) -> list[str]:
+    """The names of the formats in which one of these can be written."""
+    return [name for name, format in FORMATS.items() if set(roles) & set(format.writes)]
+
+
+def recognise(stream: Stream, role: Role, name: str | None = None) -> Format:
+    """The format of a stream; `name` overrides the guess."""
+    known = readable([role])
+    if name is not None and name not in known:
+        raise InputError(stream.name, f"there is no format '{name}'.", hint=f"formats are {', '.join(known)}")
+    head = stream.head(LOOK).removeprefix(BYTE_ORDER_MARK)
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise InputError(
+            stream.name, "this is UTF-16 text.", hint="save it as UTF-8, for instance with: iconv -f UTF-16 -t UTF-8"
+        )
+    if not head:
+        raise InputError(stream.name, "this file is empty.")
+    if name is not None:
+        return FORMATS[name]
+    said = by_extension(stream.name)
+    if said is not None and role in said.reads and not isinstance(said, WordFormat):  # .run and .txt may be anything
+        return said
+    return _by_content(stream, head, role)
+
+
+def _by_content(stream: Stream, head: bytes, role: Role) -> Format:
+    for format in FORMATS.values():
+        if role in format.reads and format.begins(head, role):
+            return format
+    first = data_line(stream)
+    for kind in (DelimitedFormat, WordFormat):  # what a header says comes before what a width suggests
+        for format in FORMATS.values():
+            if isinstance(format, kind) and role in format.reads and format.fits(first, role):
+                return format
+    raise unknown_width(stream, words(first), role)
+
+
+def fitting_roles(stream: Stream, name: str | None = None) -> dict[Role, InputError | None]:
+    """For judgments and for a run: why a file cannot be that, or None where it can."""
+    found: dict[Role, InputError | None] = {}
+    for role in ROLES:
+        try:
+            recognise(stream, role, name).check_role(stream, role, named=name is not None)
+        except InputError as error:
+            found[role] = error
+        else:
+            found[role] = None
+    return found
+
+
+def open_records(source: Any, role: Role, name: str | None = None) -> RecordFile:
+    """All rows of a file, to be checked or converted: a path, "-" or an open file."""
+    stream = source if isinstance(source, Stream) else Stream(source)
+    return recognise(stream, role, name).open_records(stream, role, named=name is not None)
+
+
+def extension_of(name: str) -> str:
+    """The extension of a file's name, that of a compression left out.
+
+    >>> extension_of("runs/BM25.RUN.gz"), extension_of("qrels")
+    ('.run', '')
+    """
+    stem, extension = os.path.splitext(name.lower())
+    return os.path.splitext(stem)[1] if extension in _COMPRESSED else extension
+
+
+def by_extension(name: str) -> Format | None:
+    """The format that a file's name says, whether it is compressed or not."""
+    extension = extension_of(name)
+    return next((format for format in FORMATS.values() if extension in format.extensions), None)
+
+
+def format_to_write(path: str) -> Format:
+    """The format that the name of a file asks for."""
+    from cranfield.read.target import STANDARD_OUTPUT
+
+    names = "|".join(writable())
+    if path == STANDARD_OUTPUT:
+        raise OutputError("standard output", "its format must be given.", hint=f"--to {names}")
+    extension = extension_of(path)
+    format = by_extension(path) or (FORMATS["trec"] if not extension else None)
+    if format is None:
+        raise OutputError(path, f"the extension '{extension}' does not say a format.", hint=f"give it: --to {names}")
+    return format
+
+
+def without_extensions(name: str) -> str:
+    """A file's name without the extensions of a format and a compression."""
+    known = {*_COMPRESSED, *(extension for format in FORMATS.values() for extension in format.extensions)}
+    for _ in range(2):
+        stem, extension = os.path.splitext(name)
+        if stem and extension.lower() in known:
+            name = stem
+    return name

@@ -1,0 +1,45 @@
+"""trec: the lines that trec_eval reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from cranfield.read.formats.format import Plan
+from cranfield.read.formats.words import WordFormat
+from cranfield.read.layout import Layout
+from cranfield.read.names import Role
+
+if TYPE_CHECKING:
+    from cranfield.read.records import Records
+
+TREC_RUN = Layout("query Q0 document rank score name", 0, 2, 4, 6, rank=3, name=5)
+TREC_QRELS = Layout("query iteration document grade", 0, 2, 3, 4, 4, value_name="grade", groups=(1,))
+
+
+class Trec(WordFormat):
+    """query iteration document grade, and query Q0 document rank score name."""
+
+    name = "trec"
+    meaning = "TREC's lines, as trec_eval reads them"
+    extensions = (".trec", ".run", ".res", ".txt", ".qrels", ".qrel")
+    keeps_ranks = True
+    keeps_ranks_alone = False
+    keeps_name = True
+    layouts: ClassVar[dict[Role, Layout]] = {"qrels": TREC_QRELS, "run": TREC_RUN}
+
+    def by_width(self, fields: Sequence[str], role: Role) -> Layout | None:
+        layout = self.layouts[role]
+        fits = len(fields) == layout.least if role == "qrels" else len(fields) >= layout.least
+        return layout if fits else None
+
+    def judgment_line(self, query: str, group: str, document: str, grade: str) -> str:
+        return f"{query} {group} {document} {grade}\n"
+
+    def run_lines(self, query: str, records: Records, ranks: Sequence[str], plan: Plan) -> list[str]:
+        from cranfield.read.numbers import number_text
+
+        names = [plan.name] * len(ranks) if plan.name or records.name is None else records.name
+        scores = list(map(number_text, records.value.tolist())) if plan.ranks else records.text
+        rows = zip(records.document, ranks, scores, names, strict=True)
+        return [f"{query} Q0 {document} {rank} {score} {name}\n" for document, rank, score, name in rows]

@@ -1,0 +1,222 @@
+"""Lines whose columns are separated by white space and have no header: what trec, msmarco and prefs share."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from cranfield.errors import InputError
+from cranfield.read.formats.format import Format, Plan, Writer
+from cranfield.read.layout import Layout
+from cranfield.read.names import Role
+from cranfield.read.shapes import Text
+from cranfield.read.streams import Stream
+from cranfield.read.text import first_line
+
+if TYPE_CHECKING:
+    from cranfield.read.records import RecordFile, Records
+
+
+class TextFormat(Format):
+    """A format of lines."""
+
+    def layout(self, stream: Stream, first: bytes, role: Role, *, named: bool) -> Layout:
+        """What the columns of a line are, by the first line that holds data."""
+        raise NotImplementedError
+
+    def fits(self, first: bytes, role: Role) -> bool:
+        """Whether a file that begins with this line has this format."""
+        raise NotImplementedError
+
+    def open(self, stream: Stream, role: Role, *, named: bool) -> Text:
+        first = data_line(stream)
+        return Text(stream.name, stream, self.layout(stream, first, role, named=named))
+
+    def open_grouped(self, stream: Stream, *, named: bool) -> Text:
+        return self.open(stream, "qrels", named=named)
+
+    def open_records(self, stream: Stream, role: Role, *, named: bool) -> RecordFile:
+        from cranfield.read.line_records import LineRecords
+
+        return LineRecords(self.open(stream, role, named=named), role)
+
+    def check_role(self, stream: Stream, role: Role, *, named: bool) -> None:
+        self.open(stream, role, named=named)
+
+
+class WordFormat(TextFormat):
+    """Lines without a header, told apart by how many columns they have."""
+
+    ids = "words"
+    layouts: ClassVar[Mapping[Role, Layout]]  # of the lines of judgments and of a run
+
+    def by_width(self, fields: Sequence[str], role: Role) -> Layout | None:
+        """The layout of lines like this one, where their width says that they have this format."""
+        raise NotImplementedError
+
+    def fits(self, first: bytes, role: Role) -> bool:
+        return self.by_width(words(first), role) is not None
+
+    def layout(self, stream: Stream, first: bytes, role: Role, *, named: bool) -> Layout:
+        found = None if named else self.by_width(words(first), role)
+        return found or self.layouts[role]
+
+    def check_role(self, stream: Stream, role: Role, *, named: bool) -> None:
+        # A format that is named is taken at its word; how many columns there are still tells the roles apart.
+        fields, layout = words(data_line(stream)), self.layouts[role]
+        if not layout.least <= len(fields) <= (layout.most or len(fields)):
+            raise unknown_width(stream, fields, role)
+
+    def by_query(self, role: Role) -> bool:
+        return role == "run"
+
+    def writer(self, plan: Plan, file: Any) -> Writer:
+        return _Judgments(self, plan, file) if plan.role == "qrels" else _Run(self, plan, file)
+
+    def judgment_line(self, query: str, group: str, document: str, grade: str) -> str:
+        """A judgment as text."""
+        raise NotImplementedError
+
+    def run_lines(self, query: str, records: Records, ranks: Sequence[str], plan: Plan) -> list[str]:
+        """The ranking of a query as text."""
+        raise NotImplementedError
+
+
+def data_line(stream: Stream) -> bytes:
+    """The first line that holds data."""
+    line = first_line(stream)
+    if not line:
+        raise InputError(stream.name, "it holds only blank lines and comments.")
+    return line
+
+
+def words(line: bytes) -> list[str]:
+    """The columns of a line without separators; only white space of ASCII parts them."""
+    return [word.decode(errors="replace") for word in line.split()]
+
+
+def layout_by_width(stream: Stream, fields: Sequence[str], role: Role) -> Layout:
+    """The layout of lines without a header, by the format that their width tells."""
+    for format in _word_formats():
+        found = format.by_width(fields, role) if role in format.reads else None
+        if found:
+            return found
+    raise unknown_width(stream, fields, role)
+
+
+def unknown_width(stream: Stream, fields: Sequence[str], role: Role) -> InputError:
+    """The error for lines that no format of words has."""
+    width = len(fields)
+    other: Role = "run" if role == "qrels" else "qrels"
+    if width != 3 and any(format.by_width(fields, other) for format in _word_formats() if other in format.reads):
+        needed = "judgments are" if role == "qrels" else "a run is"
+        like = "a run's" if role == "qrels" else "those of judgments"
+        return InputError(
+            stream.name,
+            f"{needed} needed, but its lines have {width} columns like {like}.",
+            hint="are the judgments and the run in the wrong order?",
+        )
+    value = "grade" if role == "qrels" else "score"
+    if width == 3:
+        ranks = "" if role == "qrels" else "; 'msmarco' for query, document, rank"
+        return InputError(
+            stream.name,
+            "three columns and no header: what the third one means is not clear.",
+            hint=f"add a header line such as 'query_id doc_id {value}', or give the format: "
+            f"'tsv' for query, document, {value}{ranks}",
+        )
+    from cranfield.read.formats import FORMATS
+    from cranfield.read.names import wanted
+
+    usual = FORMATS["trec"]
+    assert isinstance(usual, WordFormat)
+    return InputError(
+        stream.name,
+        f"its lines have {width} column{'s' * (width != 1)}.",
+        hint=f"a line is: {usual.layouts[role].shape}; {wanted(role)}",
+    )
+
+
+def _word_formats() -> list[WordFormat]:
+    from cranfield.read.formats import FORMATS
+
+    return [format for format in FORMATS.values() if isinstance(format, WordFormat)]
+
+
+class _Lines:
+    """Lines without a header; the first one must say by itself what they are."""
+
+    def __init__(self, format: WordFormat, plan: Plan, file: Any) -> None:
+        self._format, self._plan, self._file, self._started = format, plan, file, False
+
+    def _write(self, lines: list[str], records: Records) -> None:
+        data = "".join(lines).encode()
+        if not self._started and lines:
+            self._started = True
+            _check_first_line(lines[0].encode(), self._plan, self._format.layouts[self._plan.role], records.place(0))
+        self._file.write(data)
+
+    def close(self) -> None:
+        pass
+
+
+class _Judgments(_Lines):
+    """Lines of judgments."""
+
+    def write(self, records: Records) -> None:
+        groups = records.group or ["0"] * len(records.query)
+        self._plan.check(records, groups)
+        rows = zip(records.query, groups, records.document, records.text, strict=True)
+        self._write([self._format.judgment_line(*row) for row in rows], records)
+
+
+class _Run(_Lines):
+    """Lines of a run, in rank order; `moved` and `renumbered` count queries that had another."""
+
+    def __init__(self, format: WordFormat, plan: Plan, file: Any) -> None:
+        super().__init__(format, plan, file)
+        self.moved = self.renumbered = 0
+
+    def write(self, records: Records) -> None:
+        self._plan.check(records)
+        order = None if self._plan.ranked else rank_order(records)
+        if order is not None:
+            self.moved += 1
+            records = records.take(order)
+        ranks = [str(rank) for rank in range(1, len(records.query) + 1)]
+        if records.rank is not None and records.rank != ranks:
+            self.renumbered += 1
+        self._write(self._format.run_lines(records.query[0], records, ranks, self._plan), records)
+
+
+def rank_order(records: Records) -> list[int] | None:
+    """The rows of a query by score, equal ones by document id, the larger first; None where they are in this order."""
+    scores = records.value
+    if bool((scores[1:] < scores[:-1]).all()):
+        return None
+    keys = list(zip(scores.tolist(), records.document, strict=True))
+    order = sorted(range(len(keys)), key=keys.__getitem__, reverse=True)
+    return None if order == list(range(len(keys))) else order
+
+
+def _check_first_line(line: bytes, plan: Plan, meant: Layout, place: int | None) -> None:
+    """An error where a file without a header that begins so would be taken for another kind of file."""
+    from cranfield.read.formats import recognise
+    from cranfield.read.ids import short
+
+    stream = Stream(io.BytesIO(line))
+    try:
+        format = recognise(stream, plan.role)
+        found = (
+            format.layout(stream, line.rstrip(b"\n"), plan.role, named=False)
+            if isinstance(format, TextFormat)
+            else None
+        )
+    except InputError:
+        found = None
+    if found is not None and found.shape == meant.shape and not found.header:
+        return
+    shown, name = short(line.decode().rstrip()), plan.format.name
+    fact = f"the first line, {shown}, looks like another format, so {name} cannot hold its ids."
+    raise InputError(plan.source, fact, line=place, hint="write jsonl, json or parquet, or change the ids")

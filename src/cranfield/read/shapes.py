@@ -1,0 +1,48 @@
+"""The shapes in which judgments and rankings arrive, whatever they were read from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from cranfield.read.layout import Layout
+from cranfield.read.streams import Stream
+
+if TYPE_CHECKING:
+    from cranfield.read.mappings import Row
+
+
+class Text(NamedTuple):
+    """Lines of bytes."""
+
+    name: str
+    stream: Stream
+    layout: Layout
+
+
+class Table(NamedTuple):
+    """Three columns in memory; a `Frame` of read/frames.py."""
+
+    name: str
+    frame: Any
+    stream: Stream | None = None
+
+
+class Rankings(NamedTuple):
+    """Documents by query: a mapping of document to value, or the documents in rank order."""
+
+    name: str
+    by_query: Mapping[Any, Any]
+    stream: Stream | None = None
+
+
+class Rows(NamedTuple):
+    """Rows that may name their group, which judgments of groups and subtopics need."""
+
+    name: str
+    rows: Iterator[Row]
+    stream: Stream | None = None
+
+
+Source = Text | Table | Rankings
+Grouped = Text | Rows | Rankings

@@ -1,0 +1,97 @@
+"""A format is one file and one entry: everything else follows from it."""
+
+import ast
+import importlib
+import io
+import runpy
+from pathlib import Path
+
+import pytest
+
+import cranfield
+from cranfield import InputError, OutputError, convert_file
+from cranfield.read import formats
+from cranfield.read.formats.delimited import DelimitedFormat
+
+SOURCE = Path(cranfield.__file__).parent
+
+
+class Piped(DelimitedFormat):
+    """A table whose columns are separated by bars."""
+
+    name = "piped"
+    meaning = "a table with a header, separated by bars"
+    extensions = (".piped",)
+    separators = ("|",)
+
+
+@pytest.fixture
+def piped(monkeypatch):
+    monkeypatch.setitem(formats.FORMATS, "piped", Piped())
+
+
+def test_a_new_format_is_read_and_written(piped, tmp_path):
+    run = tmp_path / "mine.piped"
+    run.write_text("query_id|doc_id|score\nq1|a b|2\nq1|c|1\n")
+    result = cranfield.evaluate({"q1": {"c": 1}}, run, "RR")
+    assert result["RR"] == 0.5
+    assert result.run == "mine"
+    convert_file(run, tmp_path / "mine.run.jsonl")
+    convert_file(tmp_path / "mine.run.jsonl", tmp_path / "run.piped.gz")
+    convert_file(tmp_path / "run.piped.gz", tmp_path / "again.piped")
+    assert (tmp_path / "again.piped").read_text() == run.read_text()
+
+
+def test_a_new_format_is_recognised_by_its_content(piped):
+    run = io.BytesIO(b"query_id|doc_id|score\nq1|a b|2\nq1|c|1\n")
+    assert cranfield.evaluate({"q1": {"c": 1}}, run, "RR")["RR"] == 0.5
+
+
+def test_a_new_format_appears_in_errors(piped, tmp_path):
+    with pytest.raises(InputError) as read:
+        cranfield.evaluate({"q1": {"c": 1}}, io.BytesIO(b"q1 Q0 a 1 1 x\n"), "RR", format="xml")
+    assert "piped" in read.value.hint
+    with pytest.raises(OutputError) as written:
+        convert_file("builtin:keywords", tmp_path / "mine.xml")
+    assert "|piped" in written.value.hint
+
+
+def test_a_new_format_appears_in_help(piped):
+    from click.testing import CliRunner
+
+    options = importlib.reload(importlib.import_module("cranfield.cli.options"))
+    convert = importlib.reload(importlib.import_module("cranfield.cli.convert"))
+    try:
+        shown = CliRunner().invoke(convert.command, ["--help"]).output
+        assert "|piped" in shown.replace("\n", "").replace(" ", "")
+        assert options._LAST == "piped"
+    finally:
+        formats.FORMATS.pop("piped")
+        importlib.reload(options)
+        importlib.reload(convert)
+
+
+@pytest.mark.parametrize("format", formats.FORMATS.values(), ids=lambda format: format.name)
+def test_every_format_says_what_it_is(format):
+    assert format.meaning
+    assert set(format.reads) | set(format.writes)
+    assert f"| `{format.name}` | {format.meaning} |" in (SOURCE.parents[1] / "docs" / "formats.md").read_text()
+
+
+def test_a_new_format_appears_in_the_documentation(piped):
+    tables = runpy.run_path(str(SOURCE.parents[1] / "docs" / "site" / "tables.py"))
+    assert "| `piped` | a table with a header, separated by bars | `.piped` |" in tables["filled"](
+        "<!-- table: formats -->\n<!-- end -->"
+    )
+
+
+def test_nobody_else_compares_with_the_name_of_a_format():
+    names = {"msmarco", "beir"}  # the others are also words for something else
+    found = set()
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Compare):
+                words = {each.value for each in ast.walk(node) if isinstance(each, ast.Constant)}
+                if words & names:
+                    found.add(path.relative_to(SOURCE).as_posix())
+    assert not found
