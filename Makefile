@@ -52,7 +52,7 @@ pages: .venv/.developing
 	mkdir -p $(PAGES)
 	$(BIN)/python -m cranfield.show.catalogue $(PAGES)/measures.md
 	$(BIN)/python -m tests.differences $(PAGES)/differences.md
-	$(BIN)/python -m cranfield.show.trec_eval_page $(PAGES)/trec_eval.md
+	$(BIN)/python -m cranfield.trec_eval.page $(PAGES)/trec_eval.md
 	$(BIN)/python docs/site/commands.py $(PAGES)/command-line.md
 	$(BIN)/python docs/site/api.py $(PAGES)/api.md
 	$(BIN)/python docs/site/benchmarks.py $(PAGES)/benchmarks.md

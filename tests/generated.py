@@ -6,7 +6,9 @@ import random
 
 from hypothesis import strategies as st
 
-from cranfield.judge import first, memory, scan
+from cranfield.ranks import first
+from cranfield.ranks.scan import memory
+from cranfield.ranks.scan import text as scan
 
 # Ids with letters of one, two, three and four bytes, digits, and signs that formats might trip over.
 letters = st.characters(codec="utf-8", exclude_categories=("C", "Z"), exclude_characters='#"')
@@ -84,7 +86,7 @@ def plain(lines):
 
 @contextlib.contextmanager
 def scan_with(native, block=1 << 20, **settings):
-    """Scan natively or in Python, in blocks of a given size; `settings` are other names in judge/scan.py."""
+    """Scan natively or in Python, in blocks of a given size; `settings` are other names in ranks/scan/text.py."""
     alike = {"native": native}
     changes = ((scan, {**alike, "BLOCK": block, **settings}), (memory, alike), (first, alike))
     before = [(module, {name: vars(module)[name] for name in names}) for module, names in changes]

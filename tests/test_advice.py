@@ -4,7 +4,7 @@ import pytest
 
 import cranfield
 from cranfield import InputError, advise
-from cranfield.advice import cautions, recommendations
+from cranfield.evaluation.advice import cautions, recommendations
 
 GOOD_GRADES = (3, 2, 1, 0, 0)
 

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 
 import cranfield
 from cranfield import InputError, check_files
-from cranfield.checking.problems import KINDS
-from cranfield.show.checking import check_json, check_text
+from cranfield.files.checking.problems import KINDS
+from cranfield.files.checking.text import check_json, check_text
 
 from .generated import collections, layouts, trec_qrels, trec_run
 

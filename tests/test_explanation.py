@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cranfield import InputError, Judgments, Policy, evaluate, explain
-from cranfield.explanation import HEAD, explanation_text
+from cranfield.evaluation.explaining import HEAD, explanation_text
 from cranfield.layout import columns
 from tests import generated, oracle
 from tests.generated import trec_run

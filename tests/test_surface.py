@@ -17,7 +17,6 @@ from pathlib import Path
 import pytest
 
 import cranfield
-from cranfield.deprecation import deprecated
 
 MODULES = ["cranfield"] + (["cranfield.torch"] if find_spec("torch") else [])
 # Methods without an underscore because other rooms use them; nothing is promised of them.
@@ -168,31 +167,6 @@ def test_everything_public_is_shown_by_an_example(module):
     assert lacking == []
 
 
-def version(text):
-    return tuple(int(part) for part in text.split(".")[:2])
-
-
-@pytest.mark.parametrize("module", MODULES)
-def test_nothing_deprecated_stays_too_long(module):
-    __import__(module)
-    for name, thing in public(module):
-        owned = [function for _, function, _ in members(thing)] if inspect.isclass(thing) else [thing]
-        for function in owned:
-            removal = getattr(function, "__removal__", "999.0")
-            assert version(cranfield.__version__) < version(removal), f"{name} was to be gone in {removal}"
-
-
-def test_a_deprecated_function_works_and_warns():
-    @deprecated("cranfield.value", removal="9.0")
-    def old_value(number):
-        """Gives it back."""
-        return number
-
-    with pytest.warns(DeprecationWarning, match="old_value goes in cranfield 9.0; use cranfield.value instead"):
-        assert old_value(3) == 3
-    assert (old_value.__name__, old_value.__doc__, old_value.__removal__) == ("old_value", "Gives it back.", "9.0")
-
-
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
@@ -214,6 +188,6 @@ def test_an_unknown_name_is_an_attribute_error_and_nothing_more():
 
 
 def test_a_submodule_is_imported_without_what_hints_need():
-    code = "import sys; from cranfield import saved; print('cranfield.measures' in sys.modules)"
+    code = "import sys; from cranfield import read; print('cranfield.measures' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 
 CODE = """
 import cranfield
-from cranfield.judge.native import native
+from cranfield.ranks.scan.native import native
 result = cranfield.evaluate({"q": {"a": 1}}, {"q": {"b": 2.0, "a": 1.0}}, "RR")
 print(native, result["RR"], cranfield.__file__)
 """

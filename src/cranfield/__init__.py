@@ -11,9 +11,6 @@ from typing import TYPE_CHECKING, Any
 from cranfield.version import __version__
 
 if TYPE_CHECKING:
-    from cranfield.advice import Advice, advise
-    from cranfield.agreement import Overlap, RunOverlap, kendall_tau, rbo, run_overlap, spearman_rho, tau_ap
-    from cranfield.checking import CheckReport, Problem, check_files
     from cranfield.comparison import (
         Comparison,
         Difference,
@@ -28,7 +25,7 @@ if TYPE_CHECKING:
         query_set_sizes,
         stability,
     )
-    from cranfield.conversion import Conversion, convert_file
+    from cranfield.comparison.agreement import Overlap, RunOverlap, kendall_tau, rbo, run_overlap, spearman_rho, tau_ap
     from cranfield.engines.per_query import LazyEvaluation
     from cranfield.errors import (
         ComparisonError,
@@ -41,17 +38,20 @@ if TYPE_CHECKING:
         PolicyError,
         SystemFailure,
     )
-    from cranfield.evaluation import evaluate, evaluate_runs, value
-    from cranfield.explanation import Explanation, explain
-    from cranfield.judge.grouped import GroupedJudgments
-    from cranfield.judge.judgments import Judgments
-    from cranfield.judge.policy import Policy
-    from cranfield.judge.ranks import JudgedRanks
+    from cranfield.evaluation.advice import Advice, advise
+    from cranfield.evaluation.evaluating import evaluate, evaluate_runs, value
+    from cranfield.evaluation.explaining import Explanation, explain
+    from cranfield.evaluation.result import Evaluation
+    from cranfield.files.checking import CheckReport, Problem, check_files
+    from cranfield.files.converting import Conversion, convert_file
     from cranfield.measures import Measure, catalogue, measure, parse_measure, parse_measures
     from cranfield.measures.references import bibtex
-    from cranfield.result import Evaluation
+    from cranfield.ranks.grouped_judgments import GroupedJudgments
+    from cranfield.ranks.judgments import Judgments
+    from cranfield.ranks.policy import Policy
+    from cranfield.ranks.tables.ranks import JudgedRanks
+    from cranfield.report import ReportFile, write_comparison, write_report
     from cranfield.show.pictures import draw_chart, save_chart
-    from cranfield.show.report import ReportFile, write_report
     from cranfield.systems.collapse import collapse_run
     from cranfield.systems.collection import Collection, open_collection
     from cranfield.systems.opening import open_system
@@ -59,10 +59,10 @@ if TYPE_CHECKING:
 
 # Where each public name lives; it is imported when it is first used, so that the program starts at once.
 _HOMES = {
-    "advice": ("Advice", "advise"),
-    "agreement": ("Overlap", "RunOverlap", "kendall_tau", "rbo", "run_overlap", "spearman_rho", "tau_ap"),
-    "checking": ("CheckReport", "Problem", "check_files"),
-    "conversion": ("Conversion", "convert_file"),
+    "evaluation.advice": ("Advice", "advise"),
+    "comparison.agreement": ("Overlap", "RunOverlap", "kendall_tau", "rbo", "run_overlap", "spearman_rho", "tau_ap"),
+    "files.checking": ("CheckReport", "Problem", "check_files"),
+    "files.converting": ("Conversion", "convert_file"),
     "comparison": (
         *(
             "Comparison",
@@ -80,16 +80,16 @@ _HOMES = {
         *("OutputError", "PolicyError", "SystemFailure"),
     ),
     "engines.per_query": ("LazyEvaluation",),
-    "evaluation": ("evaluate", "evaluate_runs", "value"),
-    "explanation": ("Explanation", "explain"),
-    "result": ("Evaluation",),
-    "judge.grouped": ("GroupedJudgments",),
-    "judge.judgments": ("Judgments",),
-    "judge.policy": ("Policy",),
-    "judge.ranks": ("JudgedRanks",),
+    "evaluation.evaluating": ("evaluate", "evaluate_runs", "value"),
+    "evaluation.explaining": ("Explanation", "explain"),
+    "evaluation.result": ("Evaluation",),
+    "ranks.grouped_judgments": ("GroupedJudgments",),
+    "ranks.judgments": ("Judgments",),
+    "ranks.policy": ("Policy",),
+    "ranks.tables.ranks": ("JudgedRanks",),
     "measures.references": ("bibtex",),
     "show.pictures": ("draw_chart", "save_chart"),
-    "show.report": ("ReportFile", "write_report"),
+    "report": ("ReportFile", "write_comparison", "write_report"),
     "systems.collapse": ("collapse_run",),
     "systems.collection": ("Collection", "open_collection"),
     "systems.opening": ("open_system",),
@@ -160,6 +160,7 @@ __all__ = [
     "stability",
     "tau_ap",
     "value",
+    "write_comparison",
     "write_report",
 ]
 

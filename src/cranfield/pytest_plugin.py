@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from cranfield.result import Evaluation
+    from cranfield.evaluation.result import Evaluation
     from cranfield.systems.collection import Collection
     from cranfield.systems.project import Project
     from cranfield.systems.recording import Recorded
@@ -42,10 +42,10 @@ class SearchQuality:
 
     def evaluate(self, *measures: str) -> Evaluation:
         """The values of some measures; fails if a query was not answered."""
-        from cranfield.judge.judgments import Judgments
         from cranfield.measures import parse_measures
-        from cranfield.show.recorded import recorded_lines
+        from cranfield.ranks.judgments import Judgments
         from cranfield.systems.testing import measured
+        from cranfield.systems.text.recorded import recorded_lines
 
         judgments, wanted = Judgments.read(self._collection.qrels), parse_measures([*measures, "Judged@10"])
         evaluation = measured(self.recorded, judgments, wanted, self._project.policy)
@@ -62,8 +62,8 @@ class SearchQuality:
         return self._hold(measure, value, "at most", lambda mean: mean <= value)
 
     def _hold(self, measure: str, value: float, side: str, holds: Callable[[float], bool]) -> SearchQuality:
-        from cranfield.show.tested import miss_lines
         from cranfield.systems.misses import misses
+        from cranfield.systems.text.tested import miss_lines
 
         evaluation = self.evaluate(measure)
         if not holds(evaluation[measure]):

@@ -1,7 +1,7 @@
 // The Python face of the native part. Every function here has a twin in Python with the same contract; where the input
 // is anything but plain, it returns None and the twin takes the block, so errors have one voice. The twins: scan_text in
-// judge/pure.py, scan_columns and scan_dicts in judge/memory.py, first_of_text in judge/first.py, partition in
-// read/text.py, largest_differences in comparison/significance/tukey.py, add_up in judge/ranks.py.
+// ranks/scan/pure.py, scan_columns and scan_dicts in ranks/scan/memory.py, first_of_text in ranks/first.py, partition in
+// read/text.py, largest_differences in comparison/significance/tukey.py, add_up in ranks/tables/ranks.py.
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>

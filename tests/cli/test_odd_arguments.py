@@ -150,10 +150,10 @@ def test_the_name_of_a_run_goes_into_files_whatever_its_bytes(folder):
 
 
 BROKEN = """\
-import cranfield.evaluation
+import cranfield.evaluation.evaluating
 def evaluate_runs(*_, **__):
     raise ZeroDivisionError("odd")
-cranfield.evaluation.evaluate_runs = evaluate_runs
+cranfield.evaluation.evaluating.evaluate_runs = evaluate_runs
 from cranfield.cli.main import main
 main()
 """

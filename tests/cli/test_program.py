@@ -27,7 +27,7 @@ def files(tmp_path):
 
 
 def test_version_says_which_scan():
-    from cranfield.judge.native import native
+    from cranfield.ranks.scan.native import native
 
     name = "native" if native else "pure Python"
     assert run("--version").stdout == f"cranfield {cranfield.__version__} ({name} scan)\n"

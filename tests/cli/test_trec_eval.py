@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from cranfield import JudgedRanks, Judgments, Policy, parse_measure
 from cranfield.cli.trec_eval import run
-from cranfield.judge.native import native
-from cranfield.measures.trec_eval.differences import DIFFERENCES
-from cranfield.measures.trec_eval.names import ENTRIES, NICKNAMES
+from cranfield.measures.trec_eval_names import ENTRIES, NICKNAMES
+from cranfield.ranks.scan.native import native
 from cranfield.read.source import open_source
+from cranfield.trec_eval.differences import DIFFERENCES
 from tests.generated import collections, plain, scan_with
 
 GOLDEN = Path(__file__).parents[1] / "golden"

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cranfield import compare, evaluate, gate, open_collection, open_system, record
+from cranfield import compare, evaluate, gate, open_collection, open_system, record, write_comparison
 from cranfield.comparison.corrections import CORRECTIONS
 from cranfield.comparison.families import family_outcomes
 from cranfield.comparison.pairing import Paired
@@ -55,7 +55,7 @@ def test_the_same_sentence_everywhere(runs):
     assert (told["sentence"], told["adjusted"], told["low"]) == (sentence, difference.adjusted, difference.low)
     assert sentence in unescape(found._repr_html_())
     assert sentence in str(found)
-    found.report(runs / "report.html", charts=False)
+    write_comparison(runs / "report.html", found, charts=False)
     page = (runs / "report.html").read_text()
     assert sentence in unescape(page)
     shown(runs, "report", *files, "-m", "nDCG@10", "-m", "AP", "-o", "again.html", "--no-charts")
@@ -171,7 +171,7 @@ def test_means_stay_inside_the_range_of_their_measure(runs):
     files = ("qrels.tsv", "plain.run", "tuned.run")
     shown(runs, "report", *files, "-m", "RR", "-m", "P@1", "-o", "range.html", "--no-charts")
     result = evaluate({"1": {"a": 1}, "2": {"a": 1}, "3": {"a": 1}}, {"1": ["a"], "2": ["a"], "3": ["x", "a"]}, "RR")
-    from cranfield.show.report import write_report
+    from cranfield.report import write_report
 
     write_report(runs / "small.html", None, {"one": result}, "RR", charts=False)
     page = (runs / "small.html").read_text()

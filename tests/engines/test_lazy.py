@@ -96,7 +96,8 @@ def test_numbers_as_ids(lazily):
     rows = [(int(q), int(d), int(s)) for q, d, s in rows_of(run)]
     for kinds in ((pa.int32(), pa.int64(), pa.float32()), (pa.int64(), pa.int16(), pa.int64())):
         assert_same(
-            cranfield.evaluate(qrels, lazily(rows, kinds)), scanned(qrels, run, cranfield.evaluation.DEFAULT_MEASURES)
+            cranfield.evaluate(qrels, lazily(rows, kinds)),
+            scanned(qrels, run, cranfield.evaluation.evaluating.DEFAULT_MEASURES),
         )
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 def load(folder: Path) -> None:
     """Take the native part from a folder, in place of the one that is installed."""
-    name = "cranfield.judge._native"
+    name = "cranfield.ranks.scan._native"
     found = [path for ending in importlib.machinery.EXTENSION_SUFFIXES for path in folder.glob(f"**/_native{ending}")]
     if not found:
         sys.exit(f"there is no compiled module in {folder}: is there a C++ compiler?")

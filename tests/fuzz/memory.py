@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow
 
 from cranfield import CranfieldError, Judgments, Policy
-from cranfield.judge.memory import scan_rankings, scan_table
-from cranfield.judge.native import native
+from cranfield.ranks.scan.memory import scan_rankings, scan_table
+from cranfield.ranks.scan.native import native
 from cranfield.read.frames import Frame, Ids
 from cranfield.read.shapes import Rankings, Source, Table
 from cranfield.read.source import open_source

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from cranfield.judge.native import native
+from cranfield.ranks.scan.native import native
 from tests.fuzz.exploring import KINDS, one
 
 

@@ -10,11 +10,11 @@ import random
 import numpy as np
 
 from cranfield import CranfieldError, JudgedRanks, Judgments, Policy
-from cranfield.judge import pure
-from cranfield.judge.first import first_of_block
-from cranfield.judge.judgments import laid_out
-from cranfield.judge.native import native
-from cranfield.judge.scan import native_layout
+from cranfield.ranks.first import first_of_block
+from cranfield.ranks.judgments import laid_out
+from cranfield.ranks.scan import pure
+from cranfield.ranks.scan.native import native
+from cranfield.ranks.scan.text import native_layout
 from cranfield.read.source import open_source
 from cranfield.read.text import BadLine, Block, partition
 from tests.fuzz.mutations import DOCUMENTS, QUERIES, Lines, file, lines, mutated

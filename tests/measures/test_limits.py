@@ -10,7 +10,7 @@ from cranfield import MeasureError, catalogue, parse_measure, parse_measures
 from cranfield.measures.arithmetic import gains
 from cranfield.measures.parameters import PAIRS
 from cranfield.measures.syntax import LONGEST
-from cranfield.measures.trec_eval.names import lines, requested
+from cranfield.measures.trec_eval_names import lines, requested
 
 
 def pairs(count):

@@ -14,7 +14,7 @@ import pytest
 
 import cranfield
 from cranfield import InputError
-from cranfield.judge.native import native
+from cranfield.ranks.scan.native import native
 from cranfield.read.compression import COMPRESSED_CHUNK, CONTENT_CHUNK, decompressed
 from cranfield.read.formats.trec import TREC_RUN
 from cranfield.read.streams import LONGEST_LINE, Stream

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import cranfield
 from cranfield import CranfieldError
-from cranfield.judge.native import native
+from cranfield.ranks.scan.native import native
 from cranfield.read.formats import readable
 from tests.fuzz.mutations import mutated
 from tests.generated import scan_with

@@ -15,15 +15,15 @@ from hypothesis import strategies as st
 
 import cranfield
 from cranfield import InputError, Judgments, OutputError, Policy, convert_file
-from cranfield.judge.first import first_documents
-from cranfield.judge.native import native
+from cranfield.files.writing import write_run
+from cranfield.ranks.first import first_documents
+from cranfield.ranks.scan.native import native
 from cranfield.read.formats import FORMATS as FORMAT
 from cranfield.read.formats import open_records, writable
 from cranfield.read.formats.format import Plan
 from cranfield.read.records import Records
 from cranfield.read.source import open_source
 from cranfield.read.target import open_target
-from cranfield.write.runs import write_run
 from tests.generated import ids as usual_ids
 from tests.generated import scan_with
 

@@ -198,7 +198,7 @@ def test_a_pipe_with_scattered_queries_is_read_twice():
     reader, writer = os.pipe()
     with os.fdopen(writer, "wb") as pipe:
         pipe.write(b"".join(lines))
-    from cranfield.judge.native import native
+    from cranfield.ranks.scan.native import native
     from tests.generated import scan_with
 
     with os.fdopen(reader, "rb") as pipe, scan_with(native, 40):

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from cranfield import compare, evaluate_runs, explain, gate, stability
 from cranfield.cli import output
-from cranfield.explanation import explanation_text
+from cranfield.evaluation.explaining import explanation_text
 from cranfield.layout import columns, visible
 from cranfield.show import data, markup, text
 from cranfield.show.comparison import comparison_latex, comparison_markdown, comparison_text, stability_text

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from cranfield import evaluate
 from cranfield.layout import aligned, columns, count, cut, fitted, shortened, visible, wrapped
 from cranfield.show import text
-from cranfield.show.recorded import recorded_lines
 from cranfield.show.view import View
+from cranfield.systems.text.recorded import recorded_lines
 
 
 def test_one_is_not_many():

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from cranfield.show.report import library as module
+from cranfield.report import library as module
 
 
 @pytest.fixture

@@ -14,7 +14,8 @@ pytest.importorskip("vl_convert")
 
 import cranfield
 from cranfield.errors import CranfieldError
-from cranfield.show.report.encoding import safe_json
+from cranfield.report import write_comparison
+from cranfield.report.encoding import safe_json
 from cranfield.systems.collection import Collection, Document
 from tests.cli.test_program import run as program
 
@@ -220,8 +221,8 @@ def test_what_is_left_out_is_said(tmp_path):
 
 
 def test_texts_go_where_there_is_no_room(tmp_path, monkeypatch):
-    monkeypatch.setattr("cranfield.show.report.details.ALL_TEXT", 0)
-    monkeypatch.setattr("cranfield.show.report.details.QUERY_TEXT", 10)
+    monkeypatch.setattr("cranfield.report.details.ALL_TEXT", 0)
+    monkeypatch.setattr("cranfield.report.details.QUERY_TEXT", 10)
     page = evil(tmp_path)
     assert all(len(document) == 1 for document in page.data["documents"])
     assert "Texts of documents are left out" in page.text
@@ -280,7 +281,7 @@ def test_the_command(tmp_path):
 
 def test_a_comparison_writes_its_page(tmp_path):
     found = cranfield.compare(*FILES, "nDCG@10 AP", baseline="meaning", test="randomisation", alpha=0.1)
-    written = found.report(tmp_path / "report.html", charts=False, title="Old and new")
+    written = write_comparison(tmp_path / "report.html", found, charts=False, title="Old and new")
     page = Page(tmp_path / "report.html")
     assert written.size == len(page.source.encode())
     assert page.data["runs"] == ["keywords", "meaning"]
@@ -294,7 +295,7 @@ def test_a_comparison_writes_its_page(tmp_path):
 def test_evaluations_alone_make_a_page(tmp_path):
     results = cranfield.evaluate_runs(*FILES, "AP nDCG@10")
     found = cranfield.compare_evaluations(list(results.values()))
-    found.report(tmp_path / "report.html")
+    write_comparison(tmp_path / "report.html", found)
     page = Page(tmp_path / "report.html")
     assert page.data["values"][0][0] == pytest.approx(list(results["keywords"].by_query("AP").values()), abs=5e-7)
     assert page.data["details"] == {}
@@ -309,7 +310,7 @@ def test_streams_are_read_once_and_shown(tmp_path):
     expected = made(tmp_path, FILES[0], {"keywords": FILES[1][0], "meaning": ROWS}, "AP")
     assert page.data["rankings"] == expected.data["rankings"]
     found = cranfield.compare(FILES[0], {"keywords": FILES[1][0], "meaning": iter(ROWS)}, "AP")
-    found.report(tmp_path / "report.html", charts=False)
+    write_comparison(tmp_path / "report.html", found, charts=False)
     data = Page(tmp_path / "report.html").data
     [number] = data["rankings"][1][str(data["queries"].index("graded-relevance"))]["top"]
     assert data["documents"][number] == ["c"]

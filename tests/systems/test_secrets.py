@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cranfield import CranfieldError, open_collection, open_system, record
-from cranfield.show.recorded import recorded_lines
 from cranfield.systems.presets import PRESETS
 from cranfield.systems.secrets import Secrets
+from cranfield.systems.text.recorded import recorded_lines
 from tests.systems.server import Server
 
 PLACE = "${RANDOM_SECRET}"

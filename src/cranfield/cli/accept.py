@@ -19,9 +19,9 @@ def command(systems: tuple[str, ...], config: Path) -> None:
     Example:
       cranfield init && cranfield test && cranfield accept
     """
-    from cranfield.show.tested import accepted_line
     from cranfield.systems.project import read_project
     from cranfield.systems.testing import accept
+    from cranfield.systems.text.tested import accepted_line
 
     for name, (before, now) in accept(read_project(config), systems).items():
         output.say(accepted_line(name, before, now))

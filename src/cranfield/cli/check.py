@@ -27,8 +27,8 @@ def command(
     Example:
       cranfield check builtin:qrels builtin:keywords builtin:meaning
     """
-    from cranfield.checking import check_files
-    from cranfield.show.checking import check_json, check_text
+    from cranfield.files.checking import check_files
+    from cranfield.files.checking.text import check_json, check_text
 
     report = check_files(qrels, runs, format=run_format, qrels_format=qrels_format)
     if shown == "json":

@@ -55,7 +55,7 @@ class Commands(click.Group):
 
 def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
-        from cranfield.judge.native import native
+        from cranfield.ranks.scan.native import native
 
         output.say(f"cranfield {__version__} ({'native' if native else 'pure Python'} scan)")
         context.exit()

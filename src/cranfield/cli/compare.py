@@ -72,10 +72,10 @@ def command(
       cranfield compare builtin:qrels builtin:keywords builtin:meaning
       cranfield compare builtin:qrels builtin:keywords builtin:meaning --format latex
     """
-    from cranfield import saved
     from cranfield.comparison import compare
     from cranfield.comparison.comparing import USUAL_MEASURES
-    from cranfield.result import Evaluation
+    from cranfield.evaluation import saving as saved
+    from cranfield.evaluation.result import Evaluation
     from cranfield.show.comparison import comparison_latex, comparison_markdown, comparison_text
 
     paths = runs if baseline is None or baseline in runs else (baseline, *runs)

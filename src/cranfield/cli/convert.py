@@ -39,7 +39,7 @@ def command(
       cranfield convert builtin:keywords keywords.jsonl.gz
       cranfield convert builtin:qrels - --to beir
     """
-    from cranfield.conversion import convert_file
+    from cranfield.files.converting import convert_file
 
     done = convert_file(source, target, format=format, target_format=target_format, role=role, name=name, force=force)
     for note in done.notes:

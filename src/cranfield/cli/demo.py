@@ -10,8 +10,8 @@ from cranfield.cli import output
 @click.command("demo")
 def command() -> None:
     """Ask two live search engines sixty queries, measure them, and compare them."""
-    from cranfield.show.demonstration import demonstration_lines
     from cranfield.systems.demonstration import demonstrate
+    from cranfield.systems.text.demonstration import demonstration_lines
 
     style = output.head_style()
     for line in demonstration_lines(demonstrate()):

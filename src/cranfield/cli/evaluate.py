@@ -95,7 +95,7 @@ def command(
     if save and len(runs) > 1:
         raise click.UsageError("--save takes one run.")
     opened = [Stream(run) for run in options.expanded(runs)] if engine is None else []
-    from cranfield.evaluation import DEFAULT_MEASURES, evaluate_runs
+    from cranfield.evaluation.evaluating import DEFAULT_MEASURES, evaluate_runs
     from cranfield.measures.completion import read_scale
     from cranfield.read.pairs import read_numbers, read_words
     from cranfield.show.progress import reading

@@ -37,7 +37,7 @@ def command(
     Example:
       cranfield explain builtin:qrels builtin:meaning graded-relevance -m P -m nDCG -k 5
     """
-    from cranfield.explanation import Explanation, explain, explanation_text, without_cutoff
+    from cranfield.evaluation.explaining import Explanation, explain, explanation_text, without_cutoff
     from cranfield.show.explanation import as_json
 
     for path in imports:

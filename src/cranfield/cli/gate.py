@@ -63,7 +63,7 @@ def command(
         return 0
 
     from cranfield.comparison import gate
-    from cranfield.judge.policy import Policy
+    from cranfield.ranks.policy import Policy
     from cranfield.show.gate import gate_junit, gate_markdown, gate_text
 
     settings = _read_config(config) if config else {}

@@ -79,7 +79,7 @@ formats = _all(
 
 def chosen_policy(**settings: Any) -> Any:
     """The policy that options make."""
-    from cranfield.judge.policy import Policy
+    from cranfield.ranks.policy import Policy
 
     return Policy(**{name: value for name, value in settings.items() if value is not None})
 
@@ -147,7 +147,7 @@ def expanded(runs: Sequence[str]) -> list[str]:
 
 def named(runs: Sequence[Any], by: str = "file") -> dict[str, Any]:
     """Streams by name: that of the file, or the tag inside; with its folder, or a number, where two are the same."""
-    from cranfield.evaluation import run_name
+    from cranfield.evaluation.evaluating import run_name
 
     names = [_tag(run) if by == "tag" else run_name(run.name) for run in runs]
     if len(set(names)) < len(names):
@@ -165,7 +165,7 @@ def named(runs: Sequence[Any], by: str = "file") -> dict[str, Any]:
 def in_engine(runs: Sequence[str], engine: str, format: str | None, spark_master: str | None) -> dict[str, Any]:
     """Lazy frames by name, each of the Parquet files of a name, pattern or folder."""
     from cranfield.engines.parquet import open_run
-    from cranfield.evaluation import run_name
+    from cranfield.evaluation.evaluating import run_name
 
     opened = [open_run(run, engine, format, master=spark_master or "local[*]") for run in runs]
     names = [run_name(run.name) for run in opened]

@@ -72,8 +72,8 @@ def command(
     Example:
       cranfield report builtin:qrels builtin:keywords builtin:meaning -o report.html
     """
-    from cranfield.evaluation import DEFAULT_MEASURES
-    from cranfield.show.report import write_report
+    from cranfield.evaluation.evaluating import DEFAULT_MEASURES
+    from cranfield.report import write_report
 
     chosen = options.chosen_measures(
         measures, rel=rel, judged_only=judged_only, imports=imports, default=DEFAULT_MEASURES

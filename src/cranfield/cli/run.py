@@ -99,7 +99,7 @@ def command(
     finally:
         opened.close()
 
-    from cranfield.show.recorded import recorded_lines
+    from cranfield.systems.text.recorded import recorded_lines
 
     for line in recorded_lines(recorded):
         say(line)

@@ -30,9 +30,9 @@ def command(systems: tuple[str, ...], config: Path, worst: int, report: str | No
       cranfield init && cranfield test && cranfield accept
     """
     from cranfield.cli.progress import shown_progress
-    from cranfield.show.tested import tested_lines
     from cranfield.systems.project import read_project
     from cranfield.systems.testing import run_test
+    from cranfield.systems.text.tested import tested_lines
 
     project = read_project(config)
     results = run_test(project, shown_progress, systems)
@@ -40,7 +40,7 @@ def command(systems: tuple[str, ...], config: Path, worst: int, report: str | No
     for line in tested_lines(results, collection, worst):
         output.say(line)
     if report is not None:
-        from cranfield.show.report import write_test
+        from cranfield.report import write_test
 
         written = write_test(report, results, collection)
         output.say(f"\n{written.path}: {written.size / 1e6:.1f} MB" if written else "\nnothing was answered: no report")

@@ -166,7 +166,7 @@ def _set(options: Options, name: str, value: str) -> None:
 
 
 def _check_measure(word: str) -> None:
-    from cranfield.measures.trec_eval.names import requested
+    from cranfield.measures.trec_eval_names import requested
 
     try:
         requested([word])
@@ -175,7 +175,7 @@ def _check_measure(word: str) -> None:
 
 
 def _number(name: str, value: str) -> int:
-    from cranfield.measures.trec_eval.names import whole_part
+    from cranfield.measures.trec_eval_names import whole_part
 
     try:
         number = whole_part(value)
@@ -204,15 +204,15 @@ def _evaluate(options: Options) -> None:
     run = Stream(options.files[1])
     read_ahead([options.files[1]])
 
-    from cranfield import trec_eval
-    from cranfield.measures.trec_eval.names import lines, requested, unfit
-    from cranfield.measures.trec_eval.values import select, with_dummies
-    from cranfield.read.zscores import read_zscores
-    from cranfield.show.trec_eval import Columns
+    from cranfield.measures.trec_eval_names import lines, requested, unfit
+    from cranfield.trec_eval import reading
+    from cranfield.trec_eval.output import Columns
+    from cranfield.trec_eval.values import select, with_dummies
+    from cranfield.trec_eval.zscores import read_zscores
 
     old = options.version == 9
-    judgments = trec_eval.read_judgments(options.files[0], options.qrels_format)
-    judged, run_id = trec_eval.scan(judgments, run, options.qrels_format, single=old)
+    judgments = reading.read_judgments(options.files[0], options.qrels_format)
+    judged, run_id = reading.scan(judgments, run, options.qrels_format, single=old)
     try:
         zscores = None if options.zscores is None else read_zscores(options.zscores)
     except InputError as error:
@@ -228,7 +228,7 @@ def _evaluate(options: Options) -> None:
     if options.complete and not old:
         judged = with_dummies(judged)
     try:
-        tables = trec_eval.tables(judgments, judged, options.qrels_format, options.depth, options.judged_only)
+        tables = reading.tables(judgments, judged, options.qrels_format, options.depth, options.judged_only)
     except InputError as error:  # preferences that contradict one another
         raise End(4, str(error)) from None
     columns = Columns.of(wanted, tables, zscores)
@@ -247,9 +247,9 @@ def _write(lines: Iterable[str]) -> None:
 
 
 def _help(words: Sequence[str]) -> str:
-    from cranfield.measures.trec_eval.differences import DIFFERENCES
-    from cranfield.measures.trec_eval.names import requested
-    from cranfield.show.trec_eval import about
+    from cranfield.measures.trec_eval_names import requested
+    from cranfield.trec_eval.differences import DIFFERENCES
+    from cranfield.trec_eval.output import about
 
     different = [f"- {one.trec_eval}\n  Here: {one.here}" for one in DIFFERENCES]
     return "\n".join(

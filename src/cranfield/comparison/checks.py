@@ -9,9 +9,9 @@ from typing import NamedTuple
 from cranfield.comparison.differences import Difference, p_text
 from cranfield.comparison.pairing import check_finite
 from cranfield.comparison.significance import SAME
+from cranfield.evaluation.result import Evaluation
+from cranfield.evaluation.values import PoorQuery
 from cranfield.measures import Measure
-from cranfield.result import Evaluation
-from cranfield.values import PoorQuery
 
 
 class WorseQuery(NamedTuple):

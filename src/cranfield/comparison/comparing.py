@@ -18,13 +18,13 @@ from cranfield.comparison.power import detectable_difference
 from cranfield.comparison.significance import TESTS, Settings, deviation
 from cranfield.comparison.unjudged import Reach, Reaches
 from cranfield.errors import ComparisonError
-from cranfield.evaluation import Measures, Options, evaluate_runs
-from cranfield.judge.grouped import GroupedJudgments
-from cranfield.judge.judgments import Judgments, Numbers
+from cranfield.evaluation.evaluating import Measures, Options, evaluate_runs
+from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure, parse_measures
+from cranfield.ranks.grouped_judgments import GroupedJudgments
+from cranfield.ranks.judgments import Judgments, Numbers
 from cranfield.read.source import is_lazy
 from cranfield.read.streams import Stream
-from cranfield.result import Evaluation
 
 USUAL_MEASURES = ("nDCG@10",)
 FAMILIES = ("measure", "all")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -17,8 +16,9 @@ from cranfield.comparison.pairing import Paired, judged_cutoff
 from cranfield.comparison.power import USUAL, SizeRow, query_set_sizes
 from cranfield.comparison.significance import TESTS, Settings
 from cranfield.errors import ComparisonError
+from cranfield.evaluation.in_notebooks import notebook_html
+from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure, parse_measure
-from cranfield.result import Evaluation
 
 LETTERED = 12  # runs that letters can still tell apart
 UNDECIDED = "not decided: unjudged documents could reverse this"
@@ -303,27 +303,8 @@ class Comparison:
         """The comparison as JSON."""
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
-    def report(self, path: str | os.PathLike[str], **options: Any) -> Any:
-        """Write one HTML page about the comparison, with the options of `write_report`; it returns a `ReportFile`.
-
-        The page shows rankings where `compare` read the runs from files or from memory.
-
-        >>> import os, tempfile
-        >>> from cranfield import compare
-        >>> comparison = compare("builtin:qrels", ["builtin:keywords", "builtin:meaning"], "nDCG@10")
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     page = comparison.report(f"{folder}/report.html", charts=False)
-        ...     page.size > 10_000
-        True
-        """
-        from cranfield.show.report import write_comparison
-
-        return write_comparison(path, self, **options)
-
     def _repr_html_(self) -> str:
-        from cranfield.show.notebook import comparison_html
-
-        return comparison_html(self)
+        return notebook_html("comparison_html", self)
 
     def judged_of(self, measure: str | Measure, run: str) -> float | None:
         """The share of a run's first documents that is judged, down to the measure's cutoff or 10."""

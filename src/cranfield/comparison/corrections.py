@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cranfield.judge.judgments import Numbers
+from cranfield.ranks.judgments import Numbers
 
 
 def bonferroni(p: Numbers) -> Numbers:

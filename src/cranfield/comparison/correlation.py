@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cranfield.agreement import kendall_tau
+from cranfield.comparison.agreement import kendall_tau
 from cranfield.comparison.pairing import Paired
-from cranfield.judge.judgments import Numbers
+from cranfield.ranks.judgments import Numbers
 
 
 class MeasureAgreement(NamedTuple):

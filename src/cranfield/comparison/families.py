@@ -12,8 +12,8 @@ from cranfield.comparison.pairing import Paired, check_finite
 from cranfield.comparison.significance import SAME, TESTS, Settings, Test, hedges
 from cranfield.comparison.significance.test import deviation, t_values
 from cranfield.comparison.significance.tukey import TUKEY
-from cranfield.judge.judgments import Numbers
 from cranfield.measures import Measure
+from cranfield.ranks.judgments import Numbers
 
 Pair = tuple[int, int]  # columns: the baseline and the run
 

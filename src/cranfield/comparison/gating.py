@@ -12,7 +12,6 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from cranfield import saved
 from cranfield.comparison.checks import (
     Check,
     GatedMeasure,
@@ -31,10 +30,11 @@ from cranfield.comparison.pairing import check_finite, check_same_inputs, judged
 from cranfield.comparison.power import USUAL, detectable_difference
 from cranfield.comparison.significance import TESTS, Settings, deviation
 from cranfield.errors import ComparisonError
-from cranfield.evaluation import Measures, Options
-from cranfield.judge.judgments import Numbers
+from cranfield.evaluation import saving as saved
+from cranfield.evaluation.evaluating import Measures, Options
+from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure, parse_measure, parse_measures
-from cranfield.result import Evaluation
+from cranfield.ranks.judgments import Numbers
 
 GATE_MEASURES = ("nDCG@10",)
 GATE_TESTS = tuple(name for name in TESTS if name != "tukey")  # which has no one-sided p-value

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from cranfield.comparison.significance import SAME
 from cranfield.errors import ComparisonError
-from cranfield.judge.judgments import Numbers
+from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure
-from cranfield.result import Evaluation
+from cranfield.ranks.judgments import Numbers
 
 USUAL_CUTOFF = 10  # of Judged, for a measure that has none
 

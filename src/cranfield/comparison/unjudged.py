@@ -17,11 +17,11 @@ from cranfield.comparison.joint.precisions import Precisions
 from cranfield.comparison.joint.stopping import Stopping
 from cranfield.comparison.significance import SAME
 from cranfield.errors import CranfieldError
-from cranfield.judge.judgments import Integers, Numbers
-from cranfield.judge.ranks import Flags
+from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure
 from cranfield.measures.completion import SUMS, cutoff_of, default_scale
-from cranfield.result import Evaluation
+from cranfield.ranks.judgments import Integers, Numbers
+from cranfield.ranks.tables.ranks import Flags
 
 BUDGET = 20_000_000  # for the bounds of one measure: a second or two
 

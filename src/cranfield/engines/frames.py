@@ -8,8 +8,8 @@ from typing import Any
 
 from cranfield.engines.backends import Engine
 from cranfield.errors import DuplicateError, InputError, PolicyError, need
-from cranfield.judge.judgments import twice
-from cranfield.judge.policy import Policy
+from cranfield.ranks.judgments import twice
+from cranfield.ranks.policy import Policy
 from cranfield.read.names import Role, find_columns, wanted
 
 PART = 10_000_000  # rows that an engine on this machine groups at once

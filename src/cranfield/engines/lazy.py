@@ -26,10 +26,10 @@ from cranfield.engines.backends import Engine
 from cranfield.engines.frames import EngineRows
 from cranfield.engines.parquet import open_run
 from cranfield.errors import need
-from cranfield.judge.counting import NOTHING, Found, join
-from cranfield.judge.judgments import Integers, Judgments, Numbers
-from cranfield.judge.policy import Policy
-from cranfield.judge.scan import Scanned
+from cranfield.ranks.judgments import Integers, Judgments, Numbers
+from cranfield.ranks.policy import Policy
+from cranfield.ranks.scan.counting import NOTHING, Found, join
+from cranfield.ranks.scan.text import Scanned
 from cranfield.read.source import Lazy, is_lazy
 
 MANY = 8  # judged documents of a query that are counted; for more, ordering all of it once takes less time

@@ -15,12 +15,12 @@ import numpy as np
 
 from cranfield.engines.totals import Totals
 from cranfield.errors import need
-from cranfield.judge.counting import Found
-from cranfield.judge.judgments import ends
-from cranfield.judge.policy import Policy
-from cranfield.judge.ranks import GradeColumns, JudgedRanks
-from cranfield.judge.scan import Scanned
 from cranfield.measures import Measure
+from cranfield.ranks.judgments import ends
+from cranfield.ranks.policy import Policy
+from cranfield.ranks.scan.counting import Found
+from cranfield.ranks.scan.text import Scanned
+from cranfield.ranks.tables.ranks import GradeColumns, JudgedRanks
 
 ROWS = 200_000  # judged rows that are measured at once, and more only where one query has more
 # What is known of each query beside its values.

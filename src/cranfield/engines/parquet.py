@@ -9,7 +9,7 @@ from typing import Any
 
 from cranfield.engines.backends import briefly
 from cranfield.errors import CranfieldError, InputError, need
-from cranfield.judge.judgments import Judgments
+from cranfield.ranks.judgments import Judgments
 from cranfield.read.source import Lazy, is_lazy
 
 ENGINES = ("duckdb", "polars", "spark")

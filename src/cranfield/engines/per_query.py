@@ -23,11 +23,7 @@ from cranfield.engines.measuring import PER_QUERY, Measuring
 from cranfield.engines.parquet import open_judgments
 from cranfield.engines.totals import Totals
 from cranfield.errors import InputError, need
-from cranfield.judge.judgments import Judgments
-from cranfield.judge.policy import Policy
-from cranfield.judge.ranks import JudgedRanks
-from cranfield.measures import Measure
-from cranfield.overlap import (
+from cranfield.evaluation.overlap import (
     SHOWN,
     few_queries,
     lacks_most,
@@ -36,9 +32,13 @@ from cranfield.overlap import (
     no_common_query,
     refused,
 )
+from cranfield.evaluation.summary import Summary
+from cranfield.evaluation.values import Counts
+from cranfield.measures import Measure
+from cranfield.ranks.judgments import Judgments
+from cranfield.ranks.policy import Policy
+from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.read.source import Lazy
-from cranfield.summary import Summary
-from cranfield.values import Counts
 from cranfield.version import __version__
 
 VALUES = "per_query.parquet"

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from cranfield.judge.judgments import Numbers
-from cranfield.judge.policy import Policy
+from cranfield.evaluation.values import not_finite
 from cranfield.measures import Measure
 from cranfield.measures.registry import Aggregate
-from cranfield.values import not_finite
+from cranfield.ranks.judgments import Numbers
+from cranfield.ranks.policy import Policy
 
 UNIT = 1200  # sums are whole multiples of 2 to the power of minus this, which all numbers of 64 bits are
 NAMED = 6

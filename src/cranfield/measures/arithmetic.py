@@ -7,9 +7,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from cranfield.judge.judgments import Integers, Numbers
-from cranfield.judge.ranks import JudgedRanks
 from cranfield.measures.parameters import GainMap
+from cranfield.ranks.judgments import Integers, Numbers
+from cranfield.ranks.tables.ranks import JudgedRanks
 
 MaxGrade = float | Literal["query"]
 DEEPEST = 10_000_000  # ranks that are added up one by one, retrieved or not

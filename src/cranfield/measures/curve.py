@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cranfield.judge.judgments import Numbers
-from cranfield.judge.ranks import JudgedRanks
 from cranfield.measures.arithmetic import ratio
+from cranfield.ranks.judgments import Numbers
+from cranfield.ranks.tables.ranks import JudgedRanks
 
 
 class Curve(NamedTuple):

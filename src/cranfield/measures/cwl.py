@@ -17,10 +17,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from cranfield.judge.judgments import Integers, Numbers
-from cranfield.judge.ranks import JudgedRanks
 from cranfield.measures.arithmetic import MaxGrade, ratio, scaled_gain
 from cranfield.measures.registry import measure
+from cranfield.ranks.judgments import Integers, Numbers
+from cranfield.ranks.tables.ranks import JudgedRanks
 
 DEPTH = 1000
 BATCH = 1 << 14  # rankings that are followed at a time

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cranfield.judge.judgments import Numbers
 from cranfield.measures.arithmetic import all_ranks, ratio
 from cranfield.measures.registry import measure
+from cranfield.ranks.judgments import Numbers
 
 if TYPE_CHECKING:
-    from cranfield.judge.subtopics import SubtopicRanks
+    from cranfield.ranks.tables.subtopics import SubtopicRanks
 
 
 def _by_log(rank: Numbers) -> Numbers:

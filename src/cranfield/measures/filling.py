@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cranfield.judge.judgments import Integers, Numbers, ends
-from cranfield.judge.ranks import JudgedRanks
+from cranfield.ranks.judgments import Integers, Numbers, ends
+from cranfield.ranks.tables.ranks import JudgedRanks
 
 
 def complete_table(grades: Numbers, judged: Numbers, retrieved: int, lengths: Numbers | None = None) -> JudgedRanks:

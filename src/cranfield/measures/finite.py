@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cranfield.errors import MeasureError
-from cranfield.judge.judgments import Numbers
 from cranfield.measures.parameters import GainMap, shortened
+from cranfield.ranks.judgments import Numbers
 
 if TYPE_CHECKING:
     from cranfield.measures.registry import Measure

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cranfield.judge.judgments import Numbers
 from cranfield.measures.precision import average_precision, precision, r_precision
 from cranfield.measures.registry import measure
+from cranfield.ranks.judgments import Numbers
 
 if TYPE_CHECKING:
-    from cranfield.judge.groups import GroupRanks
+    from cranfield.ranks.tables.groups import GroupRanks
 
 
 @measure(

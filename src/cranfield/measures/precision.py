@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from cranfield.judge.judgments import Numbers
-from cranfield.judge.ranks import JudgedRanks
 from cranfield.measures.arithmetic import harmonic, ratio
 from cranfield.measures.registry import measure
+from cranfield.ranks.judgments import Numbers
+from cranfield.ranks.tables.ranks import JudgedRanks
 
 
 @measure(

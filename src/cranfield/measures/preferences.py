@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cranfield.judge.judgments import Integers, Numbers
 from cranfield.measures.arithmetic import ratio
 from cranfield.measures.registry import measure
+from cranfield.ranks.judgments import Integers, Numbers
 
 if TYPE_CHECKING:
-    from cranfield.judge.preferences import PreferenceRanks
+    from cranfield.ranks.tables.preferences import PreferenceRanks
 
 REFERENCE = "Buckley, trec_eval"
 

@@ -13,9 +13,9 @@ from typing import Any, Literal
 import numpy as np
 
 from cranfield.errors import MeasureError
-from cranfield.judge.judgments import Numbers
 from cranfield.measures.finite import finite_values
 from cranfield.measures.parameters import KINDS, Kind, TooLarge, kind_of, shortened
+from cranfield.ranks.judgments import Numbers
 
 Function = Callable[..., Numbers]
 Aggregate = Literal["mean", "sum", "geometric", "median"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from cranfield.judge.judgments import Integers, Numbers
-from cranfield.judge.ranks import JudgedRanks
 from cranfield.measures.arithmetic import ratio
 from cranfield.measures.registry import measure
+from cranfield.ranks.judgments import Integers, Numbers
+from cranfield.ranks.tables.ranks import JudgedRanks
 
 
 @measure(

@@ -10,7 +10,7 @@ from cranfield.errors import MeasureError
 from cranfield.measures.other_tools import near, read_parameters, refuse_unclear
 from cranfield.measures.parameters import shortened
 from cranfield.measures.registry import Definition, Measure, find, spellings
-from cranfield.measures.trec_eval.names import single as trec_eval_measure
+from cranfield.measures.trec_eval_names import single as trec_eval_measure
 
 # name, (parameters), @cutoff
 _OURS = re.compile(r"([^\s()@]+)(?:\(([^()]*)\))?(?:@([^\s@()]+))?")

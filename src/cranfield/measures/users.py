@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from cranfield.judge.judgments import Numbers
-from cranfield.judge.ranks import JudgedRanks
 from cranfield.measures.arithmetic import MaxGrade, highest, ratio, scaled_gain
 from cranfield.measures.registry import measure
+from cranfield.ranks.judgments import Numbers
+from cranfield.ranks.tables.ranks import JudgedRanks
 
 ROOM = 1 << 20  # ranks whose weights are added at a time
 

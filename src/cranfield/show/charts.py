@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from cranfield.judge.ranks import Flags
 from cranfield.measures.curve import Curve
+from cranfield.ranks.tables.ranks import Flags
 from cranfield.show.drawing import (
     COLOURS,
     HEIGHT,

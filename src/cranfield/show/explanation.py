@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from cranfield.explanation import Explanation
+from cranfield.evaluation.explaining import Explanation
 
 
 def as_json(explanation: Explanation) -> str:

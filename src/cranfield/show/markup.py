@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cranfield.result import Evaluation
+from cranfield.evaluation.result import Evaluation
 from cranfield.show.escaping import latex_text, markdown_text
 from cranfield.show.view import View
 

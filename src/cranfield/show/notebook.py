@@ -9,7 +9,7 @@ from html import escape
 from cranfield.comparison.conclusions import Comparison
 from cranfield.comparison.differences import signed
 from cranfield.errors import MissingLibrary
-from cranfield.result import Evaluation
+from cranfield.evaluation.result import Evaluation
 from cranfield.show import charts
 from cranfield.show.comparison import interval_text, verdict
 from cranfield.show.drawing import Spec

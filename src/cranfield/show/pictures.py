@@ -12,11 +12,11 @@ import numpy as np
 
 from cranfield.comparison.thinning import USUAL_MEASURES
 from cranfield.errors import ComparisonError, CranfieldError, MeasureError, MissingLibrary, OutputError, need
-from cranfield.evaluation import Measures, evaluate_runs
-from cranfield.judge.ranks import JudgedRanks
+from cranfield.evaluation.evaluating import Measures, evaluate_runs
+from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure, parse_measures
 from cranfield.measures.curve import precision_recall_curve
-from cranfield.result import Evaluation
+from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.show import charts
 from cranfield.show.drawing import HEIGHT, Spec
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from cranfield.evaluation.result import Evaluation
 from cranfield.layout import Style, aligned, columns, fitted, folded, shortened, visible, wrapped
-from cranfield.result import Evaluation
 from cranfield.show.view import View
 
 BEST = "*"

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cranfield.judge.judgments import Numbers
-from cranfield.result import Evaluation
-from cranfield.values import Bounds, PoorQuery, aggregate, combined
+from cranfield.evaluation.result import Evaluation
+from cranfield.evaluation.values import Bounds, PoorQuery, aggregate, combined
+from cranfield.ranks.judgments import Numbers
 
 ALL = "all"  # stands for all queries where a row is about a query
 

@@ -55,8 +55,8 @@ def collapse_run(run: Any, rule: str | Mapping[str, str] | Collapse, *, format: 
     >>> collapse_run({"q": {"a#1": 1.0, "a#2": 3.0, "b#1": 2.0}}, "#")
     {'q': {'a': 3.0, 'b': 2.0}}
     """
-    from cranfield.judge.order import scores_of
-    from cranfield.judge.policy import Policy
+    from cranfield.ranks.policy import Policy
+    from cranfield.ranks.rankings import scores_of
     from cranfield.read.source import open_source
 
     to_document = collapse_by(rule)

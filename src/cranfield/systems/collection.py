@@ -62,7 +62,7 @@ class Collection:
         """The queries that have judgments, in their order; all of them if there are no judgments at all."""
         if self.qrels is None:
             return dict(self.queries)
-        from cranfield.judge.judgments import Judgments
+        from cranfield.ranks.judgments import Judgments
 
         judged = Judgments.read(self.qrels).number
         return {query: text for query, text in self.queries.items() if query in judged}

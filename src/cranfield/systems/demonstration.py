@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cranfield.comparison import Comparison, compare_evaluations
-from cranfield.evaluation import evaluate
-from cranfield.result import Evaluation
+from cranfield.evaluation.evaluating import evaluate
+from cranfield.evaluation.result import Evaluation
 from cranfield.systems.collection import BUILTIN, Collection, open_collection
 from cranfield.systems.misses import Miss, misses
 from cranfield.systems.opening import open_system

@@ -6,13 +6,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from cranfield.judge.judgments import Judgments
-from cranfield.judge.order import rankings_of
+from cranfield.evaluation.result import Evaluation
+from cranfield.evaluation.values import PoorQuery
+from cranfield.ranks.judgments import Judgments
+from cranfield.ranks.rankings import rankings_of
 from cranfield.read.source import open_source
-from cranfield.result import Evaluation
 from cranfield.systems.collection import Collection, Document
 from cranfield.systems.sqlite import STOPWORDS
-from cranfield.values import PoorQuery
 
 _WORD = re.compile(r"\w+")
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from cranfield.errors import InputError
-from cranfield.evaluation import DEFAULT_MEASURES
-from cranfield.judge.policy import Policy
+from cranfield.evaluation.evaluating import DEFAULT_MEASURES
 from cranfield.measures import parse_measures
+from cranfield.ranks.policy import Policy
 from cranfield.systems.collapse import Collapse
 from cranfield.systems.collection import BUILTIN, IR_DATASETS, Collection, open_collection
 from cranfield.systems.settings import check_settings, read_toml

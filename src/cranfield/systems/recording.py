@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cranfield.errors import InputError, OutputError
+from cranfield.files.writing import write_run
 from cranfield.read.formats import FORMATS, by_extension
 from cranfield.read.formats.format import Plan
 from cranfield.read.ids import name_from
@@ -28,7 +29,6 @@ from cranfield.systems.asking import Answer, GaveUp, ask
 from cranfield.systems.opening import open_system
 from cranfield.systems.partial import Partial
 from cranfield.version import __version__
-from cranfield.write.runs import write_run
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,12 @@ from typing import Any
 from cranfield.comparison import GateResult, gate
 from cranfield.comparison.checks import Check, floor_check
 from cranfield.errors import InputError
-from cranfield.evaluation import evaluate
-from cranfield.judge.judgments import Judgments
-from cranfield.judge.policy import Policy
+from cranfield.evaluation.evaluating import evaluate
+from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure, parse_measure, parse_measures
+from cranfield.ranks.judgments import Judgments
+from cranfield.ranks.policy import Policy
 from cranfield.read.target import open_target
-from cranfield.result import Evaluation
 from cranfield.systems.collapse import collapse_by
 from cranfield.systems.collection import Collection
 from cranfield.systems.locking import locked

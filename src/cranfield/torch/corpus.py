@@ -12,11 +12,11 @@ import torch
 from torch import Tensor
 
 from cranfield.errors import CranfieldError, InputError
-from cranfield.evaluation import DEFAULT_MEASURES, Measures
-from cranfield.judge.policy import Policy
-from cranfield.judge.ranks import JudgedRanks
-from cranfield.judge.scan import Scanned
-from cranfield.result import Evaluation
+from cranfield.evaluation.evaluating import DEFAULT_MEASURES, Measures
+from cranfield.evaluation.result import Evaluation
+from cranfield.ranks.policy import Policy
+from cranfield.ranks.scan.text import Scanned
+from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.torch.counting import Counted, counter
 from cranfield.torch.judgments import TensorJudgments, read_judgments
 from cranfield.torch.scores import check_measures, finish, scanned_of

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from cranfield.errors import InputError
-from cranfield.evaluation import DEFAULT_MEASURES, Measures
-from cranfield.judge.judgments import Judgments
-from cranfield.judge.policy import Policy
+from cranfield.evaluation.evaluating import DEFAULT_MEASURES, Measures
+from cranfield.evaluation.result import Evaluation
 from cranfield.measures import parse_measures
-from cranfield.result import Evaluation
+from cranfield.ranks.judgments import Judgments
+from cranfield.ranks.policy import Policy
 from cranfield.torch.corpus import FullCorpus, Similarity
 
 if TYPE_CHECKING or not find_spec("sentence_transformers"):

@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from cranfield.errors import InputError
-from cranfield.evaluation import DEFAULT_MEASURES, Measures
-from cranfield.judge.policy import Policy
-from cranfield.result import Evaluation
+from cranfield.evaluation.evaluating import DEFAULT_MEASURES, Measures
+from cranfield.evaluation.result import Evaluation
+from cranfield.ranks.policy import Policy
 from cranfield.torch.counting import Counted, counter, retrieved
 from cranfield.torch.judgments import TensorJudgments, read_judgments
 from cranfield.torch.scores import check_measures, finish, scanned_of

@@ -9,11 +9,11 @@ import numpy as np
 
 from cranfield.comparison.joint.holes import Pairs
 from cranfield.comparison.joint.method import Highest, Method, by_run
-from cranfield.judge.judgments import Integers, Numbers
-from cranfield.judge.ranks import JudgedRanks
 from cranfield.measures import Measure
 from cranfield.measures.arithmetic import ratio
 from cranfield.measures.completion import Scale, is_sum, worth_most_first
+from cranfield.ranks.judgments import Integers, Numbers
+from cranfield.ranks.tables.ranks import JudgedRanks
 
 
 def may_be_either(measure: Measure, scale: Scale) -> bool:

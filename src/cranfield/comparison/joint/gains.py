@@ -19,12 +19,12 @@ import numpy as np
 
 from cranfield.comparison.joint.holes import Pairs
 from cranfield.comparison.joint.method import Highest, Method, alike, by_run
-from cranfield.judge.judgments import Integers, Numbers
-from cranfield.judge.ranks import JudgedRanks
 from cranfield.measures import Measure
 from cranfield.measures.arithmetic import discounted, gains, ratio
 from cranfield.measures.completion import Scale, has_losses
 from cranfield.measures.registry import catalogue
+from cranfield.ranks.judgments import Integers, Numbers
+from cranfield.ranks.tables.ranks import JudgedRanks
 
 STEPS = 100  # of Dinkelbach's method, which takes five or so
 SAME = 1e-15  # λ has stopped growing

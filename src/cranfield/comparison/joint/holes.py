@@ -9,8 +9,8 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from cranfield.judge.judgments import Integers, ends
-from cranfield.judge.ranks import JudgedRanks
+from cranfield.ranks.judgments import Integers, ends
+from cranfield.ranks.tables.ranks import JudgedRanks
 
 Ranks = npt.NDArray[np.int32]
 

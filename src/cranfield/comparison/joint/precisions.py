@@ -22,11 +22,11 @@ from cranfield.comparison.joint.counted import may_be_either
 from cranfield.comparison.joint.enumeration import Others
 from cranfield.comparison.joint.holes import Pairs
 from cranfield.comparison.joint.method import Highest, alike
-from cranfield.judge.judgments import Integers, Numbers
-from cranfield.judge.ranks import Flags, JudgedRanks
 from cranfield.measures import Measure
 from cranfield.measures.arithmetic import ratio
 from cranfield.measures.completion import Scale
+from cranfield.ranks.judgments import Integers, Numbers
+from cranfield.ranks.tables.ranks import Flags, JudgedRanks
 
 CELLS = 1 << 20  # pairs of documents worked on at a time
 SINGLY = 24  # numbers of new relevant documents that are tried one by one

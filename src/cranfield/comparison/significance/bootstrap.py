@@ -18,7 +18,7 @@ from cranfield.comparison.significance.test import (
     ratio,
     t_values,
 )
-from cranfield.judge.judgments import Numbers
+from cranfield.ranks.judgments import Numbers
 
 
 class Bootstrap(Test):

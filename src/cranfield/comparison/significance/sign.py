@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cranfield.comparison.significance.test import Outcome, Settings, Test, two_sided
-from cranfield.judge.judgments import Numbers
+from cranfield.ranks.judgments import Numbers
 
 
 class Sign(Test):

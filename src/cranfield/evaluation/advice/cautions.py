@@ -1,0 +1,201 @@
+"""What to beware of: rules about the data, and about a measure on the data. Where all is well a rule says nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from cranfield.evaluation.advice.facts import ENOUGH_JUDGED, Facts
+from cranfield.measures import Measure
+
+ENOUGH_QUERIES = 50  # TREC's custom: with fewer, the choice of queries decides more than the systems do
+SEVERAL = 3  # relevant documents: from here on the first one is a small part of the answer
+MANY_TIED = 0.05
+STEEP = 8  # a grade whose exponential gain, 2^8 - 1, drowns all lower ones
+
+# Measures that share a weakness.
+OF_ALL_RELEVANT = {"AP", "GMAP", "IAP", "Rprec", "YAAP", "binG"}
+OF_THE_FIRST = {"RR", "Success"}
+OF_GRADES = {"CG", "DCG", "nDCG", "G", "nDCGrel", "RnDCG", "Q"}
+OF_PREFERENCES = {"Bpref", "GMBpref", "Bpref10"}
+
+
+# About the data.
+
+
+def few_queries(facts: Facts) -> Iterator[str]:
+    """Values differ far more between queries than between systems."""
+    if facts.queries < ENOUGH_QUERIES:
+        yield (
+            f"there {'is 1 query' if facts.queries == 1 else f'are {facts.queries} queries'}. A system's values differ "
+            "more from query to query than systems differ from each other, so only large differences between systems "
+            f"will show; {ENOUGH_QUERIES} is the usual least."
+        )
+
+
+def nothing_to_find(facts: Facts) -> Iterator[str]:
+    """A query without relevant documents scores 0 whatever a system does."""
+    if facts.none_relevant:
+        yield f"{facts.none_relevant:.0%} of the queries have no relevant document and score 0 for every system."
+
+
+def holes(facts: Facts) -> Iterator[str]:
+    """Unjudged documents count as not relevant, which is a guess."""
+    for run in facts.runs:
+        if run.judged_at_10 < ENOUGH_JUDGED:
+            yield (
+                f"{run.run}: {run.unjudged_at_10:.1f} of the first 10 documents are not judged and count as not "
+                "relevant, which is a guess: a system that finds what others did not is punished for it."
+            )
+
+
+def missing_queries(facts: Facts) -> Iterator[str]:
+    """A judged query that a run lacks counts 0."""
+    for run in facts.runs:
+        if run.missing:
+            yield f"{run.run}: {run.missing} of {facts.queries} judged queries are not in it and score 0."
+
+
+def tied_scores(facts: Facts) -> Iterator[str]:
+    """The order of equal scores says nothing about a system."""
+    for run in facts.runs:
+        if run.tied >= MANY_TIED:
+            yield (
+                f"{run.run}: {run.tied:.0%} of the retrieved judged documents share their score with another; their "
+                "order is that of their ids. Policy(ties='best') and Policy(ties='worst') show what hangs on it."
+            )
+
+
+DATA_CAUTIONS: tuple[Callable[[Facts], Iterator[str]], ...] = (
+    few_queries,
+    nothing_to_find,
+    holes,
+    missing_queries,
+    tied_scores,
+)
+
+
+# About a measure on the data.
+
+
+def misleading(facts: Facts, measure: Measure) -> Iterator[str]:
+    """Accuracy counts the documents rightly left out, which are nearly all."""
+    if measure.definition.name == "Accuracy":
+        yield "always misleads: nearly all documents are irrelevant, so retrieving nothing scores nearly 1. Use F."
+
+
+def same_as_reciprocal_rank(facts: Facts, measure: Measure) -> Iterator[str]:
+    """With one relevant document there is nothing to average."""
+    if measure.definition.name in OF_ALL_RELEVANT and facts.one_answer:
+        name = measure.definition.name
+        same = ", where AP is the same as RR." if name in ("AP", "GMAP") else ", so RR says all that there is to say."
+        yield f"most queries have a single relevant document{same}"
+
+
+def needs_complete_judgments(facts: Facts, measure: Measure) -> Iterator[str]:
+    """Unjudged documents pull down what looks at the whole ranking."""
+    if measure.definition.name in OF_ALL_RELEVANT and facts.incomplete and not facts.one_answer:
+        instead = "Bpref leaves them out of account." if facts.nonrelevant else "read RBPResidual beside it."
+        yield f"unjudged documents count as irrelevant and pull it down; {instead}"
+
+
+def no_grades(facts: Facts, measure: Measure) -> Iterator[str]:
+    """With one grade a gain is a count."""
+    if measure.definition.name in OF_GRADES and not facts.graded:
+        yield "the judgments are binary, so gains add little, and linear and exponential gain say the same."
+
+
+def steep_gain(facts: Facts, measure: Measure) -> Iterator[str]:
+    """2^grade - 1 grows fast."""
+    if _parameter(measure, "gain") == "exponential" and facts.highest >= STEEP:
+        most = 2**facts.highest - 1
+        yield f"a document of grade {facts.highest:g} gains {most:,.0f}, next to which lower grades vanish."
+
+
+def sees_only_the_first(facts: Facts, measure: Measure) -> Iterator[str]:
+    """Whatever comes after the first relevant document is not seen."""
+    if measure.definition.name in OF_THE_FIRST and facts.relevant >= SEVERAL:
+        yield f"it looks at the first of {facts.relevant:g} relevant documents (the median) and not at the others."
+
+
+def cannot_be_filled(facts: Facts, measure: Measure) -> Iterator[str]:
+    """P@k cannot reach 1 where fewer than k documents are relevant."""
+    if measure.definition.name != "P":
+        return
+    cutoff, relevant = _parameter(measure, "cutoff"), facts.n_relevant(_parameter(measure, "rel"))
+    if float((relevant < cutoff).mean()) > 0.5:
+        most = float(np.minimum(relevant / cutoff, 1).mean())
+        yield (
+            f"most queries have fewer than {cutoff} relevant documents, and a perfect ranking scores {most:.2f}. "
+            f"Rprec and RelP@{cutoff} allow for that."
+        )
+
+
+def nothing_to_prefer(facts: Facts, measure: Measure) -> Iterator[str]:
+    """Bpref compares relevant documents with judged irrelevant ones."""
+    if measure.definition.name in OF_PREFERENCES and not facts.nonrelevant:
+        yield "no document is judged not relevant, so every relevant one that is retrieved counts 1: it is recall."
+
+
+def nothing_to_infer(facts: Facts, measure: Measure) -> Iterator[str]:
+    """infAP needs to know what was pooled."""
+    if measure.definition.name == "infAP" and not facts.pooled:
+        yield "no document has a negative grade, so nothing says which unjudged documents were pooled."
+
+
+def grades_above_the_top(facts: Facts, measure: Measure) -> Iterator[str]:
+    """Grades above max_grade count like it."""
+    top = _parameter(measure, "max_grade")
+    if isinstance(top, int | float) and facts.highest > top:
+        yield f"grades go up to {facts.highest:g}, and those above max_grade={top:g} count like it."
+
+
+def grades_far_below_the_top(facts: Facts, measure: Measure) -> Iterator[str]:
+    """In ERR a document of the highest grade should nearly always satisfy."""
+    top = _parameter(measure, "max_grade")
+    if measure.definition.name in ("ERR", "nERR") and isinstance(top, int | float) and 0 < facts.highest < top:
+        share = (2**facts.highest - 1) / 2**top
+        yield (
+            f"grades go up to {facts.highest:g}, below max_grade={top:g}: even the best document satisfies only "
+            f"{share:.0%} of users."
+        )
+
+
+def beyond_the_end(facts: Facts, measure: Measure) -> Iterator[str]:
+    """Below the end of a ranking there is nothing to count."""
+    cutoff = _parameter(measure, "cutoff")
+    if not isinstance(cutoff, int):
+        return
+    for run in facts.runs:
+        if 0 < run.deepest < cutoff:
+            yield f"no ranking of {run.run} has more than {run.deepest:,} documents, so nothing is counted below that."
+
+
+def nothing_relevant_enough(facts: Facts, measure: Measure) -> Iterator[str]:
+    """A threshold that no grade reaches."""
+    rel = _parameter(measure, "rel")
+    if isinstance(rel, int | float) and rel > facts.highest and "max_grade" not in dict(measure.parameters):
+        yield f"no grade is as high as rel={rel:g}; the highest is {facts.highest:g}."
+
+
+MEASURE_CAUTIONS: tuple[Callable[[Facts, Measure], Iterator[str]], ...] = (
+    misleading,
+    same_as_reciprocal_rank,
+    needs_complete_judgments,
+    no_grades,
+    steep_gain,
+    sees_only_the_first,
+    cannot_be_filled,
+    nothing_to_prefer,
+    nothing_to_infer,
+    grades_above_the_top,
+    grades_far_below_the_top,
+    beyond_the_end,
+    nothing_relevant_enough,
+)
+
+
+def _parameter(measure: Measure, name: str) -> Any:
+    return dict(measure.parameters).get(name, measure.definition.defaults.get(name))

@@ -1,0 +1,106 @@
+"""Which measures suit the data: each rule looks at the facts and recommends a measure, or says nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from cranfield.evaluation.advice.facts import Facts
+
+DEEP = 100  # documents in a ranking: nobody reads so many, but another ranker may
+
+
+class Recommendation(NamedTuple):
+    """A measure that suits the data, and why."""
+
+    measure: str
+    why: str
+
+
+def graded_gain(facts: Facts) -> Iterator[Recommendation]:
+    """Grades are worth something only to a measure with a gain."""
+    if facts.graded:
+        yield Recommendation(
+            f"nDCG@{facts.first_page}",
+            f"the judgments are graded up to {facts.highest:g}, and it rewards the best documents most, on a scale "
+            "that lets queries be compared. The gain is the grade; gain=exponential makes the highest grade count for "
+            "far more, for users whom only the best will do.",
+        )
+
+
+def first_answer(facts: Facts) -> Iterator[Recommendation]:
+    """Where there is one answer, its rank is all there is to know."""
+    if facts.one_answer:
+        yield Recommendation(
+            f"RR@{facts.first_page}", "most queries have a single relevant document, and how far down it stands is all."
+        )
+
+
+def whole_ranking(facts: Facts) -> Iterator[Recommendation]:
+    """AP needs several relevant documents, and judgments that do not miss many."""
+    if not facts.one_answer and facts.relevant > 1 and not facts.incomplete:
+        yield Recommendation(
+            "AP",
+            "queries have several relevant documents, nearly all that is retrieved is judged, and it looks at all.",
+        )
+
+
+def first_page_precision(facts: Facts) -> Iterator[Recommendation]:
+    """P@k can only be compared where every query could fill the first k."""
+    k = facts.first_page
+    if float((facts.n_relevant() >= k).mean()) > 0.5:
+        yield Recommendation(f"P@{k}", "most queries could fill the first page: how much of it is any use?")
+
+
+def preference(facts: Facts) -> Iterator[Recommendation]:
+    """Bpref leaves unjudged documents out, but needs some that are judged not relevant."""
+    if facts.incomplete and facts.nonrelevant and facts.relevant:
+        coarse = facts.relevant <= 2
+        yield Recommendation(
+            "Bpref10" if coarse else "Bpref",
+            "many of the first documents are not judged, and it leaves those out of account"
+            + ("; with so few relevant documents Bpref itself would be coarse." if coarse else "."),
+        )
+
+
+def sampled(facts: Facts) -> Iterator[Recommendation]:
+    """Negative grades say that the judged documents are a sample of a pool."""
+    if facts.pooled:
+        yield Recommendation("infAP", "documents with a negative grade were pooled but not judged; it estimates AP.")
+
+
+def bounds(facts: Facts) -> Iterator[Recommendation]:
+    """What unjudged documents could change at most."""
+    if facts.incomplete:
+        yield Recommendation("RBPResidual", "the true RBP lies between RBP and RBP plus this: what unjudged could add.")
+
+
+def coverage(facts: Facts) -> Iterator[Recommendation]:
+    """Deep rankings are for those who must miss nothing, and for another ranker."""
+    depth = min((run.deepest for run in facts.runs), default=0)
+    if depth >= DEEP:
+        k = 1000 if depth >= 1000 else 100
+        yield Recommendation(
+            f"R@{k}", "the rankings are deep: is all that is relevant there, for a second ranker or a patient reader?"
+        )
+
+
+def judged_beside(facts: Facts) -> Iterator[Recommendation]:
+    """Every value is read beside the share that was judged."""
+    if facts.runs:
+        yield Recommendation(
+            f"Judged@{facts.first_page}", "beside every other value: how much of it rests on judgments."
+        )
+
+
+RECOMMENDATIONS: tuple[Callable[[Facts], Iterator[Recommendation]], ...] = (
+    graded_gain,
+    first_answer,
+    whole_ranking,
+    first_page_precision,
+    preference,
+    sampled,
+    bounds,
+    coverage,
+    judged_beside,
+)

@@ -1,0 +1,308 @@
+"""evaluate(qrels, run, measures) → Evaluation: the mean of each measure, the value of each query, and their proof."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
+
+from cranfield.errors import InputError
+from cranfield.evaluation.overlap import RunIds, SourceIds, check_overlap
+from cranfield.evaluation.result import Evaluation, Evaluations
+from cranfield.measures import Measure, parse_measure, parse_measures
+from cranfield.ranks.documents import Documents
+from cranfield.ranks.judgments import Judgments
+from cranfield.ranks.policy import Policy
+from cranfield.ranks.tables.ranks import JudgedRanks, scan_source
+from cranfield.ranks.tie_orders import TieOrders
+from cranfield.read.formats import without_extensions
+from cranfield.read.shapes import Source
+from cranfield.read.source import Lazy, is_lazy, open_source
+
+if TYPE_CHECKING:
+    from cranfield.engines.per_query import LazyEvaluation
+    from cranfield.ranks.grouped_judgments import GroupedJudgments
+
+DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10")
+
+Measures = str | Measure | Iterable[str | Measure]
+
+
+class Options(TypedDict, total=False):
+    """How runs and judgments are read: what `evaluate` takes, for all functions that evaluate several runs."""
+
+    policy: Policy | None
+    format: str | None
+    qrels_format: str | None
+    lengths: Any
+    engine: str | None
+    check_ids: bool
+
+
+@overload
+def evaluate(
+    qrels: Any,
+    run: Any,
+    measures: Measures = DEFAULT_MEASURES,
+    *,
+    policy: Policy | None = None,
+    format: str | None = None,
+    qrels_format: str | None = None,
+    lengths: Any = None,
+    name: str | None = None,
+    engine: str | None = None,
+    check_ids: bool = True,
+    per_query: None = None,
+) -> Evaluation: ...
+
+
+@overload
+def evaluate(
+    qrels: Any,
+    run: Any,
+    measures: Measures = DEFAULT_MEASURES,
+    *,
+    policy: Policy | None = None,
+    format: str | None = None,
+    qrels_format: str | None = None,
+    name: str | None = None,
+    engine: str | None = None,
+    check_ids: bool = True,
+    per_query: Literal["lazy"],
+) -> LazyEvaluation: ...
+
+
+def evaluate(
+    qrels: Any,
+    run: Any,
+    measures: Measures = DEFAULT_MEASURES,
+    *,
+    policy: Policy | None = None,
+    format: str | None = None,
+    qrels_format: str | None = None,
+    lengths: Any = None,
+    name: str | None = None,
+    engine: str | None = None,
+    check_ids: bool = True,
+    per_query: Literal["lazy"] | None = None,
+) -> Evaluation | LazyEvaluation:
+    """Measure how good a run is.
+
+    qrels, run: a path, "-" for standard input, an open binary file, a dict of dicts, rows (query, document, value) or
+        a frame; `run` may also be {query: [documents, best first]}, and `qrels` a `Judgments` to read them only once.
+        The rows of a lazy frame (Polars, DuckDB, Spark, Ibis) stay in their engine.
+    measures: names such as "nDCG@10", separated by blanks or in a list.
+    policy: the conventions; see `Policy`.
+    A dict is asked for the judged documents; a ranking in a dict that holds none of them is counted, and its scores are
+    not checked.
+    format, qrels_format: the format of the run and of the judgments, where it cannot be told from the file.
+    engine: "duckdb", "polars" or "spark" evaluates the Parquet files of a path, a pattern or a folder as one run.
+    per_query: "lazy" leaves the values of the queries in the engine of the run, where the judgments may be too.
+    lengths: of the documents, {document: length} or a file of two columns, for TBG and U.
+    check_ids: a run that shares no query with the judgments is an error, and so is one that retrieves no judged
+        document (in memory, only for five queries or more). False makes a warning of it: see `Evaluation.warnings`.
+
+    >>> evaluate({"q1": {"a": 3, "b": 1, "c": 2}}, {"q1": {"b": 0.9, "a": 0.8}}, ["nDCG@3", "R@3"])
+    <Evaluation of the run: nDCG@3=0.6075, R@3=0.6667; 1 query>
+    """
+    policy = policy or Policy()
+    wanted = parse_measures(measures)
+    if per_query is not None:
+        return _evaluate_lazily(
+            qrels, run, wanted, policy, format, qrels_format, lengths, name, engine, per_query, check_ids
+        )
+    read = _read_judgments(qrels, qrels_format, wanted, engine)
+    judgments = read if isinstance(read, Judgments) else read.flat
+    if engine is not None or isinstance(run, Lazy) or is_lazy(run):
+        from cranfield.engines.lazy import LazyRun
+        from cranfield.engines.parquet import open_run
+
+        source: Source | Lazy = (lazy := open_run(run, engine, format))
+        ids: RunIds = (lazy_run := LazyRun.of(lazy, judgments, policy))
+        scanned, documents = lazy_run.scanned, None
+    else:
+        source = (eager := open_source(run, "run", format))
+        ids = SourceIds(eager, judgments, policy)
+        scanned = scan_source(eager, judgments, policy)
+        documents = Documents.of(run, eager, format, judgments, policy)
+    judged = JudgedRanks.of_scanned(judgments, scanned, policy, source.name)
+    warnings = check_overlap(judgments, scanned, ids, in_memory=not (engine or source.stream), refuse=check_ids)
+    orders: TieOrders | None = TieOrders.of(judgments, scanned, policy)
+    if lengths is not None:
+        if isinstance(source, Lazy):
+            raise InputError(source.name, _LENGTHS, hint=_EAGER)
+        from cranfield.ranks.rankings import with_lengths
+
+        judged = with_lengths(judged, judgments, source, policy, lengths)
+        orders = None  # in another order of ties, other lengths stand above a document
+    refuse_missing(judged, policy, source.name)
+    stream = source.stream
+    digest = stream.sha256 if stream else f"ranks-{digest_of(judged)}"
+    return Evaluation(
+        name or run_name(source.name),
+        wanted,
+        judged,
+        policy,
+        (judgments.sha256, digest),
+        {} if isinstance(read, Judgments) else _tables(read, judged, wanted),
+        documents=documents,
+        warnings=warnings or None,
+        orders=orders,
+    )
+
+
+def evaluate_runs(
+    qrels: Any,
+    runs: Mapping[str, Any] | Iterable[Any],
+    measures: Measures = DEFAULT_MEASURES,
+    **options: Unpack[Options],
+) -> dict[str, Evaluation]:
+    """Evaluate several runs against judgments that are read once: {name: run}, or paths.
+
+    options: policy, format, qrels_format, lengths, engine and check_ids, as in `evaluate`; they hold for all runs.
+
+    >>> results = evaluate_runs({"q": {"a": 1}}, {"good": {"q": ["a"]}, "bad": {"q": ["b", "a"]}}, "RR")
+    >>> {name: result["RR"] for name, result in results.items()}
+    {'good': 1.0, 'bad': 0.5}
+    """
+    measures = parse_measures(measures)
+    judgments = _read_judgments(qrels, options.pop("qrels_format", None), measures, options.get("engine"))
+    if isinstance(runs, str | os.PathLike):
+        runs = [runs]
+    named = runs.items() if isinstance(runs, Mapping) else ((None, run) for run in runs)
+    results = Evaluations()
+    for name, run in named:
+        result = evaluate(judgments, run, measures, name=name, **options)
+        base, count = result.run, 1
+        while result.run in results:
+            count += 1
+            result.run = f"{base} ({count})"
+        results[result.run] = result
+    return results
+
+
+def _evaluate_lazily(
+    qrels: Any,
+    run: Any,
+    wanted: Sequence[Measure],
+    policy: Policy,
+    format: str | None,
+    qrels_format: str | None,
+    lengths: Any,
+    name: str | None,
+    engine: str | None,
+    per_query: str,
+    check_ids: bool,
+) -> LazyEvaluation:
+    from cranfield.engines.parquet import open_run
+    from cranfield.engines.per_query import evaluate_lazily
+
+    if per_query != "lazy":
+        raise InputError(
+            "evaluate", f"per_query={per_query!r} is not a choice.", hint="per_query may be 'lazy' or None"
+        )
+    if engine is None and not (isinstance(run, Lazy) or is_lazy(run)):
+        raise InputError(
+            "the run",
+            f"per_query='lazy' needs a run in an engine, not a {type(run).__name__}.",
+            hint="give a lazy frame, or Parquet files and an engine to read them",
+        )
+    opened = open_run(run, engine, format)
+    if lengths is not None:
+        raise InputError(opened.name, _LENGTHS, hint=_EAGER)
+    name = name or run_name(opened.name)
+    return evaluate_lazily(
+        qrels,
+        opened,
+        tuple(wanted),
+        policy,
+        name=name,
+        engine=engine,
+        qrels_format=qrels_format,
+        check_ids=check_ids,
+    )
+
+
+def _read_judgments(
+    qrels: Any, format: str | None, wanted: Sequence[Measure], engine: str | None = None
+) -> Judgments | GroupedJudgments:
+    """The judgments, with their groups where a measure needs them."""
+    if engine is not None:
+        from cranfield.engines.parquet import is_many, open_parquet
+
+        qrels = open_parquet(qrels, engine) if is_many(qrels) else qrels
+    if is_lazy(qrels):
+        from cranfield.engines.lazy import collected
+
+        qrels = collected(qrels, "the judgments")
+    tables = {measure.definition.table for measure in wanted}
+    if tables == {"ranks"}:
+        return Judgments.read(qrels, format)
+    from cranfield.ranks.grouped_judgments import GroupedJudgments
+
+    grouped = GroupedJudgments.read(qrels, format)
+    if "ranks" in tables:
+        grouped.to_judgments()  # an ordinary measure needs one grade for each document
+    return grouped
+
+
+def _tables(grouped: GroupedJudgments, judged: JudgedRanks, wanted: Sequence[Measure]) -> dict[str, Any]:
+    """The tables of judgments with groups that the measures need, all made of one scan."""
+    names = {measure.definition.table for measure in wanted}
+    tables: dict[str, Any] = {}
+    if "subtopics" in names:
+        from cranfield.ranks.tables.subtopics import SubtopicRanks
+
+        tables["subtopics"] = SubtopicRanks.of(grouped, judged)
+    if "preferences" in names:
+        from cranfield.ranks.tables.preferences import PreferenceRanks
+
+        tables["preferences"] = PreferenceRanks.of(grouped, judged)
+    if "groups" in names:
+        from cranfield.ranks.tables.groups import GroupRanks
+
+        tables["groups"] = GroupRanks.of(grouped, judged)
+    return tables
+
+
+def value(measure: str | Measure, grades: Sequence[float | None], missed: Sequence[float] = ()) -> float:
+    """The value of a measure for one ranking, given the grades of its documents in rank order.
+
+    None stands for a document that was not judged; `missed` are the grades of judged documents that the ranking lacks.
+
+    >>> round(value("nDCG@5", [3, 2, 3, 0, 1]), 4)
+    0.9724
+    >>> round(value("R@5", [1, 1, 1, 0, 0], missed=[1, 1, 1, 1]), 4)
+    0.4286
+    """
+    wanted = parse_measure(measure)
+    wanted.check_ranks()
+    return float(wanted(JudgedRanks.of_grades(grades, missed))[0])
+
+
+def run_name(source: str) -> str:
+    """The name of a run: its file without folder and extensions."""
+    # Bytes that are not UTF-8 are written out: a name goes into files, pages and pictures, which cannot hold them.
+    name = os.path.basename(source).removeprefix("builtin:").encode(errors="backslashreplace").decode()
+    return without_extensions(name)
+
+
+_LENGTHS = "lengths need all documents of every ranking, which stay in the engine."
+_EAGER = "collect the run, or leave the engine out, to evaluate it in memory"
+
+
+def refuse_missing(judged: JudgedRanks, policy: Policy, source: str) -> None:
+    """Refuse a run that lacks judged queries, where the policy says so."""
+    if policy.missing == "error" and judged.missing.any():
+        lacking = [query for query, gone in zip(judged.query_ids, judged.missing, strict=True) if gone]
+        listed = ", ".join(lacking[:5]) + (", …" if len(lacking) > 5 else "")
+        raise InputError(source, f"{len(lacking)} judged queries are not in the run: {listed}.")
+
+
+def digest_of(judged: JudgedRanks) -> str:
+    """A hash of the judged ranks, for a run that has no bytes of its own: hashing all of it would take far longer."""
+    digest = hashlib.sha256("\n".join(judged.query_ids).encode())
+    for column in (judged.query, judged.rank, judged.grade, judged.retrieved):
+        digest.update(column.tobytes())
+    return digest.hexdigest()

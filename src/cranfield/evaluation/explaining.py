@@ -1,0 +1,229 @@
+"""explain(qrels, run, query, measures) → Explanation: one ranking, position by position, and the measures at each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cranfield.errors import InputError
+from cranfield.layout import aligned, columns, fitted, shortened, visible, wrapped
+from cranfield.measures import Measure, parse_measures
+from cranfield.measures.arithmetic import gains
+from cranfield.measures.parameters import GainMap
+from cranfield.ranks.judgments import Judgments, Numbers
+from cranfield.ranks.policy import Policy
+from cranfield.ranks.rankings import rankings_of
+from cranfield.ranks.tables.ranks import JudgedRanks
+from cranfield.read.source import open_source
+
+
+class Position(NamedTuple):
+    """One rank: its document, what that is worth, and each measure down to here."""
+
+    rank: int
+    doc_id: str
+    grade: float | None  # None: not judged
+    gain: float
+    discount: float  # log2(rank + 1)
+    values: dict[str, float]
+
+
+class Explanation(NamedTuple):
+    """A ranking, and the ideal one that the judgments allow: documents and grades, the best first.
+
+    >>> explained = explain({"q": {"a": 2, "b": 1}}, {"q": ["x", "a"]}, "q", "P nDCG")
+    >>> explained.positions[1].doc_id, explained.positions[1].grade, explained.positions[1].values["P"]
+    ('a', 2.0, 0.5)
+    >>> explained.ideal, explained.measures
+    ((('a', 2.0), ('b', 1.0)), ('P', 'nDCG'))
+    """
+
+    query_id: str
+    measures: tuple[str, ...]
+    positions: tuple[Position, ...]
+    ideal: tuple[tuple[str, float], ...]
+    gains: dict[str, str]  # of each measure that has one; that of the first is the gain of the positions
+
+    def __str__(self) -> str:
+        return "\n".join([_title(self), *aligned(_rows(self), left=(DOCUMENT,)), *_gain_note(self), _ideal(self)])
+
+
+HEAD = ("rank", "document", "grade", "gain", "log2(i+1)", "gain/log2")
+DOCUMENT = HEAD.index("document")
+# What can be left out where the terminal is narrow, first to last: the rest follows from the grade and the rank.
+SPARE = ("log2(i+1)", "gain/log2", "gain")
+NARROW = 12  # columns that a document has at least
+
+
+def explanation_text(explanation: Explanation, width: int) -> str:
+    """The same in lines that fit: long ids are cut short, and columns left out that follow from others.
+
+    Where that does not help, nothing is left out, and some columns stand below the others.
+    """
+    rows = _rows(explanation)
+    for left_out in range(len(SPARE) + 1):
+        kept = [at for at, name in enumerate(rows[0]) if name not in SPARE[:left_out]]
+        fewer = [[row[at] for at in kept] for row in rows]
+        room = width - _others(fewer)
+        if room >= NARROW:
+            rows = [[shortened(cell, room) if at == DOCUMENT else cell for at, cell in enumerate(row)] for row in fewer]
+            break
+    lines = fitted(rows, width, repeated=DOCUMENT + 1, left=(DOCUMENT,))
+    notes = _gain_note(explanation) if "gain" in rows[0] else []
+    below = [line for note in (*notes, _ideal(explanation)) for line in wrapped(note, hang=2, width=width)]
+    return "\n".join([_title(explanation), *lines, *below])
+
+
+def _rows(explanation: Explanation) -> list[list[str]]:
+    """The table, a row for each position: every cell is a text, and none is aligned yet."""
+    return [[*HEAD, *explanation.measures], *(_row(place, explanation.measures) for place in explanation.positions)]
+
+
+def _row(place: Position, measures: tuple[str, ...]) -> list[str]:
+    return [
+        str(place.rank),
+        place.doc_id,
+        "-" if place.grade is None else f"{place.grade:g}",
+        f"{place.gain:g}",
+        f"{place.discount:.4f}",
+        f"{place.gain / place.discount:.4f}",
+        *(f"{place.values[name]:.4f}" for name in measures),
+    ]
+
+
+def _others(rows: list[list[str]]) -> int:
+    """The columns of the terminal that all but the documents take."""
+    widths = [max(map(columns, cells)) for cells in zip(*rows, strict=True)]
+    return sum(widths) - widths[DOCUMENT] + 2 * (len(widths) - 1)
+
+
+def _title(explanation: Explanation) -> str:
+    return f"query {visible(explanation.query_id)}" if explanation.query_id else "ranking"
+
+
+def _gain_note(explanation: Explanation) -> list[str]:
+    """Whose gain the table shows, where the measures differ in it."""
+    gains = explanation.gains
+    if len(set(gains.values())) < 2:
+        return []
+    first, *more = gains
+    others = ", ".join(name for name in more if gains[name] != gains[first])
+    return [f"gain: {gains[first]}, as in {first}; not that of {others}"]
+
+
+def _ideal(explanation: Explanation) -> str:
+    best = explanation.ideal[: len(explanation.positions)]
+    return f"ideal order: {', '.join(f'{visible(document)} ({grade:g})' for document, grade in best)}"
+
+
+def explain(
+    qrels: Any,
+    run: Any = None,
+    query: str | int | None = None,
+    measures: str | Measure | Iterable[str | Measure] = "P R nDCG",
+    k: int = 10,
+    *,
+    policy: Policy | None = None,
+    format: str | None = None,
+    qrels_format: str | None = None,
+) -> Explanation:
+    """Show how the values of one query come about.
+
+    `qrels` and `run` are those of `evaluate`; or `qrels` is a list of grades in rank order, and there is no run. A
+    measure is shown at every cutoff down to k, whatever cutoff it was named with.
+    policy, format, qrels_format: those of `evaluate`.
+
+    >>> print(explain([3, 2, 3, 0, 1], measures="DCG nDCG"))
+    ranking
+    rank  document  grade  gain  log2(i+1)  gain/log2     DCG    nDCG
+       1  1             3     3     1.0000     3.0000  3.0000  1.0000
+       2  2             2     2     1.5850     1.2619  4.2619  0.8710
+       3  3             3     3     2.0000     1.5000  5.7619  0.9778
+       4  4             0     0     2.3219     0.0000  5.7619  0.9112
+       5  5             1     1     2.5850     0.3869  6.1487  0.9724
+    ideal order: 1 (3), 3 (3), 2 (2), 5 (1), 4 (0)
+    """
+    wanted = without_cutoff(measures)
+    for measure in wanted:
+        measure.check_ranks()
+    if run is None:
+        documents = [str(rank) for rank in range(1, len(qrels) + 1)]
+        known = {document: grade for document, grade in zip(documents, qrels, strict=True) if grade is not None}
+        return _explanation("", documents, known, wanted, k)
+    judgments = Judgments.read(qrels, qrels_format)
+    if query is None:
+        raise InputError(judgments.name, "which query to explain is not said.", hint=f"it has {_some(judgments)}")
+    query_id = str(query)
+    if query_id not in judgments.number:
+        raise InputError(judgments.name, f"there is no query '{query_id}' in it.", hint=f"it has {_some(judgments)}")
+    known = judgments.by_query[query_id]
+    documents = rankings_of(open_source(run, "run", format), {query_id: known}, policy or Policy()).get(query_id, [])
+    return _explanation(query_id, documents, known, wanted, k)
+
+
+def without_cutoff(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
+    """The measures of names that may lack a cutoff: "nDCG" and "P" name a family of cutoffs here."""
+    words = measures.split() if isinstance(measures, str) else measures
+    found: list[Measure] = []
+    for word in [words] if isinstance(words, Measure) else words:
+        named = f"{word}@1" if isinstance(word, str) and "@" not in word and _needs_cutoff(word) else word
+        found += parse_measures(named)
+    return found
+
+
+def _needs_cutoff(word: str) -> bool:
+    from cranfield.measures.registry import REQUIRED, find
+
+    known = find(word.partition("(")[0])
+    return known is not None and known[0].at == "cutoff" and known[0].defaults.get("cutoff") is REQUIRED
+
+
+def _explanation(
+    query_id: str, documents: list[str], known: dict[str, float], measures: list[Measure], k: int
+) -> Explanation:
+    grades = [known.get(document) for document in documents]
+    missed = [grade for document, grade in known.items() if document not in set(documents)]
+    judged = JudgedRanks.of_grades(grades, missed)
+    depth = min(k, len(documents))
+    values = {_family(measure): [_at(measure, judged, rank) for rank in range(1, depth + 1)] for measure in measures}
+    kinds = {_family(measure): kind for measure in measures if (kind := _gain(measure)) is not None}
+    worth: Numbers = gains(np.array([grade or 0.0 for grade in grades[:depth]]), next(iter(kinds.values()), "linear"))
+    positions = tuple(
+        Position(
+            rank=i + 1,
+            doc_id=documents[i],
+            grade=grades[i],
+            gain=float(worth[i]),
+            discount=float(np.log2(i + 2)),
+            values={name: column[i] for name, column in values.items()},
+        )
+        for i in range(depth)
+    )
+    place = {document: at for at, document in enumerate(documents)}
+    best = sorted(known.items(), key=lambda pair: (-pair[1], place.get(pair[0], len(place))))
+    shown = {name: str(kind) for name, kind in kinds.items()}
+    return Explanation(query_id, tuple(values), positions, tuple(best), shown)
+
+
+def _family(measure: Measure) -> str:
+    return measure.name.partition("@")[0] if "cutoff" in measure.definition.kinds else measure.name
+
+
+def _gain(measure: Measure) -> str | GainMap | None:
+    """The gain of a measure, if it has one, set or not."""
+    found: str | GainMap | None = {**measure.definition.defaults, **dict(measure.parameters)}.get("gain")
+    return found
+
+
+def _at(measure: Measure, judged: JudgedRanks, rank: int) -> float:
+    """The measure down to a rank: at that cutoff, or of the ranking cut off there."""
+    if "cutoff" in measure.definition.kinds:
+        return float(measure.replace(cutoff=rank)(judged)[0])
+    return float(measure(judged.cut(rank))[0])
+
+
+def _some(judgments: Judgments) -> str:
+    shown = ", ".join(judgments.query_ids[:5])
+    return f"{shown}, …" if len(judgments) > 5 else shown

@@ -1,0 +1,160 @@
+"""What a run and its judgments have in common: nothing is an error, and hardly anything a warning."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Protocol
+
+import numpy as np
+
+from cranfield.errors import InputError
+from cranfield.ranks.judgments import Judgments
+from cranfield.ranks.policy import Policy
+from cranfield.ranks.scan.text import Scanned
+from cranfield.ranks.tables.ranks import JudgedRanks
+from cranfield.read.mappings import id_text
+from cranfield.read.shapes import Rankings, Source, Table, Text
+from cranfield.read.text import blocks
+
+SHOWN = 3  # ids of each side in an error
+FEW = 5  # queries of a run in memory: with fewer, as where each is evaluated by itself, finding nothing may be true
+PAGE = 10  # documents of a ranking, of which hardly ever none is judged
+HARDLY = 0.1  # of the queries
+HINT = "are the ids written in another way? To evaluate the run all the same: check_ids=False, --no-id-check"
+
+
+class RunIds(Protocol):
+    """A few ids of a run, to show them."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+
+    def queries(self, n: int) -> Sequence[str]: ...  # noqa: D102
+
+    def documents(self, query: str, n: int) -> Sequence[str]: ...  # noqa: D102
+
+
+@dataclass(frozen=True)
+class SourceIds:
+    """The ids of a run that is a file or in memory; a file is read again for them."""
+
+    source: Source
+    judgments: Judgments
+    policy: Policy
+
+    @property
+    def name(self) -> str:
+        """What errors call the run."""
+        return self.source.name
+
+    def queries(self, n: int) -> list[str]:
+        """The first queries."""
+        match self.source:
+            case Text(_, stream, layout):
+                found: dict[bytes, None] = {}
+                for block in blocks(stream, layout, hashed=False):
+                    found.update(dict.fromkeys(block.columns().query))
+                    if len(found) >= n:
+                        break
+                return [query.decode() for query in islice(found, n)]
+            case Table(_, frame):
+                return list(frame.queries[:n])
+            case Rankings(name, by_query):
+                return [id_text(query, name, "a query") for query in islice(by_query, n)]
+
+    def documents(self, query: str, n: int) -> list[str]:
+        """The first documents of a query."""
+        from cranfield.ranks.first import first_documents
+
+        grades = {query: self.judgments.by_query[query]}
+        return first_documents(self.source, grades, n, self.policy).get(query, [])
+
+
+def check_overlap(
+    judgments: Judgments, scanned: Scanned, run: RunIds, *, in_memory: bool, refuse: bool = True
+) -> tuple[str, ...]:
+    """Refuse a run that shares no query with the judgments, or of whose documents not one is judged; or warn of it.
+
+    A run in memory may have no judged document for a few queries: such a value of 0 is meant.
+    """
+    if len(scanned.found.row):
+        return ()
+    problem = _nothing_in_common(judgments, scanned, run, least_queries(in_memory))
+    return refused(problem, refuse) if problem else ()
+
+
+def least_queries(in_memory: bool) -> int:
+    """How many queries without any judged document are too many."""
+    return FEW if in_memory else 1
+
+
+def refused(problem: InputError, refuse: bool) -> tuple[str, ...]:
+    """Raise the error, or make a warning of it."""
+    if refuse:
+        raise problem
+    return (problem.fact.removeprefix(f"{problem.source}: ").removesuffix("."),)
+
+
+def _nothing_in_common(judgments: Judgments, scanned: Scanned, run: RunIds, least: int) -> InputError | None:
+    """The error for a run of which no judged document was found."""
+    shared = np.flatnonzero(scanned.retrieved >= 0)
+    if not len(shared):
+        return no_common_query(run.name, run.queries(SHOWN), judgments.query_ids[:SHOWN])
+    answered = shared[scanned.retrieved[shared] > 0]
+    if not len(answered) or len(shared) < least:
+        return None
+    query = int(answered[0])
+    query_id, first = judgments.query_ids[query], int(judgments.first[query])
+    judged = judgments.document_ids[first : min(first + SHOWN, int(judgments.first[query + 1]))]
+    return no_common_document(run.name, len(shared), run.documents(query_id, SHOWN), judged)
+
+
+def no_common_query(name: str, run: Sequence[str], judged: Sequence[str]) -> InputError:
+    """The error for a run and judgments without a common query, with some queries of each."""
+    return InputError(name, f"no query of the run is judged: {_both(run, judged)}.", hint=HINT)
+
+
+def no_common_document(name: str, queries: int, run: Sequence[str], judged: Sequence[str]) -> InputError:
+    """The error for a run that retrieved no judged document, with some documents of a query."""
+    all_queries = "the one query" if queries == 1 else f"any of the {queries} queries"
+    fact = f"no judged document is retrieved for {all_queries} that run and judgments share"
+    return InputError(name, f"{fact}: {_both(run, judged)}.", hint=HINT)
+
+
+def _both(run: Sequence[str], judged: Sequence[str]) -> str:
+    return f"run: {_quoted(run)}; judgments: {_quoted(judged)}"
+
+
+def _quoted(ids: Sequence[str]) -> str:
+    return ", ".join(f"'{text[:60]}…'" if len(text) > 60 else f"'{text}'" for text in ids)
+
+
+def little_in_common(judged: JudgedRanks, policy: Policy) -> tuple[str, ...]:
+    """Warnings about a run that shares suspiciously few queries or documents with the judgments."""
+    warnings = []
+    shared = int((~judged.missing).sum())
+    if lacks_most(shared, len(judged), policy):
+        warnings.append(few_queries(shared, len(judged)))
+    hit = np.bincount(judged.query, minlength=len(judged)) > 0
+    deep = judged.retrieved >= PAGE
+    found, queries = int(hit[deep].sum()), int(deep.sum())
+    if 0 < found < HARDLY * queries:
+        warnings.append(
+            f"a judged document is retrieved for only {found} of the {queries} queries with {PAGE} documents or more; "
+            "are document ids written in another way?"
+        )
+    return tuple(warnings)
+
+
+def lacks_most(shared: int, judged: int, policy: Policy) -> bool:
+    """Whether fewer than half of the judged queries are in the run, and the others count."""
+    return policy.missing == "zero" and 0 < 2 * shared < judged
+
+
+def few_queries(shared: int, judged: int) -> str:
+    """The warning about a run that lacks most of the judged queries, which then count 0."""
+    return (
+        f"only {shared} of the {judged} judged queries {'is' if shared == 1 else 'are'} in the run; the others count 0"
+    )

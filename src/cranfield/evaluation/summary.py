@@ -1,0 +1,160 @@
+"""What any evaluation says as a whole: the mean of each measure, the counts, and a signature."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from cranfield.errors import MeasureError
+from cranfield.evaluation.values import Counts
+from cranfield.measures import Measure, parse_measure
+from cranfield.measures.registry import Definition
+from cranfield.ranks.policy import Policy
+
+
+class Summary(Mapping[str, float]):
+    """A mapping from measure to its mean over the queries, and what two of them must share to be comparable."""
+
+    run: str
+    measures: tuple[Measure, ...]
+    policy: Policy
+    counts: Counts
+    qrels_sha256: str
+    run_sha256: str
+    version: str
+
+    @property
+    @abstractmethod
+    def warnings(self) -> tuple[str, ...]: ...  # noqa: D102
+
+    @abstractmethod
+    def __getitem__(self, measure: str | Measure) -> float: ...
+
+    def __iter__(self) -> Iterator[str]:
+        return (measure.name for measure in self.measures)
+
+    def __len__(self) -> int:
+        return len(self.measures)
+
+    def _find(self, measure: str | Measure) -> Measure:
+        try:
+            wanted = parse_measure(measure)
+        except (MeasureError, AttributeError, TypeError):
+            raise KeyError(measure) from None
+        if wanted not in self.measures:
+            raise KeyError(f"{wanted.name} was not measured; what was: {', '.join(self)}")
+        return wanted
+
+    def definition(self, measure: str | Measure) -> Definition:
+        """What the registry says of a measure.
+
+        >>> from cranfield import evaluate
+        >>> evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR").definition("recip_rank").name
+        'RR'
+        """
+        return self._find(measure).definition
+
+    @property
+    def signature(self) -> str:
+        """Everything that two values must share to be comparable, in one line.
+
+        >>> from cranfield import evaluate
+        >>> evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR").signature.split("|")[:3]
+        ['ties:doc_id', 'missing:zero', 'duplicates:error']
+        """
+        counts = self.counts
+        return "|".join(
+            (
+                str(self.policy),
+                "rel:1",
+                f"judged:{counts.judged}",
+                f"queries:{counts.queries}",
+                f"missing_queries:{counts.missing}",
+                f"extra_queries:{counts.extra}",
+                f"no_relevant:{counts.no_relevant}",
+                f"tied:{counts.tied:.1%}",
+                f"qrels:{_short(self.qrels_sha256)}",
+                f"run:{_short(self.run_sha256)}",
+                f"version:{self.version}",
+            )
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The evaluation as plain dicts, ready for JSON.
+
+        >>> from cranfield import evaluate
+        >>> evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR").to_dict()["mean"]
+        {'RR': 1.0}
+        """
+        return {
+            "run": self.run,
+            "measures": list(self),
+            "mean": dict(self),
+            "warnings": list(self.warnings),
+            "counts": asdict(self.counts),
+            "policy": asdict(self.policy),
+            "qrels_sha256": self.qrels_sha256,
+            "run_sha256": self.run_sha256,
+            "signature": self.signature,
+        }
+
+    def __str__(self) -> str:
+        width = max(len(name) for name in self)
+        lines = [f"{name:<{width}}  {self.shown(name)}" for name in self]
+        alarms = [f"warning: {warning}" for warning in self.warnings]
+        return "\n".join((self.run, *alarms, *lines, self.describe_counts()))
+
+    def shown(self, measure: str | Measure) -> str:
+        """The mean of a measure with four decimals, or its sum.
+
+        >>> from cranfield import evaluate
+        >>> result = evaluate({"1": {"a": 1}}, {"1": ["x", "a"]}, "RR NumRel")
+        >>> result.shown("RR"), result.shown("NumRel")
+        ('0.5000', '1')
+        """
+        counted = self._find(measure).definition.aggregate == "sum"
+        return f"{self[measure]:.0f}" if counted else f"{self[measure]:.4f}"
+
+    def describe_counts(self) -> str:
+        """The counts in words.
+
+        >>> from cranfield import evaluate
+        >>> evaluate({"1": {"a": 1}, "2": {"b": 1}}, {"1": ["a"]}, "RR").describe_counts()
+        '2 queries; 1 judged but not in the run (count 0)'
+        """
+        counts = self.counts
+        notes = [f"{counts.queries} {'query' if counts.queries == 1 else 'queries'}"]
+        if counts.missing:
+            fate = "left out" if self.policy.missing == "skip" else "count 0"
+            notes.append(f"{counts.missing} judged but not in the run ({fate})")
+        if counts.extra:
+            notes.append(f"{counts.extra} in the run but not judged (ignored)")
+        if counts.no_relevant:
+            notes.append(f"{counts.no_relevant} without a relevant document (count 0)")
+        if counts.tied:
+            notes.append(f"{counts.tied:.1%} of the judged documents tied")
+        return "; ".join(notes)
+
+    def __repr__(self) -> str:
+        means = ", ".join(f"{name}={self.shown(name)}" for name in self)
+        return f"<{type(self).__name__} of {self.run}: {means}; {self.describe_counts()}>"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        heads = "".join(f"<th>{escape(name)}</th>" for name in self)
+        cells = "".join(f"<td>{self.shown(name)}</td>" for name in self)
+        alarms = "".join(f"warning: {escape(each)}<br>" for each in self.warnings)
+        return (
+            f"<table><thead><tr><th>run</th>{heads}</tr></thead>"
+            f"<tbody><tr><td>{escape(self.run)}</td>{cells}</tr></tbody></table>"
+            f"<small>{alarms}{escape(self.describe_counts())}<br>"
+            f'<code style="overflow-wrap: anywhere">{escape(self.signature)}</code></small>'
+        )
+
+
+def _short(digest: str) -> str:
+    """A hash as a signature shows it, after what it is a hash of: ranks-…, rows-…, or nothing for a file's bytes."""
+    return digest[: digest.find("-") + 13]

@@ -1,0 +1,62 @@
+"""How much the order of equal scores decides: a mean in the worst order of ties, and in the best."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from cranfield.evaluation.values import aggregate
+from cranfield.measures import Measure
+from cranfield.ranks.policy import Policy
+from cranfield.ranks.tables.ranks import Flags
+from cranfield.ranks.tie_orders import TieOrders
+
+SAME = 1e-9  # means closer than this differ by rounding alone
+ARBITRARY = ("doc_id", "smaller_doc_id")  # orders that nobody meant; any other was chosen
+
+
+class TieRange(NamedTuple):
+    """The mean of a measure in the worst order of ties, and in the best; the best is lower where lower is better."""
+
+    worst: float
+    best: float
+
+    @property
+    def matters(self) -> bool:
+        """Whether the order makes a difference."""
+        return abs(self.best - self.worst) > SAME
+
+
+def tie_range(measure: Measure, orders: TieOrders, kept: Flags, mean: float) -> TieRange | None:
+    """The range of a measure of ranks and grades; None for any other, and for one of unjudged documents.
+
+    kept: the queries that are averaged over; mean: the value in the order of the policy.
+
+    Subtopics, preferences and groups would have to be looked up again in each order, and no order of grades is best or
+    worst for the share of documents that are judged.
+    """
+    if measure.definition.table != "ranks" or measure.definition.of_holes:
+        return None
+    if orders.worst is None or orders.best is None:
+        return TieRange(mean, mean)
+    how = measure.definition.aggregate
+    worst, best = (aggregate(measure(table)[kept], how, of=measure.name) for table in (orders.worst, orders.best))
+    return TieRange(worst, best)
+
+
+def told(ranges: dict[Measure, TieRange], means: dict[Measure, float], policy: Policy) -> str:
+    """The values that ties decide, in words; empty where they decide none, or where their order was chosen."""
+    if policy.ties not in ARBITRARY:
+        return ""
+    parts: list[str] = []
+    for measure, its in ranges.items():
+        if its.matters:
+            worst, best = ("", "") if parts else (" (worst order of ties)", " (best)")
+            mean, low, high = _written(means[measure], its.worst, its.best)
+            parts.append(f"{measure} {mean}, between {low}{worst} and {high}{best}")
+    return f"ties decide: {'; '.join(parts)}" if parts else ""
+
+
+def _written(mean: float, *ends: float) -> tuple[str, ...]:
+    """Numbers with four decimals, or as many as show that the ends differ."""
+    digits = next((digits for digits in range(4, 10) if f"{ends[0]:.{digits}f}" != f"{ends[1]:.{digits}f}"), 10)
+    return tuple(f"{each:.{digits}f}" for each in (mean, *ends))

@@ -1,0 +1,150 @@
+"""What an evaluation is made of: values of queries as rows and as one number, counts, and what is known of a query."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, get_args
+
+import numpy as np
+
+from cranfield.errors import InputError, MeasureError
+from cranfield.measures.registry import Aggregate
+from cranfield.ranks.judgments import Integers, Numbers
+from cranfield.ranks.tables.ranks import JudgedRanks
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What an evaluation is made of, in queries, and the share of retrieved judged documents whose score is tied."""
+
+    queries: int  # averaged over
+    judged: int
+    missing: int  # judged, but not in the run
+    extra: int  # in the run, but not judged
+    no_relevant: int  # without a judgment of grade 1 or higher
+    tied: float
+
+
+class QueryValue(NamedTuple):
+    """One value: a row of the table `per_query`."""
+
+    run: str
+    query_id: str
+    measure: str
+    value: float
+
+
+class PoorQuery(NamedTuple):
+    """A query that performs poorly, and what is known of why."""
+
+    query_id: str
+    value: float
+    relevant: int
+    found: int
+    first: int | None  # the rank of the first relevant document
+    retrieved: int
+    unjudged: int  # of the first ten documents
+
+    @property
+    def reason(self) -> str:
+        """What went wrong, in words."""
+        if not self.relevant:
+            what = "no relevant document is judged"
+        elif not self.retrieved:
+            return f"nothing retrieved, {self.relevant} relevant"
+        elif not self.found:
+            what = f"none of {self.relevant} relevant among {self.retrieved} retrieved"
+        else:
+            what = f"{self.found} of {self.relevant} relevant retrieved, the first at rank {self.first}"
+        return f"{what}; {self.unjudged} unjudged in the top 10" if self.unjudged else what
+
+
+def described(query_id: str, value: float, facts: Sequence[int]) -> PoorQuery:
+    """A query, with the column of `query_facts` that is about it."""
+    relevant, found, first, retrieved, unjudged = facts
+    return PoorQuery(query_id, value, relevant, found, first or None, retrieved, unjudged)
+
+
+def query_facts(judged: JudgedRanks) -> Integers:
+    """What `described` says of each query: relevant, found, rank of the first, retrieved, unjudged in the top 10."""
+    hit = judged.relevant(1)
+    first = judged.sum(np.where(hit & (judged.running(hit) == 1), judged.rank, 0))
+    unjudged = np.minimum(judged.retrieved, 10) - judged.sum(judged.judged & judged.within(10))
+    return np.stack([judged.n_relevant(1), judged.sum(hit), first, judged.retrieved, unjudged]).astype(np.int64)
+
+
+class Bounds(NamedTuple):
+    """The lowest and the highest mean of a measure, and of each query, over all grades of the unjudged documents.
+
+    `exact` says that there are such grades for both; otherwise the true bounds may be narrower. `scale` are the grades
+    that an unjudged document may have; judgments with groups have none.
+    """
+
+    low: float
+    high: float
+    exact: bool
+    by_query: dict[str, tuple[float, float]]
+    scale: tuple[float, ...]
+
+
+def aggregate(values: Numbers, how: Aggregate, weights: Numbers | None = None, *, of: str) -> float:
+    """Values of queries as one number; 0 where there is no query.
+
+    A sum is exact before it is rounded, so that neither the order of the queries nor who adds them up matters.
+    of: what the values are of, for the error where they do not add up to a finite number.
+    """
+    found = combined(values, how, weights, of=of)
+    if not math.isfinite(found):
+        raise not_finite(how, of, len(values))
+    return found
+
+
+def not_finite(how: Aggregate, of: str, queries: int) -> MeasureError:
+    """The error for values that are finite themselves, but too large to make one number."""
+    what = {"geometric": "geometric mean"}.get(how, how)
+    return MeasureError(
+        f"the {what} of {of} over {queries} queries is not a finite number: its values are too large to add up.",
+        hint="use smaller grades, or less extreme parameters",
+    )
+
+
+def combined(values: Numbers, how: Aggregate, weights: Numbers | None = None, *, of: str) -> float:
+    """`aggregate` for values that may be infinite, as bounds are."""
+    if how not in get_args(Aggregate):
+        raise MeasureError(f"there is no aggregate '{how}'.", hint=f"it may be {', '.join(get_args(Aggregate))}")
+    if weights is not None:
+        weights = _scaled(weights, of)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if how == "sum":
+            return _sum(values)
+        if not len(values):
+            return 0.0
+        if how == "geometric":
+            return float(np.exp(_mean(np.log(np.maximum(values, 0.00001)), weights)))
+        return float(np.median(values)) if how == "median" else _mean(values, weights)
+
+
+def _mean(values: Numbers, weights: Numbers | None) -> float:
+    return _sum(values) / len(values) if weights is None else float(np.average(values, weights=weights))
+
+
+def _sum(values: Numbers) -> float:
+    try:
+        return math.fsum(values.tolist())
+    except OverflowError:
+        return float(values.sum())
+
+
+def _scaled(weights: Numbers, of: str) -> Numbers:
+    """Weights in a range in which products with them are exact; an error where there is no such range."""
+    with np.errstate(over="ignore"):
+        total = float(weights.sum())
+    if len(weights) and not total:
+        fact = f"all queries that {of} is averaged over have the weight 0."
+        raise InputError("the weights", fact, hint="give at least one of them a weight above 0")
+    if not math.isfinite(total):
+        fact = f"they are too large to add up (the largest is {weights.max(initial=0):g})."
+        raise InputError("the weights", fact, hint="only their proportions matter: divide all of them by the largest")
+    return np.ldexp(weights, -math.frexp(total)[1])

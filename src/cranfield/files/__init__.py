@@ -1,0 +1,1 @@
+"""Checking, converting and writing files of judgments and runs."""

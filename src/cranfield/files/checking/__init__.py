@@ -1,0 +1,130 @@
+"""check_files(qrels, runs) → CheckReport: everything that is wrong with files, and what they hold.
+
+An evaluation stops at the first error; a check goes on to the end. It reads every file once, a query at a time: what
+it keeps is the judgments, the ids of the queries, and the first problems of each kind.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from cranfield.errors import InputError
+from cranfield.evaluation.advice import Advice, advise
+from cranfield.files.checking.judged import JudgmentCheck, JudgmentFacts, Spread
+from cranfield.files.checking.problems import KINDS, More, Problem, Problems, Severity
+from cranfield.files.checking.retrieved import RunCheck, RunFacts
+from cranfield.files.together import Scattered
+from cranfield.ranks.judgments import Judgments
+from cranfield.read.formats import open_records
+from cranfield.read.streams import Stream
+
+__all__ = ["KINDS", "CheckReport", "JudgmentFacts", "More", "Problem", "RunFacts", "Spread", "check_files"]
+
+MOST = 10
+_Check = TypeVar("_Check", JudgmentCheck, RunCheck)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """What is wrong with judgments and runs, and what they hold.
+
+    >>> import io
+    >>> qrels, run = io.BytesIO(b"1 0 a 1\\n2 0 a 1\\n"), io.BytesIO(b"1 Q0 a 1 0.5 x\\n")
+    >>> report = check_files(qrels, [run])
+    >>> report.passes(), report.passes(strict=True), report.count("warning"), report.unreadable
+    (True, False, 1, False)
+    >>> report.judgments.queries, report.runs[0].rows
+    (2, 1)
+    """
+
+    problems: tuple[Problem, ...]
+    more: tuple[More, ...]  # problems that are not listed
+    judgments: JudgmentFacts
+    runs: tuple[RunFacts, ...]  # without those that cannot be read
+    advice: Advice | None  # None where there are errors, or documents with several grades
+
+    def count(self, severity: Severity) -> int:
+        """How many errors or warnings there are, listed or not."""
+        listed = sum(problem.severity == severity for problem in self.problems)
+        return listed + sum(more.count for more in self.more if more.severity == severity)
+
+    @property
+    def unreadable(self) -> bool:
+        """Whether a file could not be read at all."""
+        return any(problem.kind == "unreadable" for problem in self.problems)
+
+    def passes(self, *, strict: bool = False) -> bool:
+        """Whether there is no error and, if strict, no warning."""
+        return not self.count("error") and not (strict and self.count("warning"))
+
+
+def check_files(
+    qrels: Any,
+    runs: Any,
+    *,
+    format: str | None = None,
+    qrels_format: str | None = None,
+    most: int = MOST,
+) -> CheckReport:
+    """Find all problems of a file of judgments and of runs; of each kind and file the first `most` are listed.
+
+    Files are paths, "-" for standard input, or open binary files; of runs, one or several. Judgments that cannot be
+    read at all raise an InputError; such a run is a problem of the kind "unreadable", and the others are still checked.
+    format, qrels_format: the format of the runs and of the judgments, where it cannot be told from the file.
+
+    >>> import io
+    >>> report = check_files(io.BytesIO(b"1 0 a 1\\n"), [io.BytesIO(b"1 Q0 a 1 0.5 x\\n1 Q0 a 2 0.4 x\\n")])
+    >>> print(report.problems[0])
+    an open file:2: document 'a' stands twice in the ranking of query '1', on line 1 and here (0.5 and 0.4).
+    """
+    file = open_records(qrels, "qrels", qrels_format)
+    judged = _whether_scattered(lambda scattered: JudgmentCheck(file, Problems(file.name, most), scattered=scattered))
+    found = [judged.problems]
+    never = {
+        query: {document for document, grade in grades.items() if grade >= 0}
+        for query, grades in judged.by_query.items()
+    }
+    streams, checks = [], []
+    for run in [runs] if isinstance(runs, str | os.PathLike) else runs:
+        stream = run if isinstance(run, Stream) else Stream(run)
+        try:
+            check = _check_run(stream, format, judged, never, most)
+        except InputError as error:
+            problems = Problems(stream.name, most)
+            problems.add_error(error, "unreadable")
+            found.append(problems)
+            continue
+        streams.append(stream)
+        checks.append(check)
+        found.append(check.problems)
+    listed = tuple(problem for problems in found for problem in problems.listed())
+    advice = None
+    if not any(problem.severity == "error" for problem in listed) and not judged.grouped:
+        advice = advise(Judgments(judged.by_query, name=file.name), streams, format=format, check_ids=False)
+    return CheckReport(
+        problems=listed,
+        more=tuple(more for problems in found for more in problems.more()),
+        judgments=judged.facts(never if checks else {}),
+        runs=tuple(check.facts() for check in checks),
+        advice=advice,
+    )
+
+
+def _check_run(
+    stream: Stream, format: str | None, judged: JudgmentCheck, never: dict[str, set[str]], most: int
+) -> RunCheck:
+    file = open_records(stream, "run", format)
+    return _whether_scattered(
+        lambda scattered: RunCheck(file, judged.by_query, never, Problems(file.name, most), scattered=scattered)
+    )
+
+
+def _whether_scattered(check: Callable[[bool], _Check]) -> _Check:
+    """Check a file as if the rows of every query stood together, and again where they do not."""
+    try:
+        return check(False)
+    except Scattered:
+        return check(True)

@@ -1,0 +1,271 @@
+"""The judgments: for every query the documents that were judged, and their grades."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cranfield.errors import DuplicateError, InputError
+from cranfield.ranks.scan.native import native
+from cranfield.read.formats.prefs import PREFERENCES
+from cranfield.read.formats.trec import TREC_QRELS
+from cranfield.read.mappings import Pairs, finite, id_text
+from cranfield.read.shapes import Rankings, Table, Text
+from cranfield.read.source import open_source
+from cranfield.read.text import BadLine, blocks, decoded
+
+Integers = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.float64]
+
+
+class Judgments:
+    """Judged documents by query, as columns. Build them with `Judgments.read`.
+
+    Queries stand in their natural order (by number if all ids are numbers), the documents of a query in the order of
+    their ids, so that equal judgments are equal columns whatever they were read from.
+
+    query_ids: the judged queries
+    first: rows first[q] to first[q + 1] belong to query q
+    grades: the grade of every row
+    sha256: of the file's bytes, or of the columns where the judgments came from memory
+
+    >>> judgments = Judgments.read({"10": {"d1": 2}, "9": {"d3": 0, "d2": 1}})
+    >>> len(judgments), judgments.query_ids, judgments.document_ids, judgments.grades.tolist()
+    (2, ('9', '10'), ['d2', 'd3', 'd1'], [1.0, 0.0, 2.0])
+    >>> judgments.by_query["10"], judgments.number["10"], judgments.query.tolist()
+    ({'d1': 2.0}, 1, [0, 0, 1])
+    """
+
+    def __init__(self, by_query: Mapping[str, Mapping[str, float]], *, name: str, sha256: str = "") -> None:
+        queries = _in_order(by_query)
+        rows = [by_query[query] for query in queries]
+        rows = [row if len(row) == 1 else dict(sorted(row.items())) for row in rows]
+        self.name = name
+        self.query_ids = tuple(queries)
+        self.document_ids = list(chain.from_iterable(rows))
+        grades = list(chain.from_iterable(row.values() for row in rows))
+        self.first = ends(map(len, rows))
+        self.grades: Numbers = np.array(grades, dtype=np.float64) + 0.0  # -0 is 0
+        self.sha256 = sha256 or self._digest()
+
+    @classmethod
+    def read(cls, qrels: Any, format: str | None = None) -> Judgments:
+        """Read judgments from a path, "-", an open file, a dict of dicts, a frame or rows.
+
+        >>> Judgments.read({"q1": {"d1": 2, "d2": 0}})
+        Judgments(queries=1, judgments=2)
+        """
+        if isinstance(qrels, Judgments):
+            return qrels
+        if hasattr(type(qrels), "to_judgments"):  # judgments of another kind, such as GroupedJudgments
+            converted: Judgments = qrels.to_judgments()
+            return converted
+        source = open_source(qrels, "qrels", format)
+        match source:
+            case Text():
+                try:
+                    by_query = _from_text(source)
+                except BadLine as bad:
+                    raise bad.located() from None
+            case Table():
+                by_query = _from_table(source)
+            case Rankings():
+                by_query = _from_rankings(source)
+        if not any(by_query.values()):
+            raise InputError(source.name, "there is not one judgment in it.")
+        stream = getattr(source, "stream", None)
+        return cls(by_query, name=source.name, sha256=stream.sha256 if stream else "")
+
+    def __repr__(self) -> str:
+        return f"Judgments(queries={len(self.query_ids)}, judgments={len(self.grades)})"
+
+    def __len__(self) -> int:
+        return len(self.query_ids)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "index"}  # built again where needed
+
+    @cached_property
+    def number(self) -> dict[str, int]:
+        """The number of each query."""
+        return {query: number for number, query in enumerate(self.query_ids)}
+
+    @cached_property
+    def by_query(self) -> dict[str, dict[str, float]]:
+        """The grades of each query's documents."""
+        grades, first = self.grades.tolist(), self.first.tolist()
+        return {
+            query: dict(
+                zip(self.document_ids[first[at] : first[at + 1]], grades[first[at] : first[at + 1]], strict=True)
+            )
+            for at, query in enumerate(self.query_ids)
+        }
+
+    @cached_property
+    def number_of_bytes(self) -> dict[bytes, int]:
+        """The number of each query, for ids as they stand in a file."""
+        return {query.encode(): number for number, query in enumerate(self.query_ids)}
+
+    @cached_property
+    def document_bytes(self) -> list[bytes]:
+        """The document ids of all rows, as they stand in a file."""
+        return [document.encode() for document in self.document_ids]
+
+    @cached_property
+    def document_numbers(self) -> list[int | None]:
+        """The document ids of all rows as the whole numbers whose text they are; None for others."""
+        return [
+            int(document) if document.isdecimal() and len(document) < 20 and str(int(document)) == document else None
+            for document in self.document_ids
+        ]
+
+    @cached_property
+    def query(self) -> Integers:
+        """The query of every row."""
+        return np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.first))
+
+    @cached_property
+    def index(self) -> native.Index:
+        """What the native scan looks documents up in."""
+        assert native is not None
+        return native.Index(*laid_out(self.query_ids), *laid_out(self.document_ids), self.first)
+
+    def _digest(self) -> str:
+        try:
+            digest = hashlib.sha256("\n".join((*self.query_ids, "", *self.document_ids)).encode())
+        except UnicodeEncodeError as error:  # a lone surrogate: the one kind of text that has no bytes
+            bad = error.object[error.start]
+            raise InputError(self.name, f"an id with {bad!a} in it cannot be written as UTF-8.") from None
+        digest.update(self.first.tobytes())
+        digest.update(self.grades.tobytes())
+        return digest.hexdigest()
+
+
+def refuse_fractions(judgments: Judgments, grades: Numbers, row: Integers) -> None:
+    """Refuse grades with decimals, for tools that know only whole ones; `row` is the judgment that each grade is of."""
+    broken = np.flatnonzero(grades != np.floor(grades))
+    if len(broken):
+        at = int(row[broken[0]])
+        query, document = judgments.query_ids[int(judgments.query[at])], judgments.document_ids[at]
+        raise InputError(
+            judgments.name,
+            f"the grade {grades[broken[0]]:g} of document '{document}' for query '{query}' is not a whole number.",
+            hint="trec_eval would leave out the decimals; 'cranfield evaluate' takes such grades",
+        )
+
+
+def laid_out(ids: Sequence[str]) -> tuple[npt.NDArray[np.uint8], Integers]:
+    """Ids end to end in UTF-8, and where each one ends."""
+    pieces = [text.encode() for text in ids]
+    return np.frombuffer(b"".join(pieces), np.uint8), ends(map(len, pieces))
+
+
+def ends(lengths: Iterable[int]) -> Integers:
+    """Where pieces of these lengths start and end when laid end to end."""
+    sizes = np.fromiter(lengths, dtype=np.int64)
+    return np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
+
+
+def _in_order(queries: Iterable[str]) -> list[str]:
+    # Only plain decimal numbers are ordered as numbers; "007" and "7" are different ids, so the text comes first.
+    ids = list(queries)
+    digits = "".join(ids)
+    if not (digits.isdecimal() and digits.isascii() and max(map(len, ids)) < 20):
+        return sorted(ids)
+    numbered = sorted(ids, key=int)  # which takes hardly any time where they are in order, as in most files
+    return numbered if len(set(map(int, ids))) == len(ids) else sorted(sorted(ids), key=int)
+
+
+def twice(query: str, document: str, one: float, other: float, where: str = "") -> str:
+    """What is wrong where a document is judged twice."""
+    grades = f"both times {one:g}" if one == other else f"{one:g} and {other:g}"
+    return f"document '{document}' is judged twice for query '{query}'{where} ({grades})."
+
+
+def _from_text(source: Text) -> dict[str, dict[str, float]]:
+    if source.layout.least == PREFERENCES.least and not source.layout.header:
+        raise InputError(
+            source.name,
+            "its lines have 5 columns, like preferences, which only measures such as prefs_simp read.",
+            hint=f"a line of judgments is: {TREC_QRELS.shape}",
+        )
+    by_query: defaultdict[str, dict[str, float]] = defaultdict(dict)
+    for block in blocks(source.stream, source.layout):
+        columns = block.columns()
+        rows = zip(decoded(columns.query), decoded(columns.document), columns.value.tolist(), strict=True)
+        for place, (query, document, grade) in enumerate(rows):
+            judged = by_query[query]
+            if document in judged:
+                line = columns.line[place] if columns.line else place
+                fact = twice(query, document, judged[document], grade)
+                hint = "keep one line for each query and document"
+                raise block.error(line, fact, hint=hint, kind=DuplicateError)
+            judged[document] = grade
+    return by_query
+
+
+def _from_table(source: Table) -> dict[str, dict[str, float]]:
+    frame = source.frame
+    by_query: dict[str, dict[str, float]] = {query: {} for query in frame.queries}
+    rows = list(by_query.values())
+    for row, (query, document, grade) in enumerate(
+        zip(frame.query.tolist(), frame.document.tolist(), frame.value.tolist(), strict=True)
+    ):
+        if document in rows[query]:
+            raise DuplicateError(
+                source.name, f"row {row}: {twice(frame.queries[query], document, rows[query][document], grade)}"
+            )
+        rows[query][document] = grade
+    return by_query
+
+
+def _is_plain(judged: dict[Any, Any]) -> bool:
+    """Whether these are text ids with small whole grades, as nearly always."""
+    for document, grade in judged.items():
+        if type(document) is not str or not document or type(grade) is not int or not -9999 < grade < 9999:
+            return False
+    return True
+
+
+def _from_rankings(source: Rankings) -> dict[str, dict[str, float]]:
+    by_query: dict[str, dict[str, float]] = {}
+    for query, judged in source.by_query.items():
+        if type(query) is str and query and type(judged) is dict and query not in by_query and _is_plain(judged):
+            by_query[query] = judged
+            continue
+        query_id = id_text(query, source.name, "a query")
+        if query_id in by_query:
+            raise InputError(source.name, f"the query '{query_id}' stands twice, as a number and as text.")
+        by_query[query_id] = graded(judged, query_id, source.name)
+    return by_query
+
+
+def graded(judged: Any, query: str, source: str) -> dict[str, float]:
+    """The grades of the documents of a query, from a mapping, pairs, or the relevant documents alone."""
+    if isinstance(judged, Mapping):
+        pairs: Iterable[tuple[Any, Any]] = judged.items()
+    elif isinstance(judged, Pairs):
+        pairs = judged
+    elif isinstance(judged, Iterable) and not isinstance(judged, str | bytes):
+        pairs = ((document, 1) for document in judged)  # the relevant documents, without grades
+    else:
+        raise InputError(
+            source,
+            f"query '{query}': {judged!r:.60} does not say which documents are judged.",
+            hint="judgments are {query: {document: grade}}, or {query: [relevant documents]}",
+        )
+    grades: dict[str, float] = {}
+    for document, grade in pairs:
+        document_id = id_text(document, source, f"query '{query}'")
+        number = finite(grade, source, f"query '{query}', document '{document_id}'")
+        if document_id in grades:
+            raise DuplicateError(source, twice(query, document_id, grades[document_id], number))
+        grades[document_id] = number
+    return grades

@@ -1,0 +1,137 @@
+"""The documents of rankings, in order: for showing and comparing them, and for what depends on all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from cranfield.errors import DuplicateError, InputError
+from cranfield.ranks.judgments import Judgments
+from cranfield.ranks.policy import Policy
+from cranfield.ranks.scan.duplicates import HINT, first_repeat, kept_places
+from cranfield.ranks.tables.ranks import JudgedRanks
+from cranfield.read.mappings import Pairs, finite, id_text
+from cranfield.read.pairs import read_numbers
+from cranfield.read.shapes import Rankings, Source, Table, Text
+from cranfield.read.text import BadLine, blocks
+
+ScoredPairs = list[tuple[str, float]]
+
+
+def scores_of(source: Source, policy: Policy, queries: Container[str] | None = None) -> dict[str, dict[str, float]]:
+    """The scores of a run's documents by query, of all queries or of some."""
+    match source:
+        case Text():
+            found = _from_text(source, queries)
+        case Table():
+            found = _from_table(source, queries)
+        case Rankings():
+            found = _from_rankings(source, queries)
+    return {query: _without_duplicates(pairs, query, policy, source.name) for query, pairs in found.items()}
+
+
+def rankings_of(source: Source, grades: Mapping[str, Mapping[str, float]], policy: Policy) -> dict[str, list[str]]:
+    """The documents of the queries of `grades`, best first, by the same rules as the scan."""
+    return {
+        query: ordered(scores, query, grades[query], policy)[: policy.depth]
+        for query, scores in scores_of(source, policy, grades).items()
+    }
+
+
+def with_lengths(
+    judged: JudgedRanks, judgments: Judgments, source: Source, policy: Policy, lengths: Any
+) -> JudgedRanks:
+    """The table with the length of every document retrieved."""
+    known = read_numbers(lengths, "length")
+    documents = rankings_of(source, judgments.by_query, policy)
+    try:
+        columns = tuple(
+            np.array([known[document] for document in documents.get(query, ())], dtype=np.float64)
+            for query in judged.query_ids
+        )
+    except KeyError as missing:
+        raise InputError(source.name, f"document {missing} has no length.", hint="give the lengths of all") from None
+    return replace(judged, lengths=columns)
+
+
+def ordered(scores: Mapping[str, float], query: str, grades: Mapping[str, float], policy: Policy) -> list[str]:
+    """The documents of a ranking, best first."""
+    kept = [document for document in scores if policy.same_id == "keep" or document != query]
+    place = {document: at for at, document in enumerate(kept)}
+
+    def tie(document: str) -> tuple[object, ...]:
+        if policy.ties == "file":
+            return (-place[document],)
+        if policy.ties == "doc_id":
+            return (document,)
+        if policy.ties == "smaller_doc_id":
+            return ()  # equals stay in the order they come in below
+        grade = grades.get(document)
+        worth = (1, 0.0) if grade is None else (2, grade) if grade > 0 else (0, 0.0)
+        return (worth if policy.ties == "best" else (-worth[0], -worth[1]), document)
+
+    return sorted(sorted(kept), key=lambda document: (scores[document], tie(document)), reverse=True)
+
+
+def _without_duplicates(pairs: ScoredPairs, query: str, policy: Policy, source: str) -> dict[str, float]:
+    documents = [document for document, _ in pairs]
+    if len(set(documents)) == len(documents):
+        return dict(pairs)
+    if policy.duplicates == "error":
+        twice = documents[first_repeat(documents)]
+        raise DuplicateError(source, f"document '{twice}' stands twice in the ranking of query '{query}'.", hint=HINT)
+    return dict(pairs[at] for at in kept_places(documents, [score for _, score in pairs], policy.duplicates))
+
+
+def _from_text(source: Text, queries: Container[str] | None) -> dict[str, ScoredPairs]:
+    found: dict[str, ScoredPairs] = {}
+    sign = -1 if source.layout.ranks else 1
+    try:
+        for block in blocks(source.stream, source.layout):
+            columns = block.columns()
+            for its_query, document, value in zip(columns.query, columns.document, columns.value.tolist(), strict=True):
+                query = its_query.decode()
+                if queries is None or query in queries:
+                    found.setdefault(query, []).append((document.decode(), sign * value))
+    except BadLine as bad:
+        raise bad.located() from None
+    return found
+
+
+def _from_table(source: Table, queries: Container[str] | None) -> dict[str, ScoredPairs]:
+    frame = source.frame
+    found: dict[str, ScoredPairs] = {query: [] for query in frame.queries if queries is None or query in queries}
+    rows = [found.get(query) for query in frame.queries]
+    for query, document, value in zip(frame.query.tolist(), frame.document.tolist(), frame.value.tolist(), strict=True):
+        its_rows = rows[query]
+        if its_rows is not None:
+            its_rows.append((document, value))
+    return found
+
+
+def _from_rankings(source: Rankings, queries: Container[str] | None) -> dict[str, ScoredPairs]:
+    found: dict[str, ScoredPairs] = {}
+    for key, ranking in source.by_query.items():
+        query = id_text(key, source.name, "a query")
+        if query in found:
+            raise InputError(source.name, f"the query '{query}' stands twice, as a number and as text.")
+        if queries is None or query in queries:
+            found[query] = _pairs(ranking, f"query '{query}'", source.name)
+    return found
+
+
+def _pairs(ranking: Any, where: str, source: str) -> ScoredPairs:
+    if isinstance(ranking, Pairs):
+        return list(ranking)
+    if isinstance(ranking, Mapping):
+        return [(id_text(d, source, where), finite(score, source, where)) for d, score in ranking.items()]
+    if not isinstance(ranking, Sequence) or isinstance(ranking, str | bytes):
+        raise InputError(
+            source,
+            f"{where}: {ranking!r:.60} is not a ranking.",
+            hint="a ranking is {document: score}, or a list of documents, best first",
+        )
+    return [(id_text(d, source, where), -float(at)) for at, d in enumerate(ranking)]

@@ -1,0 +1,61 @@
+"""Ranks by counting, for one ranking: the rank of a judged document is one more than what stands above it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cranfield.ranks.judgments import Integers, Numbers
+
+
+class Found(NamedTuple):
+    """The judged documents that were retrieved, as parallel columns."""
+
+    row: Integers  # of the judgments
+    above: Integers  # documents with a higher score
+    before: Integers  # documents with the same score that the tie rule puts first
+    tied: Integers  # documents with the same score, itself included
+
+
+NOTHING = Found(*(np.empty(0, dtype=np.int64) for _ in range(4)))
+
+
+def join(parts: Sequence[Found]) -> Found:
+    """Many findings as one."""
+    if not parts:
+        return NOTHING
+    return Found(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def count(
+    ids: Sequence[Any],
+    scores: Numbers,
+    rows: Sequence[int],
+    hits: Sequence[Any],
+    values: Sequence[float],
+    in_order: bool,
+) -> Found:
+    """Count above the documents `hits`, whose scores are `values` and which are the rows `rows` of the judgments.
+
+    No ranking is made: the scores are sorted once, and a binary search tells how many are higher.
+    """
+    if not hits:
+        return NOTHING
+    ordered = np.sort(scores)
+    wanted = np.array(values, dtype=np.float64)
+    low = np.searchsorted(ordered, wanted, side="left")
+    high = np.searchsorted(ordered, wanted, side="right")
+    tied = high - low
+    before = np.zeros(len(hits), dtype=np.int64)
+    places: dict[float, dict[Any, int]] = {}
+    for i in np.flatnonzero(tied > 1).tolist():
+        score = float(wanted[i])
+        if score not in places:
+            group = [ids[at] for at in np.flatnonzero(scores == score).tolist()]
+            if not in_order:
+                group.sort(reverse=True)
+            places[score] = {document: place for place, document in enumerate(group)}
+        before[i] = places[score][hits[i]]
+    return Found(np.array(rows, dtype=np.int64), len(scores) - high, before, tied)

@@ -1,0 +1,147 @@
+"""Rank the judged documents of a run in memory: frames by column, mappings by asking for the judged documents."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from cranfield.errors import DuplicateError, InputError
+from cranfield.ranks.judgments import Judgments, Numbers
+from cranfield.ranks.policy import Policy
+from cranfield.ranks.scan.counting import Found, count, join
+from cranfield.ranks.scan.duplicates import HINT, first_repeat, kept_places
+from cranfield.ranks.scan.native import CORES, native
+from cranfield.ranks.scan.text import Scanned
+from cranfield.read.mappings import Pairs, finite, id_text
+from cranfield.read.shapes import Rankings, Table
+
+
+def scan_table(source: Table, judgments: Judgments, policy: Policy) -> Scanned:
+    """Rank a frame's rows."""
+    frame = source.frame
+    places = np.array([judgments.number.get(query, -1) for query in frame.queries], np.int64)
+    if native is not None and policy.same_id == "keep":
+        text, offsets = frame.document
+        answer = native.scan_columns(
+            frame.query, places, text, offsets, frame.value, judgments.index, policy.ties == "file"
+        )
+        if answer is not None:
+            sizes, columns = answer
+            retrieved = np.full(len(judgments), -1, dtype=np.int64)
+            retrieved[places[places >= 0]] = sizes[places >= 0]
+            return Scanned(retrieved, int((places < 0).sum()), Found(*columns))
+    by_query = {query: Pairs() for query in frame.queries}
+    rankings = list(by_query.values())
+    for query, document, score in zip(frame.query.tolist(), frame.document.tolist(), frame.value.tolist(), strict=True):
+        rankings[query].append((document, score))
+    return scan_rankings(Rankings(source.name, by_query), judgments, policy)
+
+
+def scan_rankings(source: Rankings, judgments: Judgments, policy: Policy) -> Scanned:
+    """Rank a mapping of query to documents.
+
+    A dict is asked for the judged documents; one that has none of them is counted, and its scores are not looked at.
+    """
+    rankings: Iterable[tuple[Any, Any]] = source.by_query.items()
+    found: list[Found] = []
+    in_order = policy.ties == "file"
+    if native is not None and isinstance(source.by_query, dict) and policy.same_id == "keep":
+        threads = CORES if len(source.by_query) > 100 and getattr(sys, "_is_gil_enabled", lambda: True)() else 1
+        retrieved, extra, columns, rankings = native.scan_dicts(
+            source.by_query,
+            judgments.number,
+            judgments.document_ids,
+            judgments.document_numbers,
+            judgments.first,
+            in_order,
+            threads,
+        )
+        found.append(Found(*columns))
+    else:
+        retrieved, extra = np.full(len(judgments), -1, dtype=np.int64), 0
+    seen: set[str] = set()
+    for query, ranking in rankings:
+        # Texts are taken as they are, as the native scan takes them.
+        query_id = query if type(query) is str and query else id_text(query, source.name, "a query")
+        number = judgments.number.get(query_id)
+        if query_id in seen or (not isinstance(query, str) and query_id in source.by_query):
+            raise InputError(source.name, f"the query '{query_id}' stands twice, as a number and as text.")
+        seen.add(query_id)
+        first, last = (0, 0) if number is None else judgments.first[number : number + 2].tolist()
+        if policy.same_id == "keep" and _holds_nothing_judged(ranking, judgments, first, last):
+            if number is None:
+                extra += 1
+            else:
+                retrieved[number] = len(ranking)
+            continue
+        documents, scores, by_document = _columns(ranking, query_id, policy, source.name)
+        if number is None:
+            extra += 1
+            continue
+        retrieved[number] = len(documents)
+        rows = [row for row in range(first, last) if judgments.document_ids[row] in by_document]
+        hits = [judgments.document_ids[row] for row in rows]
+        found.append(count(documents, scores, rows, hits, [by_document[hit] for hit in hits], in_order))
+    return Scanned(retrieved, extra, join(found))
+
+
+def _holds_nothing_judged(ranking: Any, judgments: Judgments, first: int, last: int) -> bool:
+    """Whether a ranking need only be counted: asked for the judged documents, a dict has none of them."""
+    if not isinstance(ranking, Mapping) or type(next(iter(ranking), "")) is not str:
+        return False
+    for row in range(first, last):
+        number = judgments.document_numbers[row]
+        if judgments.document_ids[row] in ranking or (number is not None and number in ranking):
+            return False
+    return True
+
+
+def _columns(ranking: Any, query: str, policy: Policy, source: str) -> tuple[list[str], Numbers, Mapping[str, float]]:
+    """The documents of a ranking, their scores, and the same as a mapping."""
+    where = f"query '{query}'"
+    if isinstance(ranking, Pairs):
+        documents = [document for document, _ in ranking]
+        scores = np.array([score for _, score in ranking], dtype=np.float64)
+    elif isinstance(ranking, Mapping):
+        documents = list(ranking)
+        values: Collection[Any] = ranking.values()
+        plain = set(map(type, documents)) <= {str} and "" not in ranking
+        if not plain:
+            documents = [id_text(document, source, where) for document in documents]
+        if not set(map(type, values)) <= {float, int}:
+            values = [finite(score, source, f"{where}, '{document}'") for document, score in zip(documents, values)]
+        try:
+            scores = np.fromiter(values, np.float64, len(documents))
+        except OverflowError:  # a whole number too large for a float
+            scores = np.array([np.inf])
+            for document, score in zip(documents, values):
+                finite(score, source, f"{where}, document '{document}'")
+        if not np.isfinite(scores).all():
+            at = int(np.flatnonzero(~np.isfinite(scores))[0])
+            raise InputError(source, f"{where}, document '{documents[at]}': {scores[at]} is not a finite number.")
+        if plain and policy.same_id == "keep":
+            return documents, scores, ranking
+    elif isinstance(ranking, Sequence) and not isinstance(ranking, str | bytes):
+        documents = [id_text(document, source, where) for document in ranking]
+        scores = -np.arange(len(documents), dtype=np.float64)  # a list is in rank order
+    else:
+        raise InputError(
+            source,
+            f"{where}: {ranking!r:.60} is not a ranking.",
+            hint="a ranking is {document: score}, or a list of documents, best first",
+        )
+    if policy.same_id == "drop":
+        others = [at for at, document in enumerate(documents) if document != query]
+        documents, scores = [documents[at] for at in others], scores[others]
+    if len(set(documents)) < len(documents):
+        if policy.duplicates == "error":
+            twice = documents[first_repeat(documents)]
+            raise DuplicateError(
+                source, f"document '{twice}' stands twice in the ranking of query '{query}'.", hint=HINT
+            )
+        places = kept_places(documents, scores.tolist(), policy.duplicates)
+        documents, scores = [documents[at] for at in places], scores[places]
+    return documents, scores, dict(zip(documents, scores.tolist(), strict=True))

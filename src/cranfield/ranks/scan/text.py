@@ -1,0 +1,138 @@
+"""Rank the judged documents of a run, whatever shape it has. Text is scanned in blocks, on all cores."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing
+from typing import NamedTuple
+
+import numpy as np
+
+from cranfield.ranks.judgments import Integers, Judgments
+from cranfield.ranks.policy import Policy
+from cranfield.ranks.scan import pure
+from cranfield.ranks.scan.counting import Found, join
+from cranfield.ranks.scan.native import CORES, native
+from cranfield.ranks.scan.parallel import in_parallel
+from cranfield.read.layout import Layout
+from cranfield.read.shapes import Text
+from cranfield.read.text import BadLine, Block, blocks, header_lines, partition
+
+BLOCK = 1 << 20 if native else 1 << 18  # what fits the cache with all that is made of it
+MANY = 100
+PARTS = 64  # a scattered file is shared out into this many
+
+
+class Scanned(NamedTuple):
+    """What a run says about the judged queries."""
+
+    retrieved: Integers  # documents by judged query; -1 where the run lacks it
+    extra: int  # queries in the run that nobody judged
+    found: Found
+
+
+class _Scattered(Exception):
+    """The lines of a query stand in more than one block."""
+
+
+def scan_text(source: Text, judgments: Judgments, policy: Policy) -> Scanned:
+    """Scan a run file. Memory stays a few blocks and the largest query."""
+    try:
+        try:
+            pieces = blocks(source.stream, source.layout, BLOCK)
+            scanned = _scan_blocks(pieces, source.layout, judgments, policy)
+        except _Scattered:
+            pieces = regrouped(source)
+            scanned = _scan_blocks(pieces, source.layout.with_line_numbers(), judgments, policy)
+    except BadLine as bad:
+        raise bad.located() from None
+    return scanned
+
+
+def _scan_blocks(pieces: Iterable[Block], layout: Layout, judgments: Judgments, policy: Policy) -> Scanned:
+    sizes = [-1] * len(judgments)
+    extra: set[bytes] = set()
+    found = []
+    with closing(_natively(pieces, layout, judgments, policy)) as answers:
+        for answer in answers:
+            # Not a plain block, or no native scan: the twin reads it, or says what is wrong with it.
+            part = pure.scan(answer, judgments, policy) if isinstance(answer, Block) else answer
+            for query, size in zip(part.queries, part.retrieved.tolist(), strict=True):
+                number = judgments.number_of_bytes.get(query)
+                if query in extra if number is None else sizes[number] >= 0:
+                    raise _Scattered
+                if number is None:
+                    extra.add(query)
+                else:
+                    sizes[number] = size
+            found.append(part.found)
+            if len(found) == MANY:  # one long array takes less memory than many short ones
+                found = [join(found)]
+    return Scanned(np.array(sizes, dtype=np.int64), len(extra), join(found))
+
+
+def _natively(
+    pieces: Iterable[Block], layout: Layout, judgments: Judgments, policy: Policy
+) -> Generator[pure.Part | Block]:
+    """What the native scan found in every block, in order: the block itself where it is not plain."""
+    if native is None:
+        yield from pieces
+        return
+    scan, its_layout, index = native.scan_text, native_layout(layout), judgments.index
+    in_order, drop = policy.ties == "file", policy.same_id == "drop"
+
+    def work(block: Block) -> pure.Part | Block:
+        data = np.frombuffer(block.data, np.uint8)
+        answer = scan(data, its_layout, index, in_order, drop)
+        if answer is None:
+            return block
+        queries, sizes, columns = answer
+        return pure.Part(queries, sizes, Found(*columns))
+
+    yield from in_parallel(work, pieces, CORES)
+
+
+def native_layout(layout: Layout) -> native.Layout:
+    """A layout for the native scan."""
+    assert native is not None
+    return native.Layout(
+        layout.query,
+        layout.document,
+        layout.value,
+        layout.least,
+        layout.most,
+        layout.rank,
+        layout.separator,
+        layout.ranks,
+        layout.counted,
+        layout.single,
+    )
+
+
+def regrouped(source: Text) -> Iterator[Block]:
+    """The lines of a scattered file, brought together by query in temporary files."""
+    import tempfile
+    from contextlib import ExitStack
+
+    layout = source.layout.with_line_numbers()
+    line = 1 + header_lines(source.stream, source.layout)
+    with ExitStack() as stack:
+        parts = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(PARTS)]
+        for block in blocks(source.stream, source.layout):
+            for file, share in zip(parts, _shared_out(block, line), strict=True):
+                file.write(share)
+            line += bytes(block.data).count(b"\n")
+        for file in parts:
+            file.seek(0)
+            lines = file.read()
+            if lines:
+                yield Block(source.stream, layout, 0, lines)
+
+
+def _shared_out(block: Block, line: int) -> list[bytes]:
+    if native is not None:
+        data = np.frombuffer(block.data, np.uint8)
+        shares = native.partition(data, native_layout(block.layout), line, PARTS)
+        if shares is not None:
+            return shares
+    return partition(block, line, PARTS)

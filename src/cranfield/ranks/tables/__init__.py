@@ -1,0 +1,1 @@
+"""The tables that measures read; they import nothing that reads files."""

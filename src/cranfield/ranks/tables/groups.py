@@ -1,0 +1,62 @@
+"""Judgment groups: one table in which each group of a query plays the part of a query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from cranfield.ranks.grouped_judgments import GroupedJudgments
+from cranfield.ranks.judgments import Integers, Numbers, ends
+from cranfield.ranks.tables.ranks import JudgedRanks
+
+
+@dataclass(frozen=True, eq=False)
+class GroupRanks:
+    """Ordinary judged ranks for each group, and the query of each group."""
+
+    ranks: JudgedRanks
+    query: Integers
+    queries: int
+
+    def __len__(self) -> int:
+        return self.queries
+
+    def mean(self, values: Numbers) -> Numbers:
+        """The mean over the groups of each query; 0 where there is no group."""
+        total = np.bincount(self.query, weights=values, minlength=len(self))
+        return total / np.maximum(np.bincount(self.query, minlength=len(self)), 1)
+
+    @cached_property
+    def condensed(self) -> GroupRanks:
+        """The table in which each group leaves out the documents that it has not judged."""
+        return replace(self, ranks=self.ranks.condensed)
+
+    @classmethod
+    def of(cls, grouped: GroupedJudgments, judged: JudgedRanks) -> GroupRanks:
+        """Share the judged ranks of a run out to the groups."""
+        grouped.check_groups()
+        place = np.full(len(grouped.flat.grades), -1, dtype=np.int64)
+        place[judged.row] = np.arange(len(judged.row))
+        place = place[grouped.row]  # where the document of each judgment stands in the table; -1: not retrieved
+        found = np.flatnonzero(place >= 0)
+        found = found[np.lexsort((place[found], grouped.group[found]))]  # the table is in the order of the ranks
+        at = place[found]
+        by_grade = np.lexsort((-grouped.grades, grouped.group))
+        query_ids = zip(grouped.group_query.tolist(), grouped.group_ids, strict=True)
+        ranks = JudgedRanks(
+            query_ids=tuple(f"{judged.query_ids[query]} {group}" for query, group in query_ids),
+            query=grouped.group[found],
+            rank=judged.rank[at],
+            grade=grouped.grades[found],
+            tied=judged.tied[at],
+            row=found,
+            retrieved=judged.retrieved[grouped.group_query],
+            missing=judged.missing[grouped.group_query],
+            judged_grades=grouped.grades[by_grade],
+            judged_first=ends(np.bincount(grouped.group, minlength=len(grouped.group_ids)).tolist()),
+            judged_row=by_grade,
+            extra=judged.extra,
+        )
+        return cls(ranks, grouped.group_query, len(judged))

@@ -1,0 +1,379 @@
+"""The table every measure reads: ranks and grades of the judged documents that were retrieved, and a few counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from cranfield.errors import InputError
+from cranfield.ranks.judgments import Integers, Judgments, Numbers, ends
+from cranfield.ranks.policy import Policy
+from cranfield.ranks.scan.memory import scan_rankings, scan_table
+from cranfield.ranks.scan.native import native
+from cranfield.ranks.scan.text import Scanned, scan_text
+from cranfield.ranks.ties import ranks_by_grade
+from cranfield.read.mappings import finite
+from cranfield.read.shapes import Rankings, Source, Table, Text
+
+Flags = npt.NDArray[np.bool_]
+
+
+class Graded(Protocol):
+    """What the table needs of judgments, whatever they were read from; their rows are sorted by query."""
+
+    @property
+    def query_ids(self) -> tuple[str, ...]: ...  # noqa: D102
+
+    @property
+    def first(self) -> Integers: ...  # noqa: D102
+
+    @property
+    def query(self) -> Integers: ...  # noqa: D102
+
+    @property
+    def grades(self) -> Numbers: ...  # noqa: D102
+
+
+class GradeColumns(NamedTuple):
+    """The columns of judgments that the table needs, and nothing else of what they were read from."""
+
+    query_ids: tuple[str, ...]
+    first: Integers
+    query: Integers
+    grades: Numbers
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedRanks:
+    """Judged documents that were retrieved, sorted by query and rank.
+
+    For each row: `query` (a number), `rank` (from 1), `grade`, `tied`, whether another document has its score, and
+    `row`, which row of the judgments it is.
+    For each query: `query_ids`, `retrieved` (documents in its ranking), `missing` (the run lacks it), and all of its
+    judged grades: `judged_grades[judged_first[q]:judged_first[q + 1]]`, the highest first; `judged_row` are their rows
+    of the judgments.
+
+    A negative grade means "pooled, not judged". Rows that carry one stay, since inferred measures need them.
+
+    What measures are written with, for one ranking of grades 2, 0, not judged, 1, with another 1 not retrieved:
+
+    >>> judged = JudgedRanks.of_grades([2, 0, None, 1], missed=[1])
+    >>> judged.rank.tolist(), judged.grade.tolist(), judged.retrieved.tolist(), len(judged)
+    ([1, 2, 4], [2.0, 0.0, 1.0], [4], 1)
+    >>> hit = judged.relevant(1) & judged.within(10)
+    >>> hit.tolist(), judged.running(hit).tolist(), judged.judged.tolist()
+    ([True, False, True], [1, 1, 2], [True, True, True])
+    >>> judged.sum(hit * judged.running(hit) / judged.rank) / judged.n_relevant(1)  # average precision
+    array([0.5])
+    >>> judged.n_judged(), judged.judged_sum(judged.judged_grades), judged.highest_grade, judged.distinct_grades
+    (array([4.]), array([4.]), array([2.]), [0.0, 1.0, 2.0])
+    >>> judged.running_sum(judged.grade).tolist(), judged.running_product_before(judged.grade).tolist()
+    ([2.0, 2.0, 3.0], [1.0, 2.0, 0.0])
+    >>> import numpy as np
+    >>> running = judged.running_sum(judged.grade)
+    >>> import numpy as np
+    >>> judged.last(running), judged.at(running, np.array([0, 0]), np.array([3, 4]))
+    (array([3.]), array([2., 3.]))
+    >>> judged.ideal.grade.tolist(), judged.ideal_rank.tolist(), judged.in_ideal(judged.ideal.grade).tolist()
+    ([2.0, 1.0, 1.0, 0.0], [1, 2, 3, 4], [2.0, 1.0, 0.0])
+    >>> judged.condensed.rank.tolist(), judged.cut(2).rank.tolist(), judged.only(0).rank.tolist()
+    ([1, 2, 3], [1, 2], [1, 2, 4])
+    >>> judged.rows(hit).rank.tolist(), judged.first.tolist(), judged.judged_query.tolist()
+    ([1, 4], [0, 3], [0, 0, 0, 0])
+    """
+
+    query_ids: tuple[str, ...]
+    query: Integers
+    rank: Integers
+    grade: Numbers
+    tied: Flags
+    row: Integers
+    retrieved: Integers
+    missing: Flags
+    judged_grades: Numbers
+    judged_first: Integers
+    judged_row: Integers
+    extra: int = field(default=0)  # queries of the run that nobody judged
+    lengths: tuple[Numbers, ...] | None = None  # of all documents of each ranking, by rank, where they are known
+
+    def __len__(self) -> int:
+        return len(self.query_ids)
+
+    # The verbs that measures are written with.
+
+    def relevant(self, rel: float) -> Flags:
+        """Rows whose grade makes them relevant."""
+        return self.grade >= rel
+
+    @property
+    def judged(self) -> Flags:
+        """Rows that were judged, not merely pooled."""
+        return self.grade >= 0
+
+    def within(self, cutoff: int | None) -> Flags:
+        """Rows no deeper than the cutoff."""
+        return np.ones(len(self.rank), dtype=np.bool_) if cutoff is None else self.rank <= cutoff
+
+    def sum(self, values: npt.NDArray[Any]) -> Numbers:
+        """The sum by query of a value for each row, added in the order of the ranks."""
+        return np.bincount(self.query, weights=values, minlength=len(self)).astype(np.float64, copy=False)
+
+    def running(self, hit: Flags) -> Integers:
+        """For each row, how many hits its query has had so far, itself included."""
+        so_far = np.concatenate(([0], np.cumsum(hit, dtype=np.int64)))
+        return so_far[1:] - so_far[self.first[self.query]]
+
+    def running_sum(self, values: Numbers) -> Numbers:
+        """For each row, the sum of the values of its query so far, itself included, added in the order of the ranks."""
+        total = np.array(values, dtype=np.float64)
+        if native:
+            native.add_up(total, self.query)
+            return total
+        for rows in self.steps[1:]:
+            total[rows] += total[rows - 1]
+        return total
+
+    def running_product_before(self, values: Numbers) -> Numbers:
+        """For each row, the product of the values of the rows of its query above it."""
+        product = np.ones(len(self.rank))
+        for rows in self.steps[1:]:
+            product[rows] = product[rows - 1] * values[rows - 1]
+        return product
+
+    def last(self, running: Numbers) -> Numbers:
+        """A running value at the end of each query; 0 where it has no row."""
+        return np.append(0.0, running)[np.where(self.first[1:] > self.first[:-1], self.first[1:], 0)]
+
+    def at(self, running: Numbers, query: Integers, rank: Integers) -> Numbers:
+        """A running value of queries at ranks: that of the query's last row no deeper; 0 where there is none."""
+        deepest = self.rank.max(initial=0) + 1
+        rows = np.searchsorted(
+            self.query * deepest + self.rank, query * deepest + np.minimum(rank, deepest - 1), "right"
+        )
+        return np.append(0.0, running)[np.where(rows > self.first[query], rows, 0)]
+
+    def in_ideal(self, running: Numbers) -> Numbers:
+        """For each row, a running value of the ideal ranking at the row's rank, or at its end if that comes first."""
+        return np.append(running, 0.0)[self._row_in_ideal]
+
+    @cached_property
+    def _row_in_ideal(self) -> Integers:
+        """For each row, the row of the ideal ranking at its rank, or the last one; -1 where it is empty."""
+        ideal = self.ideal
+        depth = np.minimum(self.rank, ideal.retrieved[self.query])
+        return np.where(depth > 0, ideal.first[self.query] + depth - 1, -1)
+
+    def n_judged(self) -> Numbers:
+        """How many documents of each query were judged, retrieved or not."""
+        return self.judged_sum(self.judged_grades >= 0)
+
+    def n_relevant(self, rel: float) -> Numbers:
+        """How many relevant documents each query has, retrieved or not."""
+        return self.judged_sum(self.judged_grades >= rel)
+
+    def judged_sum(self, values: npt.NDArray[Any]) -> Numbers:
+        """The sum by query of a value for each judged grade, from the highest grade down."""
+        return np.bincount(self.judged_query, weights=values, minlength=len(self)).astype(np.float64, copy=False)
+
+    @cached_property
+    def first(self) -> Integers:
+        """Rows first[q] to first[q + 1] belong to query q."""
+        return np.searchsorted(self.query, np.arange(len(self) + 1))
+
+    @cached_property
+    def steps(self) -> list[Integers]:
+        """The first rows of all queries, then the second ones, and so on: running values need not mix queries."""
+        place = np.arange(len(self.query)) - self.first[self.query]
+        small = place.astype(np.uint16) if len(place) and place.max() < 1 << 16 else place  # which are sorted faster
+        order = np.argsort(small, kind="stable")
+        return np.split(order, np.cumsum(np.bincount(place))[:-1]) if len(order) else []
+
+    @cached_property
+    def ideal(self) -> JudgedRanks:
+        """The table of the ideal rankings: all judged documents, the best first."""
+        kept = self.judged_grades >= 0
+        query = self.judged_query[kept]
+        return replace(
+            self,
+            query=query,
+            rank=self.ideal_rank[kept],
+            grade=self.judged_grades[kept],
+            tied=np.zeros(len(query), dtype=np.bool_),
+            row=self.judged_row[kept],
+            retrieved=np.bincount(query, minlength=len(self)),
+        )
+
+    @cached_property
+    def judged_query(self) -> Integers:
+        """The query of each judged grade."""
+        return np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.judged_first))
+
+    @cached_property
+    def highest_grade(self) -> Numbers:
+        """The highest grade of each query; 0 where nothing was judged."""
+        return np.append(self.judged_grades, 0.0)[np.where(np.diff(self.judged_first) > 0, self.judged_first[:-1], -1)]
+
+    @cached_property
+    def distinct_grades(self) -> list[float]:
+        """The grades that occur in the judgments, the lowest first."""
+        return np.unique(self.judged_grades).tolist()  # type: ignore[no-any-return]
+
+    @cached_property
+    def ideal_rank(self) -> Integers:
+        """The rank of each judged grade in the ideal ranking."""
+        return np.arange(len(self.judged_grades)) - self.judged_first[self.judged_query] + 1
+
+    # Other views of the same table.
+
+    @cached_property
+    def condensed(self) -> JudgedRanks:
+        """The table of the rankings without their unjudged documents."""
+        kept = self.judged
+        table = self.rows(kept)
+        return replace(
+            table,
+            rank=table.running(np.ones(len(table.rank), dtype=np.bool_)),
+            retrieved=np.bincount(table.query, minlength=len(self)),
+            lengths=self.lengths
+            and tuple(
+                lengths[table.rank[slice(*table.first[query : query + 2])] - 1]
+                for query, lengths in enumerate(self.lengths)
+            ),
+        )
+
+    def cut(self, depth: int | None) -> JudgedRanks:
+        """The table of the rankings cut off at a depth."""
+        if depth is None or not (self.retrieved > depth).any():
+            return self
+        lengths = self.lengths and tuple(lengths[:depth] for lengths in self.lengths)
+        return replace(self.rows(self.within(depth)), retrieved=np.minimum(self.retrieved, depth), lengths=lengths)
+
+    def only(self, query: int) -> JudgedRanks:
+        """The table of one query."""
+        rows = slice(*self.first[query : query + 2].tolist())
+        judged = slice(*self.judged_first[query : query + 2].tolist())
+        return JudgedRanks(
+            query_ids=self.query_ids[query : query + 1],
+            query=np.zeros(rows.stop - rows.start, dtype=np.int64),
+            rank=self.rank[rows],
+            grade=self.grade[rows],
+            row=self.row[rows],
+            tied=self.tied[rows],
+            retrieved=self.retrieved[query : query + 1],
+            missing=self.missing[query : query + 1],
+            judged_grades=self.judged_grades[judged],
+            judged_row=self.judged_row[judged],
+            judged_first=ends([judged.stop - judged.start]),
+            lengths=self.lengths and self.lengths[query : query + 1],
+        )
+
+    def rows(self, kept: Flags) -> JudgedRanks:
+        """The table with some of its rows."""
+        return replace(
+            self,
+            query=self.query[kept],
+            rank=self.rank[kept],
+            grade=self.grade[kept],
+            tied=self.tied[kept],
+            row=self.row[kept],
+        )
+
+    @classmethod
+    def of(cls, judgments: Judgments, source: Source, policy: Policy) -> JudgedRanks:
+        """Rank the judged documents of a run."""
+        return cls.of_scanned(judgments, scan_source(source, judgments, policy), policy, source.name)
+
+    @classmethod
+    def of_scanned(cls, judgments: Judgments, scanned: Scanned, policy: Policy, source: str) -> JudgedRanks:
+        """The table of what a scan found, whatever did the scan."""
+        if not scanned.extra and (scanned.retrieved < 0).all():
+            raise InputError(source, "there is not one ranking in it.")
+        return cls.counted(judgments, scanned, policy)
+
+    @classmethod
+    def counted(cls, judgments: Graded, scanned: Scanned, policy: Policy) -> JudgedRanks:
+        """The table of what a scan has counted above the judged documents."""
+        return _table(judgments, scanned, policy).cut(policy.depth)
+
+    @classmethod
+    def of_grades(cls, grades: Sequence[float | None], missed: Sequence[float] = ()) -> JudgedRanks:
+        """The table of one ranking whose grades are known: None stands for a document that was not judged.
+
+        `missed` are the grades of judged documents that were not retrieved.
+        """
+        judged = [(rank, finite(grade, "the grades", f"rank {rank}")) for rank, grade in _ranked(grades)]
+        rank = np.array([rank for rank, _ in judged], dtype=np.int64)
+        grade = np.array([grade for _, grade in judged], dtype=np.float64)
+        more = [finite(grade, "the grades", "a missed document") for grade in missed]
+        every = np.concatenate((grade, np.array(more, dtype=np.float64)))
+        best_first = np.argsort(-every, kind="stable")
+        return cls(
+            query_ids=("",),
+            query=np.zeros(len(rank), dtype=np.int64),
+            rank=rank,
+            grade=grade,
+            tied=np.zeros(len(rank), dtype=np.bool_),
+            row=np.arange(len(rank)),
+            retrieved=np.array([len(grades)], dtype=np.int64),
+            missing=np.array([False]),
+            judged_grades=every[best_first],
+            judged_first=ends([len(every)]),
+            judged_row=best_first,
+        )
+
+
+def scan_source(source: Source, judgments: Judgments, policy: Policy) -> Scanned:
+    """Count what stands above the judged documents of a run, whatever shape it has."""
+    match source:
+        case Text():
+            return scan_text(source, judgments, policy)
+        case Table():
+            return scan_table(source, judgments, policy)
+        case Rankings():
+            return scan_rankings(source, judgments, policy)
+
+
+def _ranked(grades: Sequence[float | None]) -> Iterator[tuple[int, float]]:
+    if isinstance(grades, str | bytes):
+        raise InputError("the grades", f"{grades!r:.60} is not a list of numbers.", hint="for instance [3, 0, None, 1]")
+    return ((rank, grade) for rank, grade in enumerate(grades, 1) if grade is not None)
+
+
+def _table(judgments: Graded, scanned: Scanned, policy: Policy) -> JudgedRanks:
+    found = scanned.found
+    query, grade = judgments.query[found.row], judgments.grades[found.row]
+    rank = found.above + 1 + found.before
+    tied = found.tied > 1
+    if policy.ties == "smaller_doc_id":
+        rank = found.above + found.tied - found.before  # before are the larger ids
+    elif policy.ties in ("best", "worst") and tied.any():
+        rank = ranks_by_grade(query, grade, found.above, found.before, found.tied, policy.ties == "best")
+    order = _order(query, rank)
+    by_grade = _order(judgments.query, -judgments.grades)
+    return JudgedRanks(
+        query_ids=judgments.query_ids,
+        query=query[order],
+        rank=rank[order],
+        grade=grade[order],
+        tied=tied[order],
+        row=found.row[order],
+        retrieved=np.maximum(scanned.retrieved, 0),
+        missing=scanned.retrieved < 0,
+        judged_grades=judgments.grades[by_grade],
+        judged_first=judgments.first,
+        judged_row=by_grade,
+        extra=scanned.extra,
+    )
+
+
+def _order(query: Integers, key: npt.NDArray[Any]) -> Integers:
+    """The order of rows by query and then by a key, in which many tables stand already."""
+    same = query[1:] == query[:-1]
+    if np.all((query[1:] > query[:-1]) | (same & (key[1:] >= key[:-1]))):
+        return np.arange(len(query))
+    return np.lexsort((key, query))

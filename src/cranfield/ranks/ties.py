@@ -1,0 +1,32 @@
+"""Ranks inside a tie, where the policy orders tied documents by their grades."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cranfield.ranks.judgments import Integers, Numbers
+
+
+def ranks_by_grade(
+    query: Integers, grade: Numbers, above: Integers, before: Integers, size: Integers, best: bool
+) -> Integers:
+    """Ranks where the documents of a tie stand in the order of their grades.
+
+    Unjudged documents have grade 0 here. Equal grades stay in the order of the document ids.
+    """
+    worth = np.maximum(grade, 0)
+    order = np.lexsort((before, -worth if best else worth, above, query))
+    position = np.arange(len(order))
+    new_tie = np.ones(len(order), dtype=np.bool_)
+    new_tie[1:] = (np.diff(query[order]) != 0) | (np.diff(above[order]) != 0)
+    start = np.maximum.accumulate(np.where(new_tie, position, 0))
+    place = position - start  # among the judged documents of the tie
+    # The unjudged documents of the tie, which the table does not hold, stand beside grade 0: below what is relevant
+    # when that comes first, above it when that comes last.
+    judged = np.diff(np.append(np.flatnonzero(new_tie), len(order)))[np.cumsum(new_tie) - 1]
+    unjudged = size[order] - judged
+    relevant = worth[order] > 0
+    place = place + np.where(relevant != best, unjudged, 0)
+    rank = np.empty_like(above)
+    rank[order] = above[order] + 1 + place
+    return rank

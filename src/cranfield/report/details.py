@@ -1,0 +1,202 @@
+"""The queries one by one: rankings side by side, grades, what was missed, and how values come about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cranfield.evaluation.result import Evaluation
+from cranfield.evaluation.values import PoorQuery
+from cranfield.ranks.first import first_documents
+from cranfield.ranks.judgments import Judgments, Numbers
+from cranfield.read.source import open_source
+from cranfield.report.encoding import Encoded, safe_json
+from cranfield.report.request import Request
+from cranfield.show.pictures import cutoffs_of
+
+RELEVANT = 50  # relevant documents listed for a query
+LOW = 3  # a first relevant document below this rank is ranked too low
+TEXT = 300  # letters shown of a document
+SHORTEST = 30  # ... fewer say nothing
+ALL_TEXT = 250_000  # letters of all documents together, and as many more for each query:
+QUERY_TEXT = 3_000
+
+
+class Details(NamedTuple):
+    """What the page shows of queries, by their places; the documents it names; and what was left out, in words."""
+
+    queries: dict[int, dict[str, Any]]
+    rankings: list[Encoded]  # of each run, by place of the query
+    documents: list[list[str]]  # id, and where they are known title and text
+    left_out: list[str]
+
+
+def details(request: Request) -> Details:
+    """The details of the queries that perform worst, as many as were asked for."""
+    if request.flat is None:
+        return Details(
+            {},
+            [safe_json({})] * len(request.evaluations),
+            [],
+            ["The judgments are not known here, so queries are shown without rankings."],
+        )
+    chosen = worst_first(request)[: request.queries]
+    grades = {query: request.flat.by_query[query] for query in chosen}
+    places = {query: at for at, query in enumerate(request.query_ids)}
+    number: dict[str, int] = {}  # of documents
+    found = {query: _judged(grades[query], number) for query in chosen}
+    rankings = [
+        safe_json(_ranking(request, request.flat, evaluation, grades, found, number, places))
+        for evaluation in request.evaluations
+    ]
+    texts, left_out = _texts(request, number)
+    unknown = [each.run for each in request.evaluations if each.run not in request.rankings]
+    if unknown:
+        listed = ", ".join(unknown)
+        left_out.insert(0, f"Rankings of {listed} are not known: an evaluation was given, or a frame in its engine.")
+    if len(chosen) < len(places):
+        left_out.insert(
+            0,
+            f"Rankings are shown for the {len(chosen):,} of {len(places):,} queries that perform worst by "
+            f"{request.measures[0]}; for all of them: --queries {len(places)}.",
+        )
+    return Details({places[query]: found[query] for query in chosen}, rankings, texts, left_out)
+
+
+def worst_first(request: Request) -> list[str]:
+    """All queries, by the mean of the first measure over the runs."""
+    measure = request.measures[0]
+    place = {query: at for at, query in enumerate(request.query_ids)}
+    total, count = np.zeros(len(place)), np.zeros(len(place))
+    for each in request.evaluations:
+        at = [place[query] for query in each.query_ids]
+        total[at] += each.column(measure)
+        count[at] += 1
+    means = (-1 if measure.definition.lower_is_better else 1) * total / count
+    return [request.query_ids[at] for at in np.argsort(means, kind="stable").tolist()]
+
+
+def why(poor: PoorQuery) -> list[str]:
+    """What went wrong with a query, in the words that the page filters by."""
+    if not poor.relevant:
+        return ["no relevant document is judged"]
+    found = []
+    if not poor.found:
+        found.append("nothing relevant retrieved")
+    elif poor.first is not None and poor.first > LOW:
+        found.append("ranked too low")
+    if poor.unjudged * 2 > min(poor.retrieved, 10):
+        found.append("unjudged on top")
+    return found
+
+
+def _judged(grades: Mapping[str, float], number: dict[str, int]) -> dict[str, Any]:
+    """The relevant documents, the best first, and the grades known so far, to which the runs add."""
+    relevant = _relevant(grades)
+    listed = [(_number(document, number), grade) for document, grade in relevant[:RELEVANT]]
+    return {"relevant": listed, "all_relevant": len(relevant), "grades": dict(listed)}
+
+
+def _ranking(
+    request: Request,
+    judgments: Judgments,
+    evaluation: Evaluation,
+    grades: Mapping[str, Mapping[str, float]],
+    found: Mapping[str, dict[str, Any]],
+    number: dict[str, int],
+    places: Mapping[str, int],
+) -> dict[int, dict[str, Any]]:
+    """What the page shows of the queries in one run."""
+    source = request.rankings.get(evaluation.run)
+    rankings: dict[str, list[str]] = {}
+    if source is not None:
+        opened = open_source(source, "run", request.format)
+        rankings = first_documents(opened, grades, request.depth, evaluation.policy)
+    place = {query: at for at, query in enumerate(evaluation.query_ids)}
+    known = [query for query in found if query in place]
+    facts = {poor.query_id: poor for poor in evaluation.queries(request.measures[0], known)}
+    ranks = _ranks(evaluation, judgments)
+    at = [place[query] for query in known]
+    steps = _steps(request, evaluation, at)
+    place = {query: at for at, query in enumerate(known)}
+    shown: dict[int, dict[str, Any]] = {}
+    for query, its in found.items():
+        top = rankings.get(query, [])
+        for document in top:
+            if document in grades[query]:
+                its["grades"][_number(document, number)] = grades[query][document]
+        poor = facts.get(query)
+        its_ranks = ranks(query)
+        listed = _relevant(grades[query])[:RELEVANT]
+        shown[places[query]] = {
+            "top": [_number(document, number) for document in top] if source is not None else None,
+            "ranks": None if its_ranks is None else [its_ranks.get(document, 0) for document, _ in listed],
+            "reason": poor.reason if poor else "not in this run, and left out",
+            "why": why(poor) if poor else [],
+            "steps": [step[: len(top), place[query]].tolist() for step in steps] if query in place else [],
+        }
+    return shown
+
+
+def _steps(request: Request, evaluation: Evaluation, queries: list[int]) -> list[Numbers]:
+    """For each family of measures, its value at every cutoff for some queries: a row for each cutoff."""
+    if evaluation.ranks is None:
+        return []
+    found: list[Numbers] = []
+    for measure in request.families.values():
+        cuts = cutoffs_of(measure, request.depth)
+        whole = evaluation.extended(cuts)
+        found.append(np.stack([whole.column(cut)[queries] for cut in cuts]).round(4))
+    return found
+
+
+def _ranks(evaluation: Evaluation, judgments: Judgments) -> Callable[[str], dict[str, int] | None]:
+    """A function: the ranks of a query's judged documents that were retrieved; None where they are not known."""
+    table = evaluation.ranks
+    if table is None:
+        return lambda query: None
+    number = {query: at for at, query in enumerate(table.query_ids)}
+    stops = np.searchsorted(table.query, np.arange(len(table) + 1)).tolist()
+    # Rows are counted from the query's first, since the evaluation may have had fewer queries than these judgments.
+    rows, ranks, first = table.row.tolist(), table.rank.tolist(), table.judged_first.tolist()
+
+    def of(query: str) -> dict[str, int]:
+        at = number.get(query)
+        if at is None:
+            return {}
+        start = judgments.first[judgments.number[query]] - first[at]
+        return {judgments.document_ids[rows[row] + start]: ranks[row] for row in range(stops[at], stops[at + 1])}
+
+    return of
+
+
+def _number(document: str, number: dict[str, int]) -> int:
+    return number.setdefault(document, len(number))
+
+
+def _relevant(grades: Mapping[str, float]) -> list[tuple[str, float]]:
+    return sorted((pair for pair in grades.items() if pair[1] >= 1), key=lambda pair: -pair[1])
+
+
+def _texts(request: Request, number: Mapping[str, int]) -> tuple[list[list[str]], list[str]]:
+    """Title and text of each document, as long as there is room for all of them."""
+    rows = [[document] for document in number]
+    if request.collection is None:
+        return rows, ["Texts of queries and documents are shown with --collection."]
+    texts = {
+        number[document.doc_id]: (document.title[: TEXT // 2], document.text[: TEXT + 1])
+        for document in request.collection.documents()
+        if document.doc_id in number
+    }
+    room = ALL_TEXT + QUERY_TEXT * min(request.queries, len(request.query_ids))
+    room -= sum(len(title) for title, _ in texts.values())
+    length = min(TEXT, room // max(len(texts), 1))
+    if length < SHORTEST:
+        return rows, ["Texts of documents are left out, so that the page stays small; --queries 200 leaves room."]
+    for at, (title, text) in texts.items():
+        rows[at] += [title, text if len(text) <= length else f"{text[:length].rstrip()}…"]
+    cut = sum(len(text) > length for _, text in texts.values())
+    more = f" {TEXT} are shown where --queries or -k is smaller." if length < TEXT else ""
+    return rows, [f"Texts of {cut:,} documents are cut off after {length} letters.{more}"] if cut else []

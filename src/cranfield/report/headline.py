@@ -1,0 +1,60 @@
+"""What the page says first: which run is best, whether that is more than chance, and what is weak about it."""
+
+from __future__ import annotations
+
+from cranfield.comparison import Difference
+from cranfield.evaluation.result import Evaluation
+from cranfield.report.request import JUDGED, Request
+
+
+def headline(request: Request) -> list[str]:
+    """A few sentences, the most important first."""
+    if not request.means:
+        return []
+    measure = request.means[0]
+    sign = 1 if measure.definition.lower_is_better else -1
+    ranked = sorted(request.evaluations, key=lambda each: sign * each[measure])
+    best = ranked[0]
+    found = [_place(request, ranked)]
+    poor = best.queries(measure, best.query_ids)
+    none = sum(bool(each.relevant) and not each.found for each in poor)
+    if none:
+        found.append(f"It retrieves nothing relevant for {none:,} of {_queries(len(poor))}.")
+    judged = best.get(JUDGED)
+    if judged is not None and judged < 0.995:
+        found.append(f"{1 - judged:.0%} of its first ten documents are not judged, and count as not relevant.")
+    return found
+
+
+def _place(request: Request, ranked: list[Evaluation]) -> str:
+    measure, best = request.means[0], ranked[0]
+    shown = f"{measure} {best.shown(measure)}"
+    if len(ranked) == 1:
+        return f"{best.run}: {shown} over {_queries(len(best.query_ids))}."
+    other = ranked[1]
+    comparison = request.comparison
+    if comparison is not None and comparison.baseline is not None:
+        other = next(each for each in ranked if each.run == comparison.baseline)
+        if other is best:
+            return f"No run is better than {best.run} ({shown}), the baseline."
+    gap = abs(best[measure] - other[measure])
+    side = "below" if _lower(request) else "above"
+    ahead = f"{best.run} has the best {measure}: {best.shown(measure)}, which is {gap:.4f} {side} {other.run}."
+    if gap < 0.00005:
+        return f"{best.run} and {other.run} share the best {shown}."
+    if comparison is None:
+        return ahead
+    return f"{ahead} {_trusted(comparison.between(measure, best.run, other.run))}"
+
+
+def _trusted(pair: Difference) -> str:
+    reverse = " Unjudged documents could reverse this." if pair.could_reverse else ""
+    return f"{pair.sentence}.{reverse}"
+
+
+def _lower(request: Request) -> bool:
+    return request.means[0].definition.lower_is_better
+
+
+def _queries(count: int) -> str:
+    return f"{count:,} {'query' if count == 1 else 'queries'}"

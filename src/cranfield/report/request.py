@@ -1,0 +1,210 @@
+"""What a page is asked to show, and the evaluations that answer it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from cranfield.comparison import Comparison, compare_evaluations
+from cranfield.errors import CranfieldError, InputError, MeasureError
+from cranfield.evaluation import saving as saved
+from cranfield.evaluation.evaluating import evaluate, run_name
+from cranfield.evaluation.result import Evaluation
+from cranfield.measures import Measure, parse_measure
+from cranfield.ranks.grouped_judgments import GroupedJudgments
+from cranfield.ranks.judgments import Judgments
+from cranfield.read.streams import Stream
+from cranfield.show.pictures import family
+from cranfield.systems.collection import Collection
+
+LARGEST = 1e100  # a value that can be rounded, squared and drawn
+FAMILIES = 4  # measures shown rank by rank
+JUDGED = "Judged@10"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What `write_report` was called with, read and checked.
+
+    judgments: None where only evaluations are known, and no grade
+    rankings: by name of a run, what its rankings can be read from
+    given: a comparison that was made before
+    """
+
+    judgments: Judgments | GroupedJudgments | None
+    runs: Mapping[str, Evaluation]
+    rankings: Mapping[str, Any]
+    measures: Sequence[Measure]
+    title: str
+    collection: Collection | None
+    segments: Mapping[str, str]
+    bounds: bool
+    queries: int
+    depth: int
+    charts: bool
+    removal: bool | None
+    test: str
+    correction: str | None
+    alpha: float
+    format: str | None
+    given: Comparison | None = field(default=None)
+
+    @property
+    def flat(self) -> Judgments | None:
+        """One grade for each document."""
+        return self.judgments.flat if isinstance(self.judgments, GroupedJudgments) else self.judgments
+
+    @property
+    def ordinary(self) -> bool:
+        """Whether all measures are made of ranks and grades, so that more can be measured on the same ranks."""
+        return all(each.definition.table == "ranks" for each in self.measures)
+
+    @cached_property
+    def families(self) -> dict[str, Measure]:
+        """The first measures that have cutoffs, by their names without one: shown rank by rank."""
+        known = {family(each): each for each in self.measures if "cutoff" in each.definition.kinds}
+        wanted = {name: each for name, each in known.items() if not each.definition.of_holes}
+        return dict(list(wanted.items())[:FAMILIES]) if self.ordinary else {}
+
+    @cached_property
+    def evaluations(self) -> list[Evaluation]:
+        """Every run by the measures of the page; and how much of it is judged, as far as its ranks are known."""
+        judged = [parse_measure(JUDGED)] if self.ordinary else []
+        return [each if each.ranks is None else each.extended(judged) for each in self.runs.values()]
+
+    @property
+    def ranked(self) -> list[Evaluation]:
+        """The evaluations whose ranks are known; a saved one is not among them."""
+        return [each for each in self.evaluations if each.ranks is not None]
+
+    @cached_property
+    def query_ids(self) -> list[str]:
+        """The queries that a run is measured on, in the order of the judgments."""
+        measured = dict.fromkeys(query for each in self.evaluations for query in each.query_ids)
+        return list(measured) if self.flat is None else [query for query in self.flat.query_ids if query in measured]
+
+    @property
+    def means(self) -> list[Measure]:
+        """The measures that are means over queries and say how good a run is."""
+        return [each for each in self.measures if each.definition.aggregate == "mean" and not each.definition.of_holes]
+
+    @property
+    def comparable(self) -> bool:
+        """Whether all runs were measured by the same judgments under the same policy."""
+        return len({(each.qrels_sha256, each.policy) for each in self.evaluations}) == 1
+
+    @cached_property
+    def comparison(self) -> Comparison | None:
+        """All pairs of runs by the measures that are means, where there are runs and queries enough."""
+        if self.given is not None:
+            return self.given
+        if len(self.evaluations) < 2 or len(self.query_ids) < 2 or not self.means or not self.comparable:
+            return None
+        return compare_evaluations(
+            self.evaluations,
+            self.means,
+            test=self.test,
+            correction=self.correction,
+            alpha=self.alpha,
+            bounds=self.bounds,
+        )
+
+
+def named_runs(runs: Mapping[str, Any] | Iterable[Any]) -> dict[str, Any]:
+    """Runs by name: evaluations, or what can be read as often as needed."""
+    if isinstance(runs, str | os.PathLike | Evaluation):
+        runs = [runs]
+    given = runs.items() if isinstance(runs, Mapping) else ((None, run) for run in runs)
+    found: dict[str, Any] = {}
+    for name, thing in given:
+        run = _kept(thing)
+        base = title = _name(run) if name is None else str(name)
+        count = 1
+        while title in found:
+            count += 1
+            title = f"{base} ({count})"
+        found[title] = run
+    if not found:
+        raise CranfieldError("a report needs a run.", hint="give at least one")
+    return found
+
+
+def _kept(run: Any) -> Any:
+    """A run in a form that can be read twice; a stream keeps what it has read."""
+    if saved.is_saved(run):
+        return Evaluation.load(run)
+    if isinstance(run, str | os.PathLike) or hasattr(run, "read"):
+        return Stream(run)
+    return list(run) if isinstance(run, Iterator) else run
+
+
+def _name(run: Any) -> str:
+    return run.run if isinstance(run, Evaluation) else run_name(getattr(run, "name", "the run"))
+
+
+def usual_measures(runs: Mapping[str, Any], otherwise: Sequence[str]) -> Sequence[str]:
+    """The measures of a page that was asked for none: those that all evaluations among the runs have."""
+    known = [each for each in runs.values() if isinstance(each, Evaluation)]
+    if not known:
+        return otherwise
+    shared = [name for name in known[0] if all(name in each for each in known)]
+    if not shared:
+        raise CranfieldError("the evaluations share no measure.", hint=f"{known[0].run} has {', '.join(known[0])}")
+    return shared
+
+
+def evaluated(
+    judgments: Judgments | GroupedJudgments | None,
+    runs: Mapping[str, Any],
+    measures: Sequence[Measure],
+    **options: Any,
+) -> dict[str, Evaluation]:
+    """Each run by the measures; one that was saved must have them, and the same judgments."""
+    found: dict[str, Evaluation] = {}
+    for name, run in runs.items():
+        if not isinstance(run, Evaluation):
+            if judgments is None:
+                raise CranfieldError(f"{name} cannot be evaluated without judgments.", hint="give qrels")
+            found[name] = evaluate(judgments, run, measures, name=name, **options)
+            continue
+        lacking = [each for each in measures if each.name not in run]
+        if lacking and run.ranks is not None:
+            run = run.extended(lacking)
+        elif lacking:
+            raise InputError(
+                name, f"it was saved without {', '.join(map(str, lacking))}.", hint=f"it has {', '.join(run)}"
+            )
+        flat = judgments.flat if isinstance(judgments, GroupedJudgments) else judgments
+        if run.ranks is None and flat is not None and run.qrels_sha256 != flat.sha256:
+            raise InputError(
+                name,
+                f"it was measured by other judgments (SHA-256 {run.qrels_sha256[:12]}, not {flat.sha256[:12]}).",
+                hint="evaluate the run again",
+            )
+        found[name] = run if run.run == name else _renamed(run, name)
+    for each in found.values():
+        _check_drawable(each)
+    return found
+
+
+def _check_drawable(evaluation: Evaluation) -> None:
+    for measure in evaluation.measures:
+        largest = float(np.abs(evaluation.column(measure)).max(initial=0.0))
+        if largest > LARGEST:
+            raise MeasureError(
+                f"{measure} of {evaluation.run} is as large as {largest:g}, and a page shows no more than {LARGEST:g}.",
+                hint="use smaller grades, or less extreme parameters",
+            )
+
+
+def _renamed(run: Evaluation, name: str) -> Evaluation:
+    from copy import copy
+
+    other = copy(run)
+    other.run = name
+    return other

@@ -1,0 +1,36 @@
+"""The page of a test of systems."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from cranfield.evaluation.result import Evaluation
+from cranfield.report.writing import ReportFile, write_report
+from cranfield.systems.collection import Collection
+from cranfield.systems.testing import Tested
+
+
+def write_test(path: str | os.PathLike[str], results: Sequence[Tested], collection: Collection) -> ReportFile | None:
+    """A page of the systems that answered, each beside what was accepted of it; None if none of them did."""
+    runs: dict[str, Evaluation] = {}
+    for tested in results:
+        if tested.evaluation is None:
+            continue
+        accepted = tested.accepted
+        # What was accepted over other queries cannot stand beside what was found now.
+        if accepted is not None and accepted.qrels_sha256 == tested.evaluation.qrels_sha256:
+            runs[f"{tested.system}, accepted"] = accepted
+        runs[tested.system] = tested.evaluation
+    if not runs:
+        return None
+    rankings = {tested.system: tested.recorded.path for tested in results if tested.recorded.answered}
+    empty = {tested.system for tested in results if len(tested.recorded.empty) == tested.recorded.answered}
+    return write_report(
+        path,
+        collection.qrels,
+        runs,
+        rankings={name: place for name, place in rankings.items() if name not in empty},
+        title=f"Test of {', '.join(tested.system for tested in results)}",
+        collection=collection,
+    )

@@ -1,0 +1,175 @@
+"""write_report(path, qrels, runs): the page, in one file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cranfield.comparison import Comparison
+from cranfield.errors import CranfieldError, need
+from cranfield.evaluation.evaluating import DEFAULT_MEASURES, Measures
+from cranfield.evaluation.result import Evaluation
+from cranfield.measures import parse_measures
+from cranfield.ranks.grouped_judgments import GroupedJudgments
+from cranfield.ranks.judgments import Judgments
+from cranfield.ranks.policy import Policy
+from cranfield.read.pairs import read_words
+from cranfield.read.source import Lazy, is_lazy
+from cranfield.read.target import write_text
+from cranfield.report.content import page, program_data
+from cranfield.report.encoding import safe_pieces
+from cranfield.report.library import library
+from cranfield.report.request import Request, evaluated, named_runs, usual_measures
+from cranfield.systems.collection import open_collection
+
+QUERIES = 1000  # whose rankings are shown
+DEPTH = 10
+DEEPEST = 1000  # every measure is computed at every cutoff down to it
+PROGRAM = ("state", "charts", "two", "queries", "start")  # the parts of the page's program, in this order
+
+
+class ReportFile(NamedTuple):
+    """A page that was written: how many bytes, and what it leaves out, in words.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = write_report(f"{folder}/report.html", "builtin:qrels", ["builtin:keywords"], "AP", charts=False)
+    >>> page.size > 10_000, len(page.left_out)
+    (True, 1)
+    """
+
+    path: str
+    size: int
+    left_out: tuple[str, ...]
+
+
+def write_report(
+    path: str | os.PathLike[str],
+    qrels: Any,
+    runs: Mapping[str, Any] | Iterable[Any],
+    measures: Measures | None = None,
+    *,
+    rankings: Mapping[str, Any] | None = None,
+    lengths: Any = None,
+    title: str = "How good are the results?",
+    collection: Any = None,
+    segments: Any = None,
+    bounds: bool = False,
+    queries: int = QUERIES,
+    depth: int = DEPTH,
+    charts: bool = True,
+    removal: bool | None = None,
+    test: str = "t",
+    correction: str | None = None,
+    alpha: float = 0.05,
+    policy: Policy | None = None,
+    format: str | None = None,
+    qrels_format: str | None = None,
+    check_ids: bool = True,
+    comparison: Comparison | None = None,
+) -> ReportFile:
+    """Write one HTML file that shows everything about some runs, and that loads nothing from anywhere.
+
+    qrels, runs, measures, lengths, policy, format, qrels_format, check_ids: those of `evaluate_runs`. A run may also
+        be an `Evaluation`, or the file of a saved one; the page then lacks what needs its ranks or its rankings.
+    rankings: for runs that are evaluations, {name: run} to read their rankings from.
+    collection: what `open_collection` takes, for the texts of queries and documents.
+    segments: {query: segment}, or a file of both, for means of segments and to filter by.
+    bounds: how low and high each mean could be, given what is unjudged, and whether that reverses a difference.
+    queries: of how many queries, the worst first, rankings are shown.
+    depth: how many documents of a ranking, at most 1,000.
+    charts: without them, the page lacks the 0.9 MB of the library that draws them.
+    removal: also measure the runs with fewer judgments; by default where that takes hardly any time.
+    test, correction, alpha: those of `compare`; or `comparison`, one that was made of the same evaluations.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> runs = ["builtin:keywords", "builtin:meaning"]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = write_report(f"{folder}/report.html", "builtin:qrels", runs, "nDCG@10", charts=False)
+    ...     Path(page.path).read_text(encoding="utf-8")[:15]
+    '<!doctype html>'
+    """
+    if not 1 <= depth <= DEEPEST or queries < 0:
+        hint = f"show 1 to {DEEPEST:,} documents, of 0 or more queries"
+        raise CranfieldError(f"{depth} documents of {queries} queries cannot be shown.", hint=hint)
+    named = named_runs(runs)
+    wanted = parse_measures(usual_measures(named, DEFAULT_MEASURES) if measures is None else measures)
+    ordinary = all(measure.definition.table == "ranks" for measure in wanted)
+    judgments = None if qrels is None else (Judgments if ordinary else GroupedJudgments).read(qrels, qrels_format)
+    request = Request(
+        judgments=judgments,
+        runs=evaluated(judgments, named, wanted, policy=policy, format=format, lengths=lengths, check_ids=check_ids),
+        rankings={name: run for name, run in named.items() if _readable(run)} | dict(rankings or {}),
+        measures=wanted,
+        title=title,
+        collection=None if collection is None else open_collection(collection),
+        segments={} if segments is None else read_words(segments, "segment"),
+        bounds=bounds,
+        queries=queries,
+        depth=depth,
+        charts=charts,
+        removal=removal,
+        test=test,
+        correction=correction,
+        alpha=alpha,
+        format=format,
+        given=comparison,
+    )
+    content = page(request)
+    data = program_data(request)
+    size = write_text(path, rendered(content, data, charts), force=True)
+    return ReportFile(os.fspath(path), size, tuple(data["left_out"]))
+
+
+def _readable(run: Any) -> bool:
+    """Whether rankings can be taken from it."""
+    return not isinstance(run, Evaluation | Lazy) and not is_lazy(run)
+
+
+def write_comparison(path: str | os.PathLike[str], comparison: Comparison, **options: Any) -> ReportFile:
+    """Write one HTML page about a comparison, with its own test and correction, and the options of `write_report`.
+
+    The page shows rankings where `compare` read the runs from files or from memory: they are read again.
+
+    >>> import tempfile
+    >>> from cranfield import compare
+    >>> comparison = compare("builtin:qrels", ["builtin:keywords", "builtin:meaning"], "nDCG@10")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = write_comparison(f"{folder}/report.html", comparison, charts=False)
+    ...     page.size > 10_000
+    True
+    """
+    inputs = comparison.inputs
+    evaluations = {each.run: each for each in comparison.evaluations}
+    if inputs is not None:
+        known = {name: value for name, value in inputs.options.items() if name in ("format", "qrels_format")}
+        options = {"rankings": inputs.runs, **known, **options}
+    return write_report(
+        path,
+        inputs.qrels if inputs is not None else None,
+        evaluations,
+        options.pop("measures", comparison.measures),
+        comparison=comparison,
+        **{"alpha": comparison.alpha, **options},
+    )
+
+
+def rendered(content: Mapping[str, Any], data: Mapping[str, Any], charts: bool) -> Iterator[str]:
+    """The page in pieces: its text escaped by the template, its data as JSON that no HTML can end."""
+    jinja = need("jinja2", extra="report", purpose="a report")
+    folder = Path(__file__).parent
+    environment = jinja.Environment(
+        autoescape=True, loader=jinja.FileSystemLoader(folder), trim_blocks=True, lstrip_blocks=True
+    )
+    yield from environment.get_template("page.html").generate(
+        **content,
+        data=safe_pieces(data),
+        left_out=data["left_out"],
+        style=(folder / "page.css").read_text(encoding="utf-8"),
+        program="".join((folder / f"{name}.js").read_text(encoding="utf-8") for name in PROGRAM),
+        library=library() if charts else "",
+    )

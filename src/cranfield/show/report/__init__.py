@@ -1,6 +1,0 @@
-"""One page that shows everything about some runs, in one file that needs no network."""
-
-from cranfield.show.report.tested import write_test
-from cranfield.show.report.writing import ReportFile, write_comparison, write_report
-
-__all__ = ["ReportFile", "write_comparison", "write_report", "write_test"]

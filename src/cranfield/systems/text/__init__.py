@@ -1,0 +1,1 @@
+"""What recording, testing and the demonstration print."""

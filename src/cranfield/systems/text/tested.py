@@ -1,0 +1,112 @@
+"""The result of a test of systems as text, 80 columns wide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from cranfield.evaluation.result import Evaluation
+from cranfield.layout import WIDTH, aligned, count, cut, visible, wrapped
+from cranfield.systems.collection import Collection
+from cranfield.systems.misses import Miss, Place, misses
+from cranfield.systems.testing import Tested
+from cranfield.systems.text.recorded import failure_lines, milliseconds, order_lines
+
+
+def tested_lines(results: Sequence[Tested], collection: Collection, worst: int) -> Iterator[str]:
+    """The table of systems; then for each what failed, what got worse, and its worst queries."""
+    yield from _table(results)
+    for tested in results:
+        yield ""
+        yield f"{tested.system}: {_verdict(tested)}"
+        yield from failure_lines(tested.recorded)
+        yield from _warnings(tested)
+        for check in (*(tested.gate.checks if tested.gate is not None else ()), *tested.checks):
+            yield from wrapped(check.message, "  ok      " if check.passed else "  FAILED  ")
+        yield from _got_worse(tested, collection, worst)
+        if tested.evaluation and worst:
+            poor = tested.evaluation.worst(n=worst)
+            yield ""
+            yield f"  the worst queries by {next(iter(tested.evaluation))}"
+            for miss in misses(tested.evaluation, tested.recorded.path, collection, poor):
+                yield from miss_lines(miss)
+
+
+def _table(results: Sequence[Tested]) -> Iterator[str]:
+    measured = [tested for tested in results if tested.evaluation]
+    measures = list(measured[0].evaluation or ()) if measured else []
+    rows = [["system", *measures, "p95"]]
+    for tested in results:
+        evaluation, latency = tested.evaluation, tested.recorded.latency
+        values = [evaluation.shown(name) if evaluation else "-" for name in measures]
+        rows.append([tested.system, *values, milliseconds(latency["p95"]) if latency else "-"])
+        if tested.accepted and tested.compared:
+            changes = [f"{tested.compared[m] - tested.accepted[m]:+.4f}" for m in measures]
+            rows.append(["  since accepted", *changes, ""])
+    yield from aligned(rows)
+
+
+def _verdict(tested: Tested) -> str:
+    recorded = tested.recorded
+    answered = f"{recorded.answered} of {recorded.queries} queries answered"
+    if not recorded.complete:
+        return f"FAILED, {answered}; the values are over these alone"
+    if not tested.passed:
+        return f"FAILED, {answered}"
+    if tested.gate is None:
+        return f"passed, {answered}; nothing is accepted yet ('cranfield accept')"
+    return f"passed, {answered}"
+
+
+def _warnings(tested: Tested) -> Iterator[str]:
+    recorded, evaluation = tested.recorded, tested.evaluation
+    if recorded.unknown:
+        listed = ", ".join(recorded.unknown_ids)
+        yield from wrapped(
+            f"{count(recorded.unknown, 'document is', 'documents are')} not in the corpus: {listed}", "  warning "
+        )
+    if evaluation is not None and not evaluation["Judged@10"]:
+        hint = "not one of the first 10 documents is judged: are the system's ids those of the judgments?"
+        yield from wrapped(hint, "  warning ")
+    yield from order_lines(recorded)
+    for note in tested.notes:
+        yield from wrapped(note, "  note    ")
+
+
+def _got_worse(tested: Tested, collection: Collection, shown: int) -> Iterator[str]:
+    for measure in tested.gate.measures if tested.gate is not None else ():
+        if not measure.worse:
+            continue
+        yield ""
+        yield f"  {measure.measure} got worse for {measure.worse} of {tested.recorded.queries} queries"
+        for query in measure.worse_queries[: max(shown, 1)]:
+            text = cut(collection.queries.get(query.query_id, ""), 44)
+            yield f"    {query.baseline:.4f} → {query.candidate:.4f}  {visible(query.query_id)}: {text}"
+            yield from wrapped(query.moved, "                       ")
+
+
+def miss_lines(miss: Miss) -> Iterator[str]:
+    """A query that performs poorly: what was expected and what was returned."""
+    yield ""
+    yield cut(f"  {miss.poor.value:.4f}  {miss.poor.query_id}: {miss.text}", WIDTH)
+    yield from wrapped("; ".join(filter(None, (miss.poor.reason, miss.why))), "          ")
+    for title, places in (("expected", miss.expected), ("returned", miss.returned)):
+        for at, place in enumerate(places):
+            yield cut(f"    {title if at == 0 else '':<9} {_where(place, title)}  {_named(place)}", WIDTH)
+
+
+def _where(place: Place, title: str) -> str:
+    grade = "not judged" if place.grade is None else f"grade {place.grade:g}"
+    if title == "returned":
+        return f"{place.rank:>4}. {grade:<11}"
+    return f"{'none' if place.rank is None else f'{place.rank:>4}.':<5} {grade:<11}"
+
+
+def _named(place: Place) -> str:
+    return f"{place.doc_id}  {place.title}" if place.title else place.doc_id
+
+
+def accepted_line(name: str, before: Evaluation | None, now: Evaluation) -> str:
+    """What is accepted now, and what was."""
+    measure = next(iter(now))
+    earlier = f", before {before.shown(measure)}" if before and measure in before else ""
+    return f"{name}: accepted {measure} {now.shown(measure)}{earlier}"

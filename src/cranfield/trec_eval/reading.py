@@ -1,0 +1,64 @@
+"""Judgments and a run read by the rules of trec_eval, into the tables that its measures need."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cranfield.ranks.grouped_judgments import GroupedJudgments
+from cranfield.ranks.judgments import Judgments, refuse_fractions
+from cranfield.ranks.policy import Policy
+from cranfield.ranks.tables.groups import GroupRanks
+from cranfield.ranks.tables.preferences import PreferenceRanks
+from cranfield.ranks.tables.ranks import JudgedRanks
+from cranfield.read.shapes import Text
+from cranfield.read.source import open_source
+from cranfield.read.streams import Stream
+from cranfield.read.text import last_fields
+
+PREFERENCES = ("prefs", "qrels_prefs")
+
+
+def read_judgments(path: str, format: str) -> Judgments | GroupedJudgments:
+    """Read judgments in one of trec_eval's formats: "qrels", "qrels_jg", "prefs" or "qrels_prefs"."""
+    if format == "qrels":
+        judgments = Judgments.read(path, "trec")
+        refuse_fractions(judgments, judgments.grades, np.arange(len(judgments.grades)))
+        return judgments
+    grouped = GroupedJudgments.read(path, "prefs" if format == "prefs" else "trec")
+    if format == "qrels_jg":
+        refuse_fractions(grouped.flat, grouped.grades, grouped.row)
+    return grouped
+
+
+def scan(
+    judgments: Judgments | GroupedJudgments, run: Stream, format: str, *, single: bool = False
+) -> tuple[JudgedRanks, str]:
+    """The judged ranks of a run, and the name that its last line gives it.
+
+    Equal scores stand in the order of the ids, the larger first; for preferences, the smaller. With `single`, scores
+    have 32 bits.
+    """
+    source = open_source(run, "run", "trec")
+    assert isinstance(source, Text)
+    source = source._replace(layout=source.layout._replace(single=single))
+    policy = Policy(ties="smaller_doc_id" if format in PREFERENCES else "doc_id")
+    flat = judgments if isinstance(judgments, Judgments) else judgments.flat
+    judged = JudgedRanks.of(flat, source, policy)
+    return judged, last_fields(run, source.layout)[5].decode()
+
+
+def tables(
+    judgments: Judgments | GroupedJudgments, judged: JudgedRanks, format: str, depth: int | None, judged_only: bool
+) -> dict[str, Any]:
+    """What the measures read: rankings cut off at a depth, then without their unjudged documents."""
+    judged = judged.cut(depth)
+    found: dict[str, Any] = {"ranks": judged.condensed if judged_only else judged}
+    if isinstance(judgments, GroupedJudgments):
+        if format in PREFERENCES:  # in which unjudged documents have no part
+            found["preferences"] = PreferenceRanks.of(judgments, judged)
+        else:
+            groups = GroupRanks.of(judgments, judged)
+            found["groups"] = groups.condensed if judged_only else groups
+    return found

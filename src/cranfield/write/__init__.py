@@ -1,1 +1,0 @@
-"""Rows to files: the formats that `cranfield.read` reads, and files that are never half written."""

@@ -1,0 +1,250 @@
+"""What the native part is handed: wrong lengths, places and objects are refused, and named."""
+
+import ast
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import cranfield.ranks.scan
+from cranfield import InputError, Judgments, Policy
+from cranfield.ranks.scan.memory import scan_rankings
+from cranfield.ranks.scan.native import native
+from cranfield.ranks.scan.text import native_layout
+from cranfield.read.formats.trec import TREC_RUN
+from cranfield.read.shapes import Rankings
+from tests.generated import scan_with
+
+pytestmark = pytest.mark.skipif(native is None, reason="the native scan is not built")
+
+JUDGED = {"q1": {"a": 1, "b": 0}, "q2": {"12": 1}}
+LINES = b"q1 Q0 a 1 2.5 t\nq1 Q0 c 2 1.5 t\nq2 Q0 12 1 1 t\n"
+
+
+def bytes_of(text):
+    return np.frombuffer(text, np.uint8)
+
+
+def whole(*numbers):
+    return np.array(numbers, np.int64)
+
+
+def layout(**changes):
+    return native_layout(TREC_RUN._replace(**changes))
+
+
+def index(queries=b"q1q2", query_offsets=(0, 2, 4), documents=b"ab12", document_offsets=(0, 1, 2, 4), first=(0, 2, 3)):
+    return native.Index(
+        bytes_of(queries), whole(*query_offsets), bytes_of(documents), whole(*document_offsets), whole(*first)
+    )
+
+
+@pytest.mark.parametrize(
+    ("argument", "changes"),
+    [
+        ("query", {"query": 20}),
+        ("query", {"query": -1}),
+        ("document", {"document": 6}),
+        ("value", {"value": 1000}),
+        ("rank", {"rank": 6}),
+        ("rank", {"rank": -2}),
+        ("rank", {"rank": 4}),
+        ("value", {"value": 2}),
+        ("least", {"least": 0}),
+        ("most", {"most": 5}),
+        ("most", {"most": -1}),
+        ("separator", {"separator": "::"}),
+        ("separator", {"separator": "é"}),
+    ],
+)
+def test_a_layout(argument, changes):
+    with pytest.raises((ValueError, IndexError), match=f"^{argument}: "):
+        layout(**changes)
+
+
+@pytest.mark.parametrize(
+    ("argument", "changes"),
+    [
+        ("query_offsets", {"query_offsets": ()}),
+        ("query_offsets", {"query_offsets": (0, 2, 5)}),
+        ("query_offsets", {"query_offsets": (-1, 2, 4)}),
+        ("document_offsets", {"document_offsets": ()}),
+        ("document_offsets", {"document_offsets": (0, 2, 1, 4)}),
+        ("document_offsets", {"document_offsets": (0, 1, 2, 1 << 62)}),
+        ("first", {"first": ()}),
+        ("first", {"first": (0, 3)}),
+        ("first", {"first": (0, 2, 4)}),
+        ("first", {"first": (0, 3, 2)}),
+        ("first", {"first": (-1, 2, 3)}),
+    ],
+)
+def test_an_index(argument, changes):
+    with pytest.raises(ValueError, match=f"^{argument}: "):
+        index(**changes)
+
+
+def columns(
+    query=(0, 0, 1), place=(0, 1), documents=b"ac12", offsets=(0, 1, 2, 4), score=(2.5, 1.5, 1.0), ties_in_order=False
+):
+    score = np.array(score, np.float64)
+    return native.scan_columns(
+        whole(*query), whole(*place), bytes_of(documents), whole(*offsets), score, index(), ties_in_order
+    )
+
+
+@pytest.mark.parametrize(
+    ("argument", "changes"),
+    [
+        ("query", {"query": (0, 0, 2)}),
+        ("query", {"query": (0, -1, 1)}),
+        ("place", {"place": (0, 2)}),
+        ("place", {"place": (-2, 1)}),
+        ("document_offsets", {"query": (0, 0)}),
+        ("document_offsets", {"offsets": ()}),
+        ("document_offsets", {"offsets": (0, 1, 2, 5)}),
+        ("document_offsets", {"offsets": (0, 2, 1, 4)}),
+        ("document_offsets", {"offsets": (-1, 1, 2, 4)}),
+        ("score", {"score": (1.0, 2.0)}),
+        ("score", {"score": (1.0, float("nan"), 1.0)}),
+        ("score", {"score": (1.0, float("-inf"), 1.0)}),
+    ],
+)
+def test_columns(argument, changes):
+    sizes, (row, above, *_) = columns()
+    assert (sizes.tolist(), row.tolist(), above.tolist()) == ([2, 1], [0, 2], [0, 0])
+    with pytest.raises((ValueError, IndexError), match=f"^{argument}: "):
+        columns(**changes)
+
+
+def test_columns_whose_queries_are_numbered_in_any_order():
+    sizes, (row, *_) = columns(query=(2, 2, 0), place=(1, -1, 0))
+    assert (sizes.tolist(), row.tolist()) == ([1, 0, 2], [2, 0])
+
+
+def dicts(run=None, places=None, judged=None, numbers=None, first=(0, 2, 3), threads=2):
+    run = {"q1": {"a": 2.5, "c": 1.5}, "q2": {"12": 1.0}} if run is None else run
+    places = {"q1": 0, "q2": 1} if places is None else places
+    judged = ["a", "b", "12"] if judged is None else judged
+    numbers = [None, None, 12] if numbers is None else numbers
+    return native.scan_dicts(run, places, judged, numbers, whole(*first), False, threads)
+
+
+@pytest.mark.parametrize(
+    ("argument", "changes"),
+    [
+        ("places", {"places": {"q1": 2}}),
+        ("places", {"places": {"q1": -1}}),
+        ("places", {"places": {"q1": "0"}}),
+        ("numbers", {"numbers": [None, None]}),
+        ("judged", {"judged": ["a", 7, "12"]}),
+        ("first", {"first": ()}),
+        ("first", {"first": (0, 2, 4)}),
+        ("first", {"first": (0, 2, 1)}),
+        ("first", {"first": (-2, 2, 3)}),
+    ],
+)
+def test_dicts(argument, changes):
+    for threads in (0, 1, 10**9):
+        retrieved, extra, (row, *_), odd = dicts(threads=threads)
+        assert (retrieved.tolist(), extra, row.tolist(), odd) == ([2, 1], 0, [0, 2], [])
+    with pytest.raises((ValueError, IndexError, TypeError), match=f"^{argument}: "):
+        dicts(**changes)
+    with pytest.raises(OverflowError):
+        dicts(places={"q1": 1 << 70})
+
+
+class Treacherous:
+    """A key that has the hash of a judged document, and does something when the two are compared."""
+
+    def __init__(self, document, act):
+        self.document, self.act = document, act
+
+    def __hash__(self):
+        return hash(self.document)
+
+    def __eq__(self, other):
+        self.act()
+        return False
+
+
+@pytest.mark.parametrize("queries", [2, 200])  # with 200, several threads count
+@pytest.mark.parametrize("act", ["empty the ranking", "empty the run", "grow the ranking", "drop the judged", "raise"])
+def test_a_key_that_changes_the_run_when_it_is_compared(act, queries):
+    judged = [f"document {number}" for number in range(queries)]
+    run = {}
+
+    def change():
+        ranking = run.get("q0", {})
+        if act == "empty the ranking":
+            ranking.clear()
+        elif act == "empty the run":
+            run.clear()
+        elif act == "grow the ranking":
+            ranking.update((f"other {number}", 1.0) for number in range(len(ranking), len(ranking) + 50))
+        elif act == "drop the judged":
+            judged[:] = [None] * len(judged)
+        else:
+            raise KeyError("no comparison")
+
+    for query in range(queries):
+        run[f"q{query}"] = {"x": 1.0, Treacherous(f"document {query}", change): 2.0, "y": 3.0}
+    places = {query: number for number, query in enumerate(run)}
+    try:
+        retrieved, extra, found, odd = dicts(
+            run, places, judged, [None] * queries, range(queries + 1), threads=4 if queries > 100 else 1
+        )
+    except KeyError:
+        assert act == "raise"
+    except TypeError:
+        assert act == "drop the judged"
+    else:
+        assert act not in ("raise", "drop the judged")
+        assert (len(retrieved), extra, len(found[0])) == (queries, 0, 0)
+        assert all(type(ranking) is dict for _, ranking in odd)
+
+
+def test_a_ranking_that_grew_when_it_was_asked_is_read_by_the_twin():
+    ranking = {"a": 1.0}
+    ranking[Treacherous("b", lambda: ranking.update({"c": 3.0}))] = 2.0
+    _, _, found, odd = dicts({"q1": ranking})
+    assert (len(found[0]), odd) == (0, [("q1", ranking)])
+    with scan_with(native), pytest.raises(InputError, match="is not an id"):
+        scan_rankings(Rankings("the run", {"q1": ranking}), Judgments.read(JUDGED), Policy())
+
+
+def test_other_functions():
+    block, values = bytes_of(LINES), np.array([1.0, 2.0, 3.0])
+    for ties in (-1, 3):
+        with pytest.raises(IndexError, match=r"^ties: "):
+            native.first_of_text(block, layout(), index(), 1, ties, False)
+    for line, count, argument in ((1, 0, "count"), (1, -1, "count"), (1, 1 << 40, "count"), (-1, 2, "line")):
+        with pytest.raises(ValueError, match=f"^{argument}: "):
+            native.partition(block, layout(), line, count)
+    with pytest.raises(ValueError, match=r"^line: "):
+        native.partition(block, layout(), 2**63 - 1, 2)
+    with pytest.raises(ValueError, match=r"^values: "):
+        native.largest_differences(np.zeros((3, 0)), 1, 0, 5)
+    with pytest.raises(ValueError, match=r"^last: "):
+        native.largest_differences(np.zeros((3, 2)), 1, 5, 0)
+    for query in (whole(0, 0), whole(0, 0, 0, 0)):
+        with pytest.raises(ValueError, match=r"^query: "):
+            native.add_up(values, query)
+    with pytest.raises(TypeError):  # a copy would be added up, and thrown away
+        native.add_up(np.array([1, 2, 3]), whole(0, 0, 0))
+    assert values.tolist() == [1.0, 2.0, 3.0]
+
+
+def test_the_stub_names_all_that_the_module_holds():
+    """Calls are checked against the stub, which is therefore checked here."""
+    stub = ast.parse((Path(cranfield.ranks.scan.__file__).parent / "_native.pyi").read_text())
+    named = {node.name: node for node in stub.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    public = {name for name in vars(native) if not name.startswith("_")}
+    assert set(named) == public
+    for name, node in named.items():
+        thing = getattr(native, name)
+        if isinstance(node, ast.ClassDef):
+            (node,) = node.body
+            thing = thing.__init__
+        parameters = [each.arg for each in node.args.posonlyargs if each.arg != "self"]
+        assert len(parameters) == len(re.findall(r"\barg\d+: ", thing.__nb_signature__[0][0])), name

@@ -1,0 +1,102 @@
+"""The documents of a run, read again as numbers."""
+
+import io
+import json
+import pickle
+
+import pytest
+
+from cranfield import JudgedRanks, Judgments, Policy, evaluate
+from cranfield.ranks.documents import Documents
+from cranfield.read.source import open_source
+
+DEFAULT = Policy()
+QRELS = {"1": {"a": 1, "b": 0}, "2": {"c": 1}, "3": {"a": 1}}
+RANKINGS = {"1": ["x", "a", "y"], "2": ["z"], "9": ["a"]}
+ROWS = [(query, document, -float(at)) for query, ranking in RANKINGS.items() for at, document in enumerate(ranking)]
+TEXT = "".join(f"{query} Q0 {document} 1 {score} run\n" for query, document, score in ROWS)
+
+
+def codes(run, policy=DEFAULT):
+    judgments = Judgments.read(QRELS)
+    source = open_source(run, "run")
+    documents = Documents.of(run, source, None, judgments, policy)
+    found = documents.codes(JudgedRanks.of(judgments, source, policy))
+    return None if found is None else [each.tolist() for each in found]
+
+
+def hashes(*rankings):
+    return [[hash(document) for document in ranking] for ranking in rankings]
+
+
+def scores(rows):
+    found = {}
+    for query, document, score in rows:
+        found.setdefault(query, {})[document] = score
+    return found
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        RANKINGS,
+        scores(ROWS),
+        scores(ROWS[::-1]),
+        {int(query): ranking for query, ranking in RANKINGS.items()},
+        ROWS,
+        iter(ROWS),
+        io.BytesIO(TEXT.encode()),
+        io.BytesIO("".join(sorted(TEXT.splitlines(keepends=True), key=lambda line: line.split()[2])).encode()),
+        io.BytesIO(json.dumps(scores(ROWS)).encode()),
+    ],
+    ids=["lists", "dicts", "unsorted", "numbers", "rows", "iterator", "text", "scattered", "json"],
+)
+def test_every_source_has_the_same_documents(run):
+    assert codes(run) == hashes("xay", "z", "")
+
+
+@pytest.mark.parametrize("frame", ["pandas", "polars"])
+def test_frames(frame):
+    library = pytest.importorskip(frame)
+    columns = dict(zip(("query_id", "doc_id", "score"), map(list, zip(*ROWS, strict=True)), strict=True))
+    assert codes(library.DataFrame(columns)) == hashes("xay", "z", "")
+
+
+@pytest.mark.parametrize(
+    ("run", "policy", "expected"),
+    [
+        ({"1": {"a": 1, "y": 1, "x": 1}}, Policy(), "yxa"),
+        ({"1": {"a": 1, "y": 1, "x": 1}}, Policy(ties="smaller_doc_id"), "axy"),
+        ({"1": {"a": 1, "y": 1, "x": 1}}, Policy(ties="file"), "ayx"),
+        ({"1": {"a": 1, "y": 1, "x": 1}}, Policy(ties="worst"), "yxa"),
+        ({"1": ["x", "a", "y"]}, Policy(depth=2), "xa"),
+        ({"1": ["1", "a"]}, Policy(same_id="drop"), "a"),
+        ({"1": ["a", "x", "a"]}, Policy(duplicates="last"), "xa"),
+    ],
+)
+def test_the_policy_ranks(run, policy, expected):
+    assert codes(run, policy)[0] == hashes(expected)[0]
+
+
+def test_a_run_that_has_changed_is_not_the_run(tmp_path):
+    path = tmp_path / "a.run"
+    path.write_text(TEXT)
+    result = evaluate(QRELS, path, "RR")
+    assert result.documents.codes(result.ranks) is not None
+    path.write_text(TEXT.replace(" a ", " b "))
+    assert result.documents.codes(result.ranks) is None
+    path.write_text(TEXT + "1 Q0 w 1 -9 run\n")
+    assert result.documents.codes(result.ranks) is None
+
+
+def test_a_pickled_evaluation_does_not_take_the_run_with_it():
+    result = evaluate(QRELS, {"1": [f"d{at}" for at in range(10_000)]}, "RR")
+    assert len(pickle.dumps(result)) < 10_000
+    again = pickle.loads(pickle.dumps(result))
+    assert again.documents.codes(again.ranks) is None
+
+
+def test_what_stays_in_an_engine_has_none():
+    polars = pytest.importorskip("polars")
+    columns = dict(zip(("query_id", "doc_id", "score"), map(list, zip(*ROWS, strict=True)), strict=True))
+    assert evaluate(QRELS, polars.DataFrame(columns).lazy(), "RR").documents is None

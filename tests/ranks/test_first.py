@@ -1,0 +1,67 @@
+"""The first documents of rankings: native = pure = a naive sort, cut off."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cranfield import Judgments, Policy
+from cranfield.errors import DuplicateError
+from cranfield.ranks.first import first_documents
+from cranfield.read.source import open_source
+from tests import generated, oracle
+from tests.generated import file, plain, scan_with, trec_run
+from tests.ranks.test_scan import TIES, scans
+
+
+def first(run, qrels, n, policy=Policy(), format=None):  # noqa: B008
+    return first_documents(open_source(run, "run", format), Judgments.read(qrels).by_query, n, policy)
+
+
+@scans
+@settings(max_examples=150, deadline=None)
+@given(
+    generated.collections(),
+    generated.layouts(),
+    st.sampled_from([32, 100, 1 << 20]),
+    st.sampled_from(TIES),
+    st.integers(1, 5),
+)
+def test_they_are_those_of_a_naive_sort(scan, collection, write, block, ties, n):
+    qrels, run = collection
+    text = trec_run(run, write)
+    if ties == "file":  # the order of the file as it came out
+        lines = [line.split() for line in text.decode().lstrip("\ufeff").split("\n")]
+        lines = [line for line in lines if line and not line[0].startswith("#")]
+        run = {query: {line[2]: run[query][line[2]] for line in lines if line[0] == query} for query in run}
+    expected = {query: oracle.rank(run[query], qrels[query], ties)[:n] for query in qrels if query in run}
+    with scan_with(scan, block):
+        assert first(file(text), qrels, n, Policy(ties=ties), "trec") == expected
+        assert first(run, qrels, n, Policy(ties=ties)) == expected
+
+
+@scans
+def test_queries_that_begin_alike_and_other_layouts(scan):
+    lines = [(q, "Q0", d, "1", s, "tag") for q in ("q1", "q10", "q", "#q") for d, s in (("a", "1"), ("q1", "3"))]
+    qrels = {query: {"a": 1} for query in ("q1", "q", "#q")}
+    both = {"q1": ["q1", "a"], "q": ["q1", "a"]}  # a line that starts with # is a comment
+    rows = "query_id,doc_id,score\n" + "".join(f"{q} ,{d},{s}\n" for q, _, d, _, s, _ in lines)
+    quoted = 'query_id,doc_id,score\n"q1",a,1\nq1,q1,3\n'
+    ranked = "q1\tq1\t1\nq1\ta\t2\nq10\tb\t1\n"
+    with scan_with(scan):
+        assert first(file(plain(lines)), qrels, 5, format="trec") == both
+        assert first(file(plain(lines)), qrels, 5, Policy(same_id="drop"), "trec") == {"q1": ["a"], "q": ["q1", "a"]}
+        assert first(file(plain(lines)), qrels, 5, Policy(depth=1), "trec") == {"q1": ["q1"], "q": ["q1"]}
+        assert first(file(rows.encode()), {"q1": {"a": 1}}, 5, format="csv") == {"q1": ["q1", "a"]}
+        assert first(file(quoted.encode()), {"q1": {"a": 1}}, 5, format="csv") == {"q1": ["q1", "a"]}
+        assert first(file(ranked.encode()), {"q1": {"a": 1}}, 1, format="msmarco") == {"q1": ["q1"]}
+
+
+@scans
+def test_a_document_that_stands_twice(scan):
+    lines = plain([("q", "Q0", d, "1", s, "tag") for d, s in (("a", "1"), ("b", "2"), ("a", "3"))])
+    qrels = {"q": {"a": 1}}
+    with scan_with(scan):
+        assert first(file(lines), qrels, 2, Policy(duplicates="first"), "trec") == {"q": ["b", "a"]}
+        assert first(file(lines), qrels, 2, Policy(duplicates="best"), "trec") == {"q": ["a", "b"]}
+    with pytest.raises(DuplicateError):
+        first({"q": ["a", "b", "a"]}, qrels, 2)

@@ -1,0 +1,64 @@
+"""Work in threads: results and errors come in the order of the pieces, whichever is done first."""
+
+import threading
+
+import pytest
+
+from cranfield.ranks.scan.parallel import in_parallel
+
+
+def test_an_error_waits_for_the_results_before_it():
+    failed = threading.Event()
+
+    def work(piece):
+        if piece == 0:
+            assert failed.wait(10)
+        if piece == 1:
+            failed.set()
+            raise ValueError("piece 1")
+        return piece
+
+    results = in_parallel(work, range(5), 2)
+    assert next(results) == 0
+    with pytest.raises(ValueError, match="piece 1"):
+        next(results)
+
+
+def test_of_two_errors_the_first_is_raised():
+    failed = threading.Event()
+
+    def work(piece):
+        if piece == 0:
+            assert failed.wait(10)
+        if piece == 1:
+            failed.set()
+        raise ValueError(f"piece {piece}")
+
+    with pytest.raises(ValueError, match="piece 0"):
+        list(in_parallel(work, range(5), 2))
+
+
+def test_pieces_that_cannot_be_read_are_an_error_after_those_that_can():
+    tried = threading.Event()
+
+    def pieces():
+        yield 0
+        yield 1
+        yield 2
+        tried.set()
+        raise OSError("the disk is gone")
+
+    def work(piece):
+        assert piece or tried.wait(10)
+        return piece
+
+    results = in_parallel(work, pieces(), 2)
+    assert [next(results) for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(OSError, match="the disk is gone"):
+        next(results)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("count", [0, 1, 2, 100])
+def test_results_are_in_order(count, threads):
+    assert list(in_parallel(lambda piece: piece * 2, range(count), threads)) == [2 * piece for piece in range(count)]
