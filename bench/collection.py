@@ -66,7 +66,7 @@ def _copy(source: tuple[Path, Path], target: tuple[Path, Path], copies: int) -> 
 def judged_ranks(queries: int, judged: int) -> Any:
     """A table of judged ranks: so many judged documents for each query, among a thousand, with grades from 0 to 3."""
     from cranfield import JudgedRanks
-    from cranfield.ranks.judgments import ends
+    from cranfield.ranks.columns import offsets
 
     chance = np.random.default_rng(queries)
     rank = np.sort(np.argsort(chance.random((queries, DEPTH), dtype=np.float32), axis=1)[:, :judged], axis=1) + 1
@@ -81,7 +81,7 @@ def judged_ranks(queries: int, judged: int) -> Any:
         retrieved=np.full(queries, DEPTH),
         missing=np.zeros(queries, dtype=np.bool_),
         judged_grades=-np.sort(-grade, axis=1).reshape(-1),
-        judged_first=ends([judged] * queries),
+        judged_first=offsets([judged] * queries),
         judged_row=np.arange(queries * judged),
     )
 

@@ -196,14 +196,15 @@ def _engine(*arguments: str) -> str:
 
 
 def case_measures() -> None:
-    from cranfield import JudgedRanks, Judgments, Policy
+    from cranfield import Judgments, Policy
+    from cranfield.ranks.ranking import rank_run
     from cranfield.read.source import open_source
 
     chosen = _all_measures()
     qrels, run = collection(6980)
     judgments = Judgments.read(qrels)
     start = time.perf_counter()
-    ranks = JudgedRanks.of(judgments, open_source(run, "run"), Policy())
+    ranks = rank_run(judgments, open_source(run, "run"), Policy())
     scanned = time.perf_counter()
     for measure in chosen:
         measure(ranks)

@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cranfield
-from cranfield import Evaluation, JudgedRanks, Policy, catalogue
+from cranfield import Evaluation, Policy, catalogue
 from cranfield.measures import registry
+from cranfield.ranks import ranking, tie_orders
 from tests import generated
 from tests.measures.test_catalogue import OTHERS, _has
 
@@ -61,10 +62,9 @@ def test_an_order_that_was_chosen_is_no_reason_to_warn(ties):
 
 def test_a_run_without_ties_is_measured_once(monkeypatch):
     counted = []
-    original = JudgedRanks.counted.__func__
-    monkeypatch.setattr(
-        JudgedRanks, "counted", classmethod(lambda cls, *given: counted.append(given) or original(cls, *given))
-    )
+    original = ranking.rank_counted
+    for module in (ranking, tie_orders):
+        monkeypatch.setattr(module, "rank_counted", lambda *given: counted.append(given) or original(*given))
     result = cranfield.evaluate(QRELS, UNTIED, "RR AP")
     assert result.warnings == ()
     assert result.tie_range("RR") == (result["RR"], result["RR"])

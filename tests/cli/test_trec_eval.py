@@ -12,9 +12,10 @@ import pytrec_eval
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cranfield import JudgedRanks, Judgments, Policy, parse_measure
+from cranfield import Judgments, Policy, parse_measure
 from cranfield.cli.trec_eval import run
 from cranfield.measures.trec_eval_names import ENTRIES, NICKNAMES
+from cranfield.ranks.ranking import rank_run
 from cranfield.ranks.scan.native import native
 from cranfield.read.source import open_source
 from cranfield.trec_eval.differences import DIFFERENCES
@@ -701,7 +702,7 @@ def test_the_residual_is_added_up_as_trec_eval_does(call):
 @settings(max_examples=60, deadline=None)
 def test_rbp_and_its_residual_are_those_of_the_loop(collection, p):
     qrels, ranked = collection
-    judged = JudgedRanks.of(Judgments.read(qrels), open_source(ranked, "run"), Policy())
+    judged = rank_run(Judgments.read(qrels), open_source(ranked, "run"), Policy())
     names = (f"RBP(p={p}, max_grade=query)", f"RBPResidual(p={p}, tail=unjudged)")
     found = [parse_measure(name)(judged).tolist() for name in names]
     for place in range(len(judged)):

@@ -8,7 +8,6 @@ import pytest
 from cranfield import (
     ComparisonError,
     InputError,
-    JudgedRanks,
     Judgments,
     MeasureError,
     Policy,
@@ -18,6 +17,7 @@ from cranfield import (
     stability,
 )
 from cranfield.comparison.thinning import DESIGNS, without
+from cranfield.ranks.ranking import rank_run
 from cranfield.read.source import open_source
 from tests.comparison.made import qrels_for, random_runs
 
@@ -31,7 +31,7 @@ def test_dropping_rows_is_evaluating_without_the_judgments(measure):
     qrels = {q: {d: int(chance.integers(-1, 3)) for d in judged} for q, judged in QRELS.items()}
     judgments = Judgments.read(qrels)
     run = RUNS["run1"]
-    table = JudgedRanks.of(judgments, open_source(run, "run"), Policy())
+    table = rank_run(judgments, open_source(run, "run"), Policy())
     gone = chance.random(len(judgments.grades)) < 0.5
     kept = {q: dict(judged) for q, judged in qrels.items()}
     for row in np.flatnonzero(gone).tolist():

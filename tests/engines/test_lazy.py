@@ -12,8 +12,9 @@ import pyarrow as pa
 import pytest
 
 import cranfield
-from cranfield import InputError, JudgedRanks, Judgments, Policy, PolicyError
+from cranfield import InputError, Judgments, Policy, PolicyError
 from cranfield.engines import frames, lazy
+from cranfield.ranks.ranking import rank_scanned
 from tests import generated
 from tests.engines.conftest import arrow
 from tests.measures.test_catalogue import variants
@@ -151,7 +152,7 @@ def test_queries_with_very_many_documents(lazily):
         f"counting (join): 2 queries with at most {lazy.MANY} judged documents retrieved, "
         f"{20_000 * lazy.MANY + 1:,} comparisons\nwindow rank: 1 queries with more, 100,000 documents ordered"
     )
-    got = JudgedRanks.of_scanned(judgments, found.scanned, policy, "the run")
+    got = rank_scanned(judgments, found.scanned, policy, "the run")
     assert_same_table(got, cranfield.evaluate(qrels, run)._judged)
 
 

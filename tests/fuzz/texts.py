@@ -9,9 +9,10 @@ import random
 
 import numpy as np
 
-from cranfield import CranfieldError, JudgedRanks, Judgments, Policy
+from cranfield import CranfieldError, Judgments, Policy
 from cranfield.ranks.first import first_of_block
 from cranfield.ranks.judgments import laid_out
+from cranfield.ranks.ranking import rank_run
 from cranfield.ranks.scan import pure
 from cranfield.ranks.scan.native import native
 from cranfield.ranks.scan.text import native_layout
@@ -153,7 +154,7 @@ def outcome(data: bytes, judged: Judgments, policy: Policy, format: str | None, 
     """The table of a file, or what is wrong with it."""
     with way:
         try:
-            ranks = JudgedRanks.of(judged, open_source(io.BytesIO(data), "run", format), policy)
+            ranks = rank_run(judged, open_source(io.BytesIO(data), "run", format), policy)
         except CranfieldError as error:
             return f"{type(error).__name__}: {error}"
     columns = (ranks.query, ranks.rank, ranks.row, ranks.tied, ranks.retrieved, ranks.missing)

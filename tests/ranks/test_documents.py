@@ -6,8 +6,9 @@ import pickle
 
 import pytest
 
-from cranfield import JudgedRanks, Judgments, Policy, evaluate
+from cranfield import Judgments, Policy, evaluate
 from cranfield.ranks.documents import Documents
+from cranfield.ranks.ranking import rank_run
 from cranfield.read.source import open_source
 
 DEFAULT = Policy()
@@ -21,7 +22,7 @@ def codes(run, policy=DEFAULT):
     judgments = Judgments.read(QRELS)
     source = open_source(run, "run")
     documents = Documents.of(run, source, None, judgments, policy)
-    found = documents.codes(JudgedRanks.of(judgments, source, policy))
+    found = documents.codes(rank_run(judgments, source, policy))
     return None if found is None else [each.tolist() for each in found]
 
 

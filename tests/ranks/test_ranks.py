@@ -5,6 +5,7 @@ import pytest
 
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
+from cranfield.ranks.ranking import rank_run
 from cranfield.ranks.scan.native import native
 from cranfield.ranks.tables import ranks
 from cranfield.read.source import open_source
@@ -20,7 +21,7 @@ def judged(request, monkeypatch):
     elif native is None:
         pytest.skip("no native part on this machine")
     judgments = Judgments.read(QRELS, None)
-    return ranks.JudgedRanks.of(judgments, open_source(RUN, "run", None), Policy())
+    return rank_run(judgments, open_source(RUN, "run", None), Policy())
 
 
 def test_running_sums_stay_within_their_query(judged):

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import cranfield
 from cranfield import InputError, JudgedRanks, Judgments, Policy
+from cranfield.ranks.ranking import rank_run
 from cranfield.ranks.scan.native import native
 from cranfield.ranks.scan.text import native_layout, scan_text
 from cranfield.read.formats.trec import TREC_RUN
@@ -30,7 +31,7 @@ scans = pytest.mark.parametrize(
 
 def table(qrels, run, policy=Policy(), format=None):  # noqa: B008
     """(query, rank, grade) of every judged document that was retrieved."""
-    ranks = JudgedRanks.of(Judgments.read(qrels, format), open_source(run, "run", format), policy)
+    ranks = rank_run(Judgments.read(qrels, format), open_source(run, "run", format), policy)
     rows = zip(ranks.query.tolist(), ranks.rank.tolist(), ranks.grade.tolist(), strict=True)
     retrieved = {query: (int(n), bool(gone)) for query, n, gone in zip(ranks.query_ids, ranks.retrieved, ranks.missing)}
     return [(ranks.query_ids[query], rank, grade) for query, rank, grade in rows], retrieved, ranks.extra
@@ -256,7 +257,7 @@ def test_the_order_of_lines_changes_no_bit(scan):
 def test_rows_are_those_of_the_judgments(collection, ties, depth):
     qrels, run = collection
     judgments = Judgments.read(qrels)
-    ranks = JudgedRanks.of(judgments, open_source(run, "run"), Policy(ties=ties, depth=depth))
+    ranks = rank_run(judgments, open_source(run, "run"), Policy(ties=ties, depth=depth))
     for view in (ranks, ranks.condensed, ranks.ideal, ranks.cut(1)):
         assert judgments.grades[view.row].tolist() == view.grade.tolist()
         assert judgments.query[view.row].tolist() == view.query.tolist()

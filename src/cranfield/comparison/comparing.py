@@ -21,8 +21,9 @@ from cranfield.errors import ComparisonError
 from cranfield.evaluation.evaluating import Measures, Options, evaluate_runs
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure, parse_measures
+from cranfield.ranks.columns import Numbers
 from cranfield.ranks.grouped_judgments import GroupedJudgments
-from cranfield.ranks.judgments import Judgments, Numbers
+from cranfield.ranks.judgments import Judgments
 from cranfield.read.source import is_lazy
 from cranfield.read.streams import Stream
 

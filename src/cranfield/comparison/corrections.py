@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cranfield.ranks.judgments import Numbers
+from cranfield.ranks.columns import Numbers
 
 
 def bonferroni(p: Numbers) -> Numbers:

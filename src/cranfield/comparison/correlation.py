@@ -9,7 +9,7 @@ import numpy as np
 
 from cranfield.comparison.agreement import kendall_tau
 from cranfield.comparison.pairing import Paired
-from cranfield.ranks.judgments import Numbers
+from cranfield.ranks.columns import Numbers
 
 
 class MeasureAgreement(NamedTuple):

@@ -13,7 +13,7 @@ from cranfield.comparison.significance import SAME, TESTS, Settings, Test, hedge
 from cranfield.comparison.significance.test import deviation, t_values
 from cranfield.comparison.significance.tukey import TUKEY
 from cranfield.measures import Measure
-from cranfield.ranks.judgments import Numbers
+from cranfield.ranks.columns import Numbers
 
 Pair = tuple[int, int]  # columns: the baseline and the run
 

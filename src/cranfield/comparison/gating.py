@@ -34,7 +34,7 @@ from cranfield.evaluation import saving as saved
 from cranfield.evaluation.evaluating import Measures, Options
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure, parse_measure, parse_measures
-from cranfield.ranks.judgments import Numbers
+from cranfield.ranks.columns import Numbers
 
 GATE_MEASURES = ("nDCG@10",)
 GATE_TESTS = tuple(name for name in TESTS if name != "tukey")  # which has no one-sided p-value

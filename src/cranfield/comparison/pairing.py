@@ -12,7 +12,7 @@ from cranfield.comparison.significance import SAME
 from cranfield.errors import ComparisonError
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure
-from cranfield.ranks.judgments import Numbers
+from cranfield.ranks.columns import Numbers
 
 USUAL_CUTOFF = 10  # of Judged, for a measure that has none
 

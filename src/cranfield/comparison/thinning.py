@@ -18,9 +18,11 @@ from cranfield.evaluation.evaluating import Measures, run_name
 from cranfield.evaluation.overlap import SourceIds, check_overlap
 from cranfield.evaluation.values import aggregate
 from cranfield.measures import Measure, parse_measures
-from cranfield.ranks.judgments import Judgments, Numbers, ends
+from cranfield.ranks.columns import Flags, Numbers, offsets
+from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
-from cranfield.ranks.tables.ranks import Flags, JudgedRanks, scan_source
+from cranfield.ranks.ranking import rank_scanned, scan_source
+from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.read.source import open_source
 
 FRACTIONS = (0.1, 0.3, 0.5, 0.7, 0.9)
@@ -201,7 +203,7 @@ def without(table: JudgedRanks, gone: Flags) -> JudgedRanks:
     return replace(
         table.rows(kept),
         judged_grades=table.judged_grades[known],
-        judged_first=ends(np.bincount(table.judged_query[known], minlength=len(table)).tolist()),
+        judged_first=offsets(np.bincount(table.judged_query[known], minlength=len(table)).tolist()),
         judged_row=table.judged_row[known],
     )
 
@@ -224,7 +226,7 @@ def _tables(
             count += 1
             title = f"{base} ({count})"
         scanned, ids = scan_source(source, judgments, policy), SourceIds(source, judgments, policy)
-        tables[title] = JudgedRanks.of_scanned(judgments, scanned, policy, source.name)
+        tables[title] = rank_scanned(judgments, scanned, policy, source.name)
         check_overlap(judgments, scanned, ids, in_memory=not source.stream, refuse=check_ids)
         if policy.missing == "error" and tables[title].missing.any():
             raise InputError(source.name, f"{int(tables[title].missing.sum())} judged queries are not in the run.")

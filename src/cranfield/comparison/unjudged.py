@@ -20,8 +20,7 @@ from cranfield.errors import CranfieldError
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure
 from cranfield.measures.completion import SUMS, cutoff_of, default_scale
-from cranfield.ranks.judgments import Integers, Numbers
-from cranfield.ranks.tables.ranks import Flags
+from cranfield.ranks.columns import Flags, Integers, Numbers
 
 BUDGET = 20_000_000  # for the bounds of one measure: a second or two
 

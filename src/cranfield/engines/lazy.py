@@ -26,10 +26,10 @@ from cranfield.engines.backends import Engine
 from cranfield.engines.frames import EngineRows
 from cranfield.engines.parquet import open_run
 from cranfield.errors import need
-from cranfield.ranks.judgments import Integers, Judgments, Numbers
+from cranfield.ranks.columns import Integers, Numbers
+from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
-from cranfield.ranks.scan.counting import NOTHING, Found, join
-from cranfield.ranks.scan.text import Scanned
+from cranfield.ranks.scan.counting import NOTHING, Places, Scanned, join
 from cranfield.read.source import Lazy, is_lazy
 
 MANY = 8  # judged documents of a query that are counted; for more, ordering all of it once takes less time
@@ -148,7 +148,7 @@ class LazyRun:
 
     # 3. What stands above them.
 
-    def _counted(self, row: Integers, score: Numbers) -> Found:
+    def _counted(self, row: Integers, score: Numbers) -> Places:
         """Count, for each hit, the documents of its query with a higher score, and those with the same."""
         if not len(row):
             return NOTHING
@@ -158,7 +158,7 @@ class LazyRun:
         )
         return self._found(counted(self.run.rows, hits, ["row"]))
 
-    def _ranked(self, row: Integers) -> Found:
+    def _ranked(self, row: Integers) -> Places:
         """Rank all documents of the queries of these hits with a window, and keep the hits."""
         if not len(row):
             return NOTHING
@@ -168,9 +168,9 @@ class LazyRun:
         parts = (ranked(self.run.prepared(rows), queries) for rows in self.run.parts)
         return join([self._found(part.join(judged, on=["query", "document"], how="inner")) for part in parts])
 
-    def _found(self, frame: Any) -> Found:
-        columns = self._engine.numbers(frame.select(self.run.nw.col(*Found._fields).cast(self.run.nw.Int64)))
-        return Found(*(columns[name] for name in Found._fields))
+    def _found(self, frame: Any) -> Places:
+        columns = self._engine.numbers(frame.select(self.run.nw.col(*Places._fields).cast(self.run.nw.Int64)))
+        return Places(*(columns[name] for name in Places._fields))
 
     # The judgments, as the engine knows them.
 

@@ -16,11 +16,11 @@ import numpy as np
 from cranfield.engines.totals import Totals
 from cranfield.errors import need
 from cranfield.measures import Measure
-from cranfield.ranks.judgments import ends
+from cranfield.ranks.columns import offsets
 from cranfield.ranks.policy import Policy
-from cranfield.ranks.scan.counting import Found
-from cranfield.ranks.scan.text import Scanned
-from cranfield.ranks.tables.ranks import GradeColumns, JudgedRanks
+from cranfield.ranks.ranking import GradeColumns, rank_counted
+from cranfield.ranks.scan.counting import Places, Scanned
+from cranfield.ranks.tables.ranks import JudgedRanks
 
 ROWS = 200_000  # judged rows that are measured at once, and more only where one query has more
 # What is known of each query beside its values.
@@ -111,15 +111,15 @@ class Measuring:
         sizes = np.diff([*starts, len(queries)])
         query = np.repeat(np.arange(len(starts), dtype=np.int64), sizes)
         grades = rows.column("grade").to_numpy()
-        graded = GradeColumns(tuple(queries[at] for at in starts), ends(sizes), query, grades)
+        graded = GradeColumns(tuple(queries[at] for at in starts), offsets(sizes), query, grades)
         columns = {
             name: rows.column(name).cast("int64").fill_null(-1).to_numpy()
             for name in ("above", "before", "tied", "retrieved")
         }
         row = np.flatnonzero(columns["above"] >= 0)
-        found = Found(row, *(columns[name][row] for name in Found._fields[1:]))
+        found = Places(row, *(columns[name][row] for name in Places._fields[1:]))
         scanned = Scanned(columns["retrieved"][starts], 0, found)
-        return JudgedRanks.counted(graded, scanned, self.policy), graded
+        return rank_counted(graded, scanned, self.policy), graded
 
 
 def _whole_queries(arrow: Any, batches: Iterable[Any]) -> Iterator[Any]:

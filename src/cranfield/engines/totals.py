@@ -12,7 +12,7 @@ import numpy as np
 from cranfield.evaluation.values import not_finite
 from cranfield.measures import Measure
 from cranfield.measures.registry import Aggregate
-from cranfield.ranks.judgments import Numbers
+from cranfield.ranks.columns import Numbers
 from cranfield.ranks.policy import Policy
 
 UNIT = 1200  # sums are whole multiples of 2 to the power of minus this, which all numbers of 64 bits are

@@ -14,7 +14,8 @@ from cranfield.measures import Measure, parse_measure, parse_measures
 from cranfield.ranks.documents import Documents
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
-from cranfield.ranks.tables.ranks import JudgedRanks, scan_source
+from cranfield.ranks.ranking import rank_scanned, scan_source
+from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.ranks.tie_orders import TieOrders
 from cranfield.read.formats import without_extensions
 from cranfield.read.shapes import Source
@@ -126,7 +127,7 @@ def evaluate(
         ids = SourceIds(eager, judgments, policy)
         scanned = scan_source(eager, judgments, policy)
         documents = Documents.of(run, eager, format, judgments, policy)
-    judged = JudgedRanks.of_scanned(judgments, scanned, policy, source.name)
+    judged = rank_scanned(judgments, scanned, policy, source.name)
     warnings = check_overlap(judgments, scanned, ids, in_memory=not (engine or source.stream), refuse=check_ids)
     orders: TieOrders | None = TieOrders.of(judgments, scanned, policy)
     if lengths is not None:

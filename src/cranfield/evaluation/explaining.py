@@ -12,7 +12,8 @@ from cranfield.layout import aligned, columns, fitted, shortened, visible, wrapp
 from cranfield.measures import Measure, parse_measures
 from cranfield.measures.arithmetic import gains
 from cranfield.measures.parameters import GainMap
-from cranfield.ranks.judgments import Judgments, Numbers
+from cranfield.ranks.columns import Numbers
+from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.rankings import rankings_of
 from cranfield.ranks.tables.ranks import JudgedRanks

@@ -12,7 +12,7 @@ import numpy as np
 from cranfield.errors import InputError
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
-from cranfield.ranks.scan.text import Scanned
+from cranfield.ranks.scan.counting import Scanned
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.read.mappings import id_text
 from cranfield.read.shapes import Rankings, Source, Table, Text

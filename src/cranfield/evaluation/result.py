@@ -29,8 +29,8 @@ from cranfield.evaluation.values import (
 from cranfield.measures import Measure, parse_measure, parse_measures
 from cranfield.measures.completion import BUDGET, bounds, default_scale, read_scale
 from cranfield.measures.registry import Aggregate
+from cranfield.ranks.columns import Integers, Numbers
 from cranfield.ranks.documents import Documents
-from cranfield.ranks.judgments import Integers, Numbers
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.ranks.tie_orders import TieOrders

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from cranfield.evaluation.values import aggregate
 from cranfield.measures import Measure
+from cranfield.ranks.columns import Flags
 from cranfield.ranks.policy import Policy
-from cranfield.ranks.tables.ranks import Flags
 from cranfield.ranks.tie_orders import TieOrders
 
 SAME = 1e-9  # means closer than this differ by rounding alone

@@ -11,7 +11,7 @@ import numpy as np
 
 from cranfield.errors import InputError, MeasureError
 from cranfield.measures.registry import Aggregate
-from cranfield.ranks.judgments import Integers, Numbers
+from cranfield.ranks.columns import Integers, Numbers
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cranfield.measures.parameters import GainMap
-from cranfield.ranks.judgments import Integers, Numbers
+from cranfield.ranks.columns import Integers, Numbers
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 MaxGrade = float | Literal["query"]

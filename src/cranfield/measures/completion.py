@@ -29,8 +29,8 @@ from cranfield.measures.arithmetic import gains
 from cranfield.measures.filling import complete_table, filled_judgments, filled_rankings, joined, matrix
 from cranfield.measures.parameters import GainMap
 from cranfield.measures.registry import REQUIRED, Measure
-from cranfield.ranks.judgments import Integers, Numbers
-from cranfield.ranks.tables.ranks import Flags, JudgedRanks
+from cranfield.ranks.columns import Flags, Integers, Numbers
+from cranfield.ranks.tables.ranks import JudgedRanks
 
 BUDGET = 200_000_000  # documents of completions tried for a measure, shared out over the queries
 AT_ONCE = 1_000_000  # ... and how many of them stand in one table

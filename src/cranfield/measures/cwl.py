@@ -19,7 +19,7 @@ import numpy as np
 
 from cranfield.measures.arithmetic import MaxGrade, ratio, scaled_gain
 from cranfield.measures.registry import measure
-from cranfield.ranks.judgments import Integers, Numbers
+from cranfield.ranks.columns import Integers, Numbers
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 DEPTH = 1000

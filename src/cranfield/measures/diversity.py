@@ -16,7 +16,7 @@ import numpy as np
 
 from cranfield.measures.arithmetic import all_ranks, ratio
 from cranfield.measures.registry import measure
-from cranfield.ranks.judgments import Numbers
+from cranfield.ranks.columns import Numbers
 
 if TYPE_CHECKING:
     from cranfield.ranks.tables.subtopics import SubtopicRanks

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cranfield.ranks.judgments import Integers, Numbers, ends
+from cranfield.ranks.columns import Integers, Numbers, offsets
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 
@@ -30,7 +30,7 @@ def complete_table(grades: Numbers, judged: Numbers, retrieved: int, lengths: Nu
         retrieved=np.full(count, retrieved),
         missing=np.zeros(count, dtype=np.bool_),
         judged_grades=-np.sort(-judged, axis=1).reshape(-1),
-        judged_first=ends([judged.shape[1]] * count),
+        judged_first=offsets([judged.shape[1]] * count),
         judged_row=np.arange(judged.size),
         lengths=None if lengths is None else (lengths,) * count,
     )
@@ -58,7 +58,7 @@ def joined(tables: Sequence[JudgedRanks]) -> JudgedRanks:
         retrieved=column("retrieved"),
         missing=column("missing"),
         judged_grades=column("judged_grades"),
-        judged_first=ends(chain.from_iterable(np.diff(table.judged_first).tolist() for table in tables)),
+        judged_first=offsets(chain.from_iterable(np.diff(table.judged_first).tolist() for table in tables)),
         judged_row=column("judged_row"),
         lengths=None
         if tables[0].lengths is None
@@ -68,7 +68,7 @@ def joined(tables: Sequence[JudgedRanks]) -> JudgedRanks:
 
 def filled_rankings(judged: JudgedRanks, grade: float) -> dict[str, Any]:
     """The columns of rankings in which every unjudged document has this grade."""
-    place = ends(judged.retrieved)
+    place = offsets(judged.retrieved)
     full = np.full(place[-1], grade)
     known = judged.judged
     full[place[judged.query[known]] + judged.rank[known] - 1] = judged.grade[known]
@@ -89,7 +89,7 @@ def filled_judgments(judged: JudgedRanks, grade: float, unseen: Integers) -> dic
     query = np.concatenate([np.repeat(np.arange(len(judged)), added), judged.judged_query[known]])
     everything = np.concatenate([np.full(added.sum(), grade), judged.judged_grades[known]])
     order = np.lexsort((-everything, query))
-    first = ends(np.bincount(query, minlength=len(judged)))
+    first = offsets(np.bincount(query, minlength=len(judged)))
     return {"judged_grades": everything[order], "judged_first": first, "judged_row": order}
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from cranfield.errors import MeasureError
 from cranfield.measures.parameters import GainMap, shortened
-from cranfield.ranks.judgments import Numbers
+from cranfield.ranks.columns import Numbers
 
 if TYPE_CHECKING:
     from cranfield.measures.registry import Measure

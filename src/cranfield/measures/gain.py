@@ -9,7 +9,7 @@ import numpy as np
 from cranfield.measures.arithmetic import MaxGrade, all_ranks, discounted, gains, ideal_gains, ratio, scaled_gain
 from cranfield.measures.parameters import GainMap
 from cranfield.measures.registry import measure
-from cranfield.ranks.judgments import Numbers
+from cranfield.ranks.columns import Numbers
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 JARVELIN = "Järvelin & Kekäläinen 2002"

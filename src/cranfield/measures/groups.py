@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from cranfield.measures.precision import average_precision, precision, r_precision
 from cranfield.measures.registry import measure
-from cranfield.ranks.judgments import Numbers
+from cranfield.ranks.columns import Numbers
 
 if TYPE_CHECKING:
     from cranfield.ranks.tables.groups import GroupRanks

@@ -15,7 +15,7 @@ import numpy as np
 from cranfield.errors import MeasureError
 from cranfield.measures.finite import finite_values
 from cranfield.measures.parameters import KINDS, Kind, TooLarge, kind_of, shortened
-from cranfield.ranks.judgments import Numbers
+from cranfield.ranks.columns import Numbers
 
 Function = Callable[..., Numbers]
 Aggregate = Literal["mean", "sum", "geometric", "median"]

@@ -8,7 +8,7 @@ import numpy as np
 
 from cranfield.measures.arithmetic import harmonic, ratio
 from cranfield.measures.registry import measure
-from cranfield.ranks.judgments import Numbers
+from cranfield.ranks.columns import Numbers
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from cranfield.measures.arithmetic import ratio
 from cranfield.measures.registry import measure
-from cranfield.ranks.judgments import Integers, Numbers
+from cranfield.ranks.columns import Integers, Numbers
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from cranfield.measures.arithmetic import MaxGrade, highest, ratio, scaled_gain
 from cranfield.measures.registry import measure
-from cranfield.ranks.judgments import Numbers
+from cranfield.ranks.columns import Numbers
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 ROOM = 1 << 20  # ranks whose weights are added at a time

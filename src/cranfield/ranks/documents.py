@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from cranfield.ranks.judgments import Integers, Judgments
+from cranfield.ranks.columns import Integers
+from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.read.shapes import Rankings, Source
@@ -25,7 +26,7 @@ class Documents:
     >>> from cranfield import Judgments, JudgedRanks, Policy
     >>> from cranfield.read.source import open_source
     >>> run, judgments = {"1": ["x", "a"]}, Judgments.read({"1": {"a": 1}})
-    >>> judged = JudgedRanks.of(judgments, open_source(run, "run"), Policy())
+    >>> judged = rank_run(judgments, open_source(run, "run"), Policy())
     >>> [codes] = Documents(run, None, judgments, Policy()).codes(judged)
     >>> codes.tolist() == [hash("x"), hash("a")]
     True

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from cranfield.errors import DuplicateError, InputError
-from cranfield.ranks.judgments import Integers, Judgments, Numbers, graded, twice
+from cranfield.ranks.columns import Integers, Numbers
+from cranfield.ranks.judgments import Judgments, graded, twice
 from cranfield.read.grouped import open_grouped
 from cranfield.read.mappings import id_text
 from cranfield.read.shapes import Rankings, Rows, Text

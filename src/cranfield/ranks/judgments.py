@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cranfield.errors import DuplicateError, InputError
+from cranfield.ranks.columns import Integers, Numbers, offsets
 from cranfield.ranks.scan.native import native
 from cranfield.read.formats.prefs import PREFERENCES
 from cranfield.read.formats.trec import TREC_QRELS
@@ -20,9 +21,6 @@ from cranfield.read.mappings import Pairs, finite, id_text
 from cranfield.read.shapes import Rankings, Table, Text
 from cranfield.read.source import open_source
 from cranfield.read.text import BadLine, blocks, decoded
-
-Integers = npt.NDArray[np.int64]
-Numbers = npt.NDArray[np.float64]
 
 
 class Judgments:
@@ -51,7 +49,7 @@ class Judgments:
         self.query_ids = tuple(queries)
         self.document_ids = list(chain.from_iterable(rows))
         grades = list(chain.from_iterable(row.values() for row in rows))
-        self.first = ends(map(len, rows))
+        self.first = offsets(map(len, rows))
         self.grades: Numbers = np.array(grades, dtype=np.float64) + 0.0  # -0 is 0
         self.sha256 = sha256 or self._digest()
 
@@ -164,13 +162,7 @@ def refuse_fractions(judgments: Judgments, grades: Numbers, row: Integers) -> No
 def laid_out(ids: Sequence[str]) -> tuple[npt.NDArray[np.uint8], Integers]:
     """Ids end to end in UTF-8, and where each one ends."""
     pieces = [text.encode() for text in ids]
-    return np.frombuffer(b"".join(pieces), np.uint8), ends(map(len, pieces))
-
-
-def ends(lengths: Iterable[int]) -> Integers:
-    """Where pieces of these lengths start and end when laid end to end."""
-    sizes = np.fromiter(lengths, dtype=np.int64)
-    return np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
+    return np.frombuffer(b"".join(pieces), np.uint8), offsets(map(len, pieces))
 
 
 def _in_order(queries: Iterable[str]) -> list[str]:

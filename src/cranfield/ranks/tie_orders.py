@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from cranfield.ranks.policy import Policy, Ties
-from cranfield.ranks.scan.text import Scanned
-from cranfield.ranks.tables.ranks import GradeColumns, Graded, JudgedRanks
+from cranfield.ranks.ranking import GradeColumns, Graded, rank_counted
+from cranfield.ranks.scan.counting import Scanned
+from cranfield.ranks.tables.ranks import JudgedRanks
 
 
 @dataclass(frozen=True)
@@ -40,4 +41,4 @@ class TieOrders:
     def _ranked(self, ties: Ties) -> JudgedRanks | None:
         if self.scanned is None:
             return None
-        return JudgedRanks.counted(self.judgments, self.scanned, replace(self.policy, ties=ties))
+        return rank_counted(self.judgments, self.scanned, replace(self.policy, ties=ties))

@@ -1,16 +1,31 @@
-"""Ranks inside a tie, where the policy orders tied documents by their grades."""
+"""Where ties are broken: the rank of a document among those with the same score.
+
+The scan counts, for every judged document, the documents with a higher score, those with the same score, and how many
+of these come before it: in the order of their ids, the larger first, or in that of the file where the policy says so.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from cranfield.ranks.judgments import Integers, Numbers
+from cranfield.ranks.columns import Integers, Numbers
+from cranfield.ranks.policy import Ties
+from cranfield.ranks.scan.counting import Places
 
 
-def ranks_by_grade(
+def broken(counted: Places, query: Integers, grade: Numbers, ties: Ties) -> Integers:
+    """The ranks of judged documents, with their ties broken as the policy says."""
+    if ties == "smaller_doc_id":
+        return counted.above + counted.tied - counted.before  # before are the larger ids
+    if ties in ("best", "worst") and (counted.tied > 1).any():
+        return _by_grade(query, grade, counted.above, counted.before, counted.tied, ties == "best")
+    return counted.above + 1 + counted.before
+
+
+def _by_grade(
     query: Integers, grade: Numbers, above: Integers, before: Integers, size: Integers, best: bool
 ) -> Integers:
-    """Ranks where the documents of a tie stand in the order of their grades.
+    """Ranks where the documents of a tie are in the order of their grades.
 
     Unjudged documents have grade 0 here. Equal grades stay in the order of the document ids.
     """

@@ -9,8 +9,9 @@ import numpy as np
 
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.values import PoorQuery
+from cranfield.ranks.columns import Numbers
 from cranfield.ranks.first import first_documents
-from cranfield.ranks.judgments import Judgments, Numbers
+from cranfield.ranks.judgments import Judgments
 from cranfield.read.source import open_source
 from cranfield.report.encoding import Encoded, safe_json
 from cranfield.report.request import Request

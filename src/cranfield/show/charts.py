@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from cranfield.measures.curve import Curve
-from cranfield.ranks.tables.ranks import Flags
+from cranfield.ranks.columns import Flags
 from cranfield.show.drawing import (
     COLOURS,
     HEIGHT,

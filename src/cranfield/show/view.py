@@ -12,7 +12,7 @@ import numpy as np
 
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.values import Bounds, PoorQuery, aggregate, combined
-from cranfield.ranks.judgments import Numbers
+from cranfield.ranks.columns import Numbers
 
 ALL = "all"  # stands for all queries where a row is about a query
 

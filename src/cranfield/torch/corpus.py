@@ -15,7 +15,8 @@ from cranfield.errors import CranfieldError, InputError
 from cranfield.evaluation.evaluating import DEFAULT_MEASURES, Measures
 from cranfield.evaluation.result import Evaluation
 from cranfield.ranks.policy import Policy
-from cranfield.ranks.scan.text import Scanned
+from cranfield.ranks.ranking import rank_counted
+from cranfield.ranks.scan.counting import Scanned
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.torch.counting import Counted, counter
 from cranfield.torch.judgments import TensorJudgments, read_judgments
@@ -111,7 +112,7 @@ class FullCorpus:
     def ranks(self, policy: Policy | None = None) -> JudgedRanks:
         """The table of the judged documents and their ranks."""
         policy = policy or Policy()
-        return JudgedRanks.counted(self._survey.judgments, self._scanned(policy), policy)
+        return rank_counted(self._survey.judgments, self._scanned(policy), policy)
 
     def _scanned(self, policy: Policy) -> Scanned:
         counted, own = self._counted

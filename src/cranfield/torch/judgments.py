@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from cranfield.errors import DuplicateError, InputError
-from cranfield.ranks.judgments import Integers, Numbers
+from cranfield.ranks.columns import Integers, Numbers
 
 SHAPES = (
     "judgments are a dense tensor of the scores' shape, a sparse one, or a tuple of tensors (query, document, grade)"

@@ -14,9 +14,8 @@ from cranfield.evaluation.evaluating import DEFAULT_MEASURES, Measures, digest_o
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure, parse_measures
 from cranfield.ranks.policy import Policy
-from cranfield.ranks.scan.counting import Found
-from cranfield.ranks.scan.text import Scanned
-from cranfield.ranks.tables.ranks import Graded, JudgedRanks
+from cranfield.ranks.ranking import Graded, rank_counted
+from cranfield.ranks.scan.counting import Places, Scanned
 from cranfield.ranks.tie_orders import TieOrders
 from cranfield.torch.counting import Counted, counter, retrieved
 from cranfield.torch.judgments import TensorJudgments, read_judgments
@@ -86,7 +85,7 @@ def scanned_of(judgments: TensorJudgments, counted: Counted, own: Tensor, sizes:
     row = np.flatnonzero(found)
     by_query = sizes.cpu().numpy()[judgments.rows]
     retrieved_ = np.where(by_query > 0, by_query, -1)
-    return Scanned(retrieved_, judgments.extra, Found(row, above[row], before_[row], tied[row]))
+    return Scanned(retrieved_, judgments.extra, Places(row, above[row], before_[row], tied[row]))
 
 
 def finish(
@@ -95,7 +94,7 @@ def finish(
     """The evaluation of what was counted."""
     if not scanned.extra and (scanned.retrieved < 0).all():
         raise InputError(name, "there is not one ranking in it.")
-    judged = JudgedRanks.counted(judgments, scanned, policy)
+    judged = rank_counted(judgments, scanned, policy)
     refuse_missing(judged, policy, name)
     orders = TieOrders.of(judgments, scanned, policy)
     return Evaluation(name, wanted, judged, policy, (sha256, f"ranks-{digest_of(judged)}"), orders=orders)

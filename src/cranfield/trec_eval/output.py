@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from cranfield.measures.trec_eval_names import Line, definition_of
-from cranfield.ranks.judgments import Integers, Numbers
+from cranfield.ranks.columns import Integers, Numbers
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.trec_eval.values import Tables, ZScores, grades_text, is_count, is_geometric, summary, values
 

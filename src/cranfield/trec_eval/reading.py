@@ -9,6 +9,7 @@ import numpy as np
 from cranfield.ranks.grouped_judgments import GroupedJudgments
 from cranfield.ranks.judgments import Judgments, refuse_fractions
 from cranfield.ranks.policy import Policy
+from cranfield.ranks.ranking import rank_run
 from cranfield.ranks.tables.groups import GroupRanks
 from cranfield.ranks.tables.preferences import PreferenceRanks
 from cranfield.ranks.tables.ranks import JudgedRanks
@@ -45,7 +46,7 @@ def scan(
     source = source._replace(layout=source.layout._replace(single=single))
     policy = Policy(ties="smaller_doc_id" if format in PREFERENCES else "doc_id")
     flat = judgments if isinstance(judgments, Judgments) else judgments.flat
-    judged = JudgedRanks.of(flat, source, policy)
+    judged = rank_run(flat, source, policy)
     return judged, last_fields(run, source.layout)[5].decode()
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from cranfield.measures.registry import unchecked_values
 from cranfield.measures.trec_eval_names import Line
-from cranfield.ranks.judgments import Integers, Numbers
+from cranfield.ranks.columns import Integers, Numbers
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 FLOOR = 0.00001  # the lowest value in a geometric mean

@@ -12,7 +12,7 @@ from cranfield.comparison.joint.method import Highest, Method, by_run
 from cranfield.measures import Measure
 from cranfield.measures.arithmetic import ratio
 from cranfield.measures.completion import Scale, is_sum, worth_most_first
-from cranfield.ranks.judgments import Integers, Numbers
+from cranfield.ranks.columns import Integers, Numbers
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 

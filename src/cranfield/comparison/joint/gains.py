@@ -23,7 +23,7 @@ from cranfield.measures import Measure
 from cranfield.measures.arithmetic import discounted, gains, ratio
 from cranfield.measures.completion import Scale, has_losses
 from cranfield.measures.registry import catalogue
-from cranfield.ranks.judgments import Integers, Numbers
+from cranfield.ranks.columns import Integers, Numbers
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 STEPS = 100  # of Dinkelbach's method, which takes five or so

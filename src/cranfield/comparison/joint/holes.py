@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from cranfield.ranks.judgments import Integers, ends
+from cranfield.ranks.columns import Integers, offsets
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 Ranks = npt.NDArray[np.int32]
@@ -85,12 +85,12 @@ class Holes:
             documents.append(len(known))
             columns.append(column.astype(np.int32))
             kept += its_ranks
-        self._documents = ends(documents)
+        self._documents = offsets(documents)
         self._column = np.concatenate(columns) if columns else np.zeros(0, np.int32)
         self._rank = np.concatenate(kept).astype(np.int32) if kept else np.zeros(0, np.int32)
         self.counts = np.array([len(each) for each in kept], dtype=np.int64).reshape(len(queries), len(tables))
         self.shared = shared
-        self._entries = ends(self.counts.sum(axis=1))
+        self._entries = offsets(self.counts.sum(axis=1))
         self._deepest = int(self._rank.max(initial=0))
 
     def lacking(self) -> Integers:
@@ -103,7 +103,7 @@ class Holes:
 
     def digests(self, cutoff: int | None) -> Integers:
         """For each run and query a number: equal numbers stand for the same unjudged documents at the same ranks."""
-        ends_of = ends(self.counts.reshape(-1)).tolist()
+        ends_of = offsets(self.counts.reshape(-1)).tolist()
         within = self._rank <= (NOWHERE if cutoff is None else cutoff)
         found = [
             hash((self._column[each][within[each]].tobytes(), self._rank[each][within[each]].tobytes()))
@@ -136,8 +136,8 @@ class Holes:
         whose = np.repeat(np.tile(np.arange(runs), len(queries)), counts)
         query = np.repeat(np.repeat(np.arange(len(queries)), runs), counts)
         its_sizes = self.counts[queries].sum(axis=1)
-        entries = np.arange(len(query)) + np.repeat(self._entries[queries] - ends(its_sizes)[:-1], its_sizes)
-        first = ends(np.diff(self._documents)[queries])
+        entries = np.arange(len(query)) + np.repeat(self._entries[queries] - offsets(its_sizes)[:-1], its_sizes)
+        first = offsets(np.diff(self._documents)[queries])
         column, place = first[query] + self._column[entries], self._rank[entries]
         rank = np.full((runs, int(first[-1]) + 1), NOWHERE, dtype=np.int32)  # the last column is that of no document
         rank[whose, column] = place
@@ -173,7 +173,7 @@ class Holes:
 
 def _unjudged_ranks(judged: JudgedRanks) -> list[Integers]:
     """The ranks of each query's unjudged documents."""
-    place = ends(judged.retrieved)
+    place = offsets(judged.retrieved)
     unjudged = np.ones(place[-1], dtype=np.bool_)
     known = judged.judged
     unjudged[place[judged.query[known]] + judged.rank[known] - 1] = False

@@ -13,8 +13,8 @@ from cranfield.comparison.joint.holes import Pairs, Ranks
 from cranfield.measures import Measure
 from cranfield.measures.completion import Scale, cutoff_of, worth_most_first
 from cranfield.measures.filling import single_documents
-from cranfield.ranks.judgments import Integers, Numbers
-from cranfield.ranks.tables.ranks import Flags, JudgedRanks
+from cranfield.ranks.columns import Flags, Integers, Numbers
+from cranfield.ranks.tables.ranks import JudgedRanks
 
 
 class Ends(NamedTuple):

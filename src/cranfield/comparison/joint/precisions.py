@@ -25,8 +25,8 @@ from cranfield.comparison.joint.method import Highest, alike
 from cranfield.measures import Measure
 from cranfield.measures.arithmetic import ratio
 from cranfield.measures.completion import Scale
-from cranfield.ranks.judgments import Integers, Numbers
-from cranfield.ranks.tables.ranks import Flags, JudgedRanks
+from cranfield.ranks.columns import Flags, Integers, Numbers
+from cranfield.ranks.tables.ranks import JudgedRanks
 
 CELLS = 1 << 20  # pairs of documents worked on at a time
 SINGLY = 24  # numbers of new relevant documents that are tried one by one

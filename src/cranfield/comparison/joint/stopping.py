@@ -21,8 +21,8 @@ from cranfield.comparison.joint.method import Highest, Method
 from cranfield.measures import Measure
 from cranfield.measures.completion import Scale
 from cranfield.measures.filling import single_documents
-from cranfield.ranks.judgments import Integers, Numbers
-from cranfield.ranks.tables.ranks import Flags, JudgedRanks
+from cranfield.ranks.columns import Flags, Integers, Numbers
+from cranfield.ranks.tables.ranks import JudgedRanks
 
 NEAR = 1e-12  # what a branch must promise beyond what was found
 NEVER = -690.0  # the logarithm of the smallest chance there is

@@ -18,7 +18,7 @@ from cranfield.comparison.significance.test import (
     ratio,
     t_values,
 )
-from cranfield.ranks.judgments import Numbers
+from cranfield.ranks.columns import Numbers
 
 
 class Bootstrap(Test):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cranfield.comparison.significance.test import BLOCK, Outcome, Settings, Test, hedges, random_signs, two_sided
-from cranfield.ranks.judgments import Numbers
+from cranfield.ranks.columns import Numbers
 
 EXACT = 16  # differences whose signs are flipped in all ways; of more, some ways are drawn
 

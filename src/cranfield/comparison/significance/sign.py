@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cranfield.comparison.significance.test import Outcome, Settings, Test, two_sided
-from cranfield.ranks.judgments import Numbers
+from cranfield.ranks.columns import Numbers
 
 
 class Sign(Test):

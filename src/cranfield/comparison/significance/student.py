@@ -15,7 +15,7 @@ from cranfield.comparison.significance.test import (
     t_values,
     two_sided,
 )
-from cranfield.ranks.judgments import Numbers
+from cranfield.ranks.columns import Numbers
 
 
 class Student(Test):

@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from cranfield.ranks.judgments import Numbers
+from cranfield.ranks.columns import Numbers
 
 SAME = 1e-12  # values closer than this are equal: what is left of two equal sums, added in another order
 BLOCK = 4_000_000  # numbers drawn at a time

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cranfield.comparison.significance.test import SAME, Settings, Test
-from cranfield.ranks.judgments import Numbers
+from cranfield.ranks.columns import Numbers
 from cranfield.ranks.scan.native import CORES, native
 
 CELLS = 2_000_000  # values that the twin permutes at a time

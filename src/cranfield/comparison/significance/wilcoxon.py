@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from cranfield.comparison.significance.test import Outcome, Settings, Test
-from cranfield.ranks.judgments import Numbers
+from cranfield.ranks.columns import Numbers
 
 EXACT = 50  # queries up to which scipy has the exact distribution
 FEW = 2000  # ... and up to which all pairs of them are looked at

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from cranfield.evaluation.result import Evaluation
-from cranfield.ranks.judgments import Judgments, Numbers
+from cranfield.ranks.columns import Numbers
+from cranfield.ranks.judgments import Judgments
 
 ENOUGH_JUDGED = 0.8  # of the first ten; below it unjudged documents decide comparisons
 

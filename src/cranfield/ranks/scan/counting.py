@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cranfield.ranks.judgments import Integers, Numbers
+from cranfield.ranks.columns import Integers, Numbers
 
 
-class Found(NamedTuple):
-    """The judged documents that were retrieved, as parallel columns."""
+class Places(NamedTuple):
+    """What was counted above the judged documents that were retrieved, as parallel columns."""
 
     row: Integers  # of the judgments
     above: Integers  # documents with a higher score
@@ -19,14 +19,22 @@ class Found(NamedTuple):
     tied: Integers  # documents with the same score, itself included
 
 
-NOTHING = Found(*(np.empty(0, dtype=np.int64) for _ in range(4)))
+class Scanned(NamedTuple):
+    """What a run says about the judged queries."""
+
+    retrieved: Integers  # documents by judged query; -1 where the run lacks it
+    extra: int  # queries in the run that nobody judged
+    found: Places
 
 
-def join(parts: Sequence[Found]) -> Found:
+NOTHING = Places(*(np.empty(0, dtype=np.int64) for _ in range(4)))
+
+
+def join(parts: Sequence[Places]) -> Places:
     """Many findings as one."""
     if not parts:
         return NOTHING
-    return Found(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    return Places(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 def count(
@@ -36,7 +44,7 @@ def count(
     hits: Sequence[Any],
     values: Sequence[float],
     in_order: bool,
-) -> Found:
+) -> Places:
     """Count above the documents `hits`, whose scores are `values` and which are the rows `rows` of the judgments.
 
     No ranking is made: the scores are sorted once, and a binary search tells how many are higher.
@@ -58,4 +66,4 @@ def count(
                 group.sort(reverse=True)
             places[score] = {document: place for place, document in enumerate(group)}
         before[i] = places[score][hits[i]]
-    return Found(np.array(rows, dtype=np.int64), len(scores) - high, before, tied)
+    return Places(np.array(rows, dtype=np.int64), len(scores) - high, before, tied)

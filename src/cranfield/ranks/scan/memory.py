@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from cranfield.errors import DuplicateError, InputError
-from cranfield.ranks.judgments import Judgments, Numbers
+from cranfield.ranks.columns import Numbers
+from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
-from cranfield.ranks.scan.counting import Found, count, join
+from cranfield.ranks.scan.counting import Places, Scanned, count, join
 from cranfield.ranks.scan.duplicates import HINT, first_repeat, kept_places
 from cranfield.ranks.scan.native import CORES, native
-from cranfield.ranks.scan.text import Scanned
 from cranfield.read.mappings import Pairs, finite, id_text
 from cranfield.read.shapes import Rankings, Table
 
@@ -32,7 +32,7 @@ def scan_table(source: Table, judgments: Judgments, policy: Policy) -> Scanned:
             sizes, columns = answer
             retrieved = np.full(len(judgments), -1, dtype=np.int64)
             retrieved[places[places >= 0]] = sizes[places >= 0]
-            return Scanned(retrieved, int((places < 0).sum()), Found(*columns))
+            return Scanned(retrieved, int((places < 0).sum()), Places(*columns))
     by_query = {query: Pairs() for query in frame.queries}
     rankings = list(by_query.values())
     for query, document, score in zip(frame.query.tolist(), frame.document.tolist(), frame.value.tolist(), strict=True):
@@ -46,7 +46,7 @@ def scan_rankings(source: Rankings, judgments: Judgments, policy: Policy) -> Sca
     A dict is asked for the judged documents; one that has none of them is counted, and its scores are not looked at.
     """
     rankings: Iterable[tuple[Any, Any]] = source.by_query.items()
-    found: list[Found] = []
+    found: list[Places] = []
     in_order = policy.ties == "file"
     if native is not None and isinstance(source.by_query, dict) and policy.same_id == "keep":
         threads = CORES if len(source.by_query) > 100 and getattr(sys, "_is_gil_enabled", lambda: True)() else 1
@@ -59,7 +59,7 @@ def scan_rankings(source: Rankings, judgments: Judgments, policy: Policy) -> Sca
             in_order,
             threads,
         )
-        found.append(Found(*columns))
+        found.append(Places(*columns))
     else:
         retrieved, extra = np.full(len(judgments), -1, dtype=np.int64), 0
     seen: set[str] = set()

@@ -10,9 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from cranfield.errors import DuplicateError
-from cranfield.ranks.judgments import Integers, Judgments
+from cranfield.ranks.columns import Integers
+from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
-from cranfield.ranks.scan.counting import Found, count, join
+from cranfield.ranks.scan.counting import Places, count, join
 from cranfield.ranks.scan.duplicates import HINT, first_repeat, kept_places
 from cranfield.read.text import Block, Columns
 
@@ -22,7 +23,7 @@ class Part(NamedTuple):
 
     queries: Sequence[bytes]
     retrieved: Integers
-    found: Found
+    found: Places
 
 
 def scan(block: Block, judgments: Judgments, policy: Policy) -> Part:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
-from typing import NamedTuple
 
 import numpy as np
 
-from cranfield.ranks.judgments import Integers, Judgments
+from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.scan import pure
-from cranfield.ranks.scan.counting import Found, join
+from cranfield.ranks.scan.counting import Places, Scanned, join
 from cranfield.ranks.scan.native import CORES, native
 from cranfield.ranks.scan.parallel import in_parallel
 from cranfield.read.layout import Layout
@@ -21,14 +20,6 @@ from cranfield.read.text import BadLine, Block, blocks, header_lines, partition
 BLOCK = 1 << 20 if native else 1 << 18  # what fits the cache with all that is made of it
 MANY = 100
 PARTS = 64  # a scattered file is shared out into this many
-
-
-class Scanned(NamedTuple):
-    """What a run says about the judged queries."""
-
-    retrieved: Integers  # documents by judged query; -1 where the run lacks it
-    extra: int  # queries in the run that nobody judged
-    found: Found
 
 
 class _Scattered(Exception):
@@ -87,7 +78,7 @@ def _natively(
         if answer is None:
             return block
         queries, sizes, columns = answer
-        return pure.Part(queries, sizes, Found(*columns))
+        return pure.Part(queries, sizes, Places(*columns))
 
     yield from in_parallel(work, pieces, CORES)
 

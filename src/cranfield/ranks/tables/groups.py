@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cranfield.ranks.grouped_judgments import GroupedJudgments
-from cranfield.ranks.judgments import Integers, Numbers, ends
+from cranfield.ranks.columns import Integers, Numbers, offsets
 from cranfield.ranks.tables.ranks import JudgedRanks
+
+if TYPE_CHECKING:
+    from cranfield.ranks.grouped_judgments import GroupedJudgments
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +58,7 @@ class GroupRanks:
             retrieved=judged.retrieved[grouped.group_query],
             missing=judged.missing[grouped.group_query],
             judged_grades=grouped.grades[by_grade],
-            judged_first=ends(np.bincount(grouped.group, minlength=len(grouped.group_ids)).tolist()),
+            judged_first=offsets(np.bincount(grouped.group, minlength=len(grouped.group_ids)).tolist()),
             judged_row=by_grade,
             extra=judged.extra,
         )

@@ -7,13 +7,15 @@ group are taken together, with all that follows from them; different groups may 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from cranfield.ranks.grouped_judgments import GroupedJudgments
-from cranfield.ranks.judgments import Integers, Numbers
-from cranfield.ranks.tables.ranks import Flags, JudgedRanks
+from cranfield.ranks.columns import Flags, Integers, Numbers
+from cranfield.ranks.tables.ranks import JudgedRanks
+
+if TYPE_CHECKING:
+    from cranfield.ranks.grouped_judgments import GroupedJudgments
 
 NOT_RETRIEVED = np.iinfo(np.int64).max
 

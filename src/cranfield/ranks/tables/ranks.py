@@ -2,50 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from cranfield.errors import InputError
-from cranfield.ranks.judgments import Integers, Judgments, Numbers, ends
-from cranfield.ranks.policy import Policy
-from cranfield.ranks.scan.memory import scan_rankings, scan_table
+from cranfield.ranks.columns import Flags, Integers, Numbers, offsets
 from cranfield.ranks.scan.native import native
-from cranfield.ranks.scan.text import Scanned, scan_text
-from cranfield.ranks.ties import ranks_by_grade
-from cranfield.read.mappings import finite
-from cranfield.read.shapes import Rankings, Source, Table, Text
-
-Flags = npt.NDArray[np.bool_]
-
-
-class Graded(Protocol):
-    """What the table needs of judgments, whatever they were read from; their rows are sorted by query."""
-
-    @property
-    def query_ids(self) -> tuple[str, ...]: ...  # noqa: D102
-
-    @property
-    def first(self) -> Integers: ...  # noqa: D102
-
-    @property
-    def query(self) -> Integers: ...  # noqa: D102
-
-    @property
-    def grades(self) -> Numbers: ...  # noqa: D102
-
-
-class GradeColumns(NamedTuple):
-    """The columns of judgments that the table needs, and nothing else of what they were read from."""
-
-    query_ids: tuple[str, ...]
-    first: Integers
-    query: Integers
-    grades: Numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,7 +236,7 @@ class JudgedRanks:
             missing=self.missing[query : query + 1],
             judged_grades=self.judged_grades[judged],
             judged_row=self.judged_row[judged],
-            judged_first=ends([judged.stop - judged.start]),
+            judged_first=offsets([judged.stop - judged.start]),
             lengths=self.lengths and self.lengths[query : query + 1],
         )
 
@@ -284,32 +252,17 @@ class JudgedRanks:
         )
 
     @classmethod
-    def of(cls, judgments: Judgments, source: Source, policy: Policy) -> JudgedRanks:
-        """Rank the judged documents of a run."""
-        return cls.of_scanned(judgments, scan_source(source, judgments, policy), policy, source.name)
-
-    @classmethod
-    def of_scanned(cls, judgments: Judgments, scanned: Scanned, policy: Policy, source: str) -> JudgedRanks:
-        """The table of what a scan found, whatever did the scan."""
-        if not scanned.extra and (scanned.retrieved < 0).all():
-            raise InputError(source, "there is not one ranking in it.")
-        return cls.counted(judgments, scanned, policy)
-
-    @classmethod
-    def counted(cls, judgments: Graded, scanned: Scanned, policy: Policy) -> JudgedRanks:
-        """The table of what a scan has counted above the judged documents."""
-        return _table(judgments, scanned, policy).cut(policy.depth)
-
-    @classmethod
     def of_grades(cls, grades: Sequence[float | None], missed: Sequence[float] = ()) -> JudgedRanks:
         """The table of one ranking whose grades are known: None stands for a document that was not judged.
 
         `missed` are the grades of judged documents that were not retrieved.
         """
-        judged = [(rank, finite(grade, "the grades", f"rank {rank}")) for rank, grade in _ranked(grades)]
+        judged = [
+            (rank, _number(grade, f"rank {rank}")) for rank, grade in enumerate(_listed(grades), 1) if grade is not None
+        ]
         rank = np.array([rank for rank, _ in judged], dtype=np.int64)
         grade = np.array([grade for _, grade in judged], dtype=np.float64)
-        more = [finite(grade, "the grades", "a missed document") for grade in missed]
+        more = [_number(grade, "a missed document") for grade in missed]
         every = np.concatenate((grade, np.array(more, dtype=np.float64)))
         best_first = np.argsort(-every, kind="stable")
         return cls(
@@ -322,58 +275,21 @@ class JudgedRanks:
             retrieved=np.array([len(grades)], dtype=np.int64),
             missing=np.array([False]),
             judged_grades=every[best_first],
-            judged_first=ends([len(every)]),
+            judged_first=offsets([len(every)]),
             judged_row=best_first,
         )
 
 
-def scan_source(source: Source, judgments: Judgments, policy: Policy) -> Scanned:
-    """Count what stands above the judged documents of a run, whatever shape it has."""
-    match source:
-        case Text():
-            return scan_text(source, judgments, policy)
-        case Table():
-            return scan_table(source, judgments, policy)
-        case Rankings():
-            return scan_rankings(source, judgments, policy)
-
-
-def _ranked(grades: Sequence[float | None]) -> Iterator[tuple[int, float]]:
+def _listed(grades: Sequence[float | None]) -> Sequence[float | None]:
     if isinstance(grades, str | bytes):
         raise InputError("the grades", f"{grades!r:.60} is not a list of numbers.", hint="for instance [3, 0, None, 1]")
-    return ((rank, grade) for rank, grade in enumerate(grades, 1) if grade is not None)
+    return grades
 
 
-def _table(judgments: Graded, scanned: Scanned, policy: Policy) -> JudgedRanks:
-    found = scanned.found
-    query, grade = judgments.query[found.row], judgments.grades[found.row]
-    rank = found.above + 1 + found.before
-    tied = found.tied > 1
-    if policy.ties == "smaller_doc_id":
-        rank = found.above + found.tied - found.before  # before are the larger ids
-    elif policy.ties in ("best", "worst") and tied.any():
-        rank = ranks_by_grade(query, grade, found.above, found.before, found.tied, policy.ties == "best")
-    order = _order(query, rank)
-    by_grade = _order(judgments.query, -judgments.grades)
-    return JudgedRanks(
-        query_ids=judgments.query_ids,
-        query=query[order],
-        rank=rank[order],
-        grade=grade[order],
-        tied=tied[order],
-        row=found.row[order],
-        retrieved=np.maximum(scanned.retrieved, 0),
-        missing=scanned.retrieved < 0,
-        judged_grades=judgments.grades[by_grade],
-        judged_first=judgments.first,
-        judged_row=by_grade,
-        extra=scanned.extra,
-    )
-
-
-def _order(query: Integers, key: npt.NDArray[Any]) -> Integers:
-    """The order of rows by query and then by a key, in which many tables stand already."""
-    same = query[1:] == query[:-1]
-    if np.all((query[1:] > query[:-1]) | (same & (key[1:] >= key[:-1]))):
-        return np.arange(len(query))
-    return np.lexsort((key, query))
+def _number(grade: Any, where: str) -> float:
+    try:
+        if isinstance(grade, str | bytes | bool) or not math.isfinite(grade):
+            raise TypeError
+    except (TypeError, OverflowError):
+        raise InputError("the grades", f"{where}: {grade!r:.60} is not a finite number.") from None
+    return float(grade)

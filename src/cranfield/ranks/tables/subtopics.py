@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from cranfield.ranks.grouped_judgments import GroupedJudgments
-from cranfield.ranks.judgments import Integers, Numbers
-from cranfield.ranks.tables.ranks import Flags, JudgedRanks
+from cranfield.ranks.columns import Flags, Integers, Numbers
+from cranfield.ranks.tables.ranks import JudgedRanks
+
+if TYPE_CHECKING:
+    from cranfield.ranks.grouped_judgments import GroupedJudgments
 
 
 @dataclass(frozen=True, eq=False)

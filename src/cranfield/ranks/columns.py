@@ -1,0 +1,22 @@
+"""The columns that tables are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+Integers = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+
+def offsets(lengths: Iterable[int]) -> Integers:
+    """Where pieces of these lengths start and end when laid end to end.
+
+    >>> offsets([2, 0, 3]).tolist()
+    [0, 2, 2, 5]
+    """
+    sizes = np.fromiter(lengths, dtype=np.int64)
+    return np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))

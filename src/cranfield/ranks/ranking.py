@@ -1,0 +1,99 @@
+"""A run to the table that measures read: the ranks of its judged documents."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from cranfield.errors import InputError
+from cranfield.ranks.columns import Integers, Numbers
+from cranfield.ranks.judgments import Judgments
+from cranfield.ranks.policy import Policy
+from cranfield.ranks.scan.counting import Scanned
+from cranfield.ranks.scan.memory import scan_rankings, scan_table
+from cranfield.ranks.scan.text import scan_text
+from cranfield.ranks.tables.ranks import JudgedRanks
+from cranfield.ranks.ties import broken
+from cranfield.read.shapes import Rankings, Source, Table, Text
+
+
+class Graded(Protocol):
+    """What the table needs of judgments, whatever they were read from; their rows are sorted by query."""
+
+    @property
+    def query_ids(self) -> tuple[str, ...]: ...  # noqa: D102
+
+    @property
+    def first(self) -> Integers: ...  # noqa: D102
+
+    @property
+    def query(self) -> Integers: ...  # noqa: D102
+
+    @property
+    def grades(self) -> Numbers: ...  # noqa: D102
+
+
+class GradeColumns(NamedTuple):
+    """The columns of judgments that the table needs, and nothing else of what they were read from."""
+
+    query_ids: tuple[str, ...]
+    first: Integers
+    query: Integers
+    grades: Numbers
+
+
+def rank_run(judgments: Judgments, source: Source, policy: Policy) -> JudgedRanks:
+    """Rank the judged documents of a run."""
+    return rank_scanned(judgments, scan_source(source, judgments, policy), policy, source.name)
+
+
+def scan_source(source: Source, judgments: Judgments, policy: Policy) -> Scanned:
+    """Count what stands above the judged documents of a run, whatever shape it has."""
+    match source:
+        case Text():
+            return scan_text(source, judgments, policy)
+        case Table():
+            return scan_table(source, judgments, policy)
+        case Rankings():
+            return scan_rankings(source, judgments, policy)
+
+
+def rank_scanned(judgments: Judgments, scanned: Scanned, policy: Policy, source: str) -> JudgedRanks:
+    """The table of what a scan found, whatever did the scan; a run without a ranking is an error."""
+    if not scanned.extra and (scanned.retrieved < 0).all():
+        raise InputError(source, "there is not one ranking in it.")
+    return rank_counted(judgments, scanned, policy)
+
+
+def rank_counted(judgments: Graded, scanned: Scanned, policy: Policy) -> JudgedRanks:
+    """The table of what a scan has counted above the judged documents."""
+    counted = scanned.found
+    query, grade = judgments.query[counted.row], judgments.grades[counted.row]
+    rank = broken(counted, query, grade, policy.ties)
+    order = _order(query, rank)
+    by_grade = _order(judgments.query, -judgments.grades)
+    table = JudgedRanks(
+        query_ids=judgments.query_ids,
+        query=query[order],
+        rank=rank[order],
+        grade=grade[order],
+        tied=(counted.tied > 1)[order],
+        row=counted.row[order],
+        retrieved=np.maximum(scanned.retrieved, 0),
+        missing=scanned.retrieved < 0,
+        judged_grades=judgments.grades[by_grade],
+        judged_first=judgments.first,
+        judged_row=by_grade,
+        extra=scanned.extra,
+    )
+    return table.cut(policy.depth)
+
+
+def _order(query: Integers, key: npt.NDArray[Any]) -> Integers:
+    """The order of rows by query and then by a key, in which many tables stand already."""
+    same = query[1:] == query[:-1]
+    if np.all((query[1:] > query[:-1]) | (same & (key[1:] >= key[:-1]))):
+        return np.arange(len(query))
+    return np.lexsort((key, query))
