@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import cranfield
-from cranfield.show import charts
-from cranfield.show.drawing import CONFIG
+from cranfield.show.charts.cutoff import cutoff_chart
+from cranfield.show.charts.drawing import CONFIG
 
 FOLDER = Path(__file__).parent / "learn" / "figures"
 FIFTEEN = [1, 0, 1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 1]  # the running example: what the engine returned …
@@ -66,7 +66,7 @@ def values(measure: str, grades: Sequence[int] = FIFTEEN, missed: Sequence[int] 
 
 def by_rank(title: str, y: str, curves: Mapping[str, Mapping[int, float]], top: float = 1) -> dict[str, Any]:
     """Lines over the ranks of one ranking."""
-    spec = charts.cutoff_chart(y, curves)
+    spec = cutoff_chart(y, curves)
     spec["title"] = title
     spec["encoding"]["y"] |= {"title": y, "scale": {"domain": [0, top]}}
     return spec

@@ -10,8 +10,10 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from cranfield.comparison.significance import TESTS
 from cranfield.read import names
 from cranfield.read.formats import FORMATS
+from cranfield.show.charts import CHARTS
 
 DOCS = Path(__file__).resolve().parent.parent
 Row = tuple[str, ...]
@@ -23,6 +25,22 @@ def formats() -> Iterator[Row]:
     for format in FORMATS.values():
         extensions = ", ".join(f"`{each}`" for each in format.extensions)
         yield f"`{format.name}`", format.meaning, extensions, _roles(format.reads), _roles(format.writes)
+
+
+def tests() -> Iterator[Row]:
+    """Every significance test."""
+    yield "test", "what it is", "interval of", "effect size", "in a gate"
+    for test in TESTS.values():
+        usable = "no" if test.all_at_once else "yes"
+        yield f"`{test.name}`", f"{test.title}: {test.meaning}", test.of, test.effect, usable
+
+
+def charts() -> Iterator[Row]:
+    """Every kind of chart."""
+    yield "chart", "what it shows", "of"
+    for chart in CHARTS.values():
+        shown = "" if chart.of == "nothing" else ", ".join(f"`{each}`" for each in chart.usual)
+        yield f"`{chart.name}`", chart.meaning.replace(" (without QRELS and RUN)", ""), shown
 
 
 def columns() -> Iterator[Row]:
@@ -45,7 +63,7 @@ def _roles(roles: tuple[str, ...]) -> str:
     return " and ".join({"qrels": "judgments", "run": "runs"}[role] for role in roles) or "not"
 
 
-TABLES: dict[str, Callable[[], Iterator[Row]]] = {"formats": formats, "columns": columns}
+TABLES: dict[str, Callable[[], Iterator[Row]]] = {each.__name__: each for each in (formats, columns, tests, charts)}
 
 
 def filled(page: str) -> str:

@@ -51,7 +51,8 @@ if TYPE_CHECKING:
     from cranfield.ranks.policy import Policy
     from cranfield.ranks.tables.ranks import JudgedRanks
     from cranfield.report import ReportFile, write_comparison, write_report
-    from cranfield.show.pictures import draw_chart, save_chart
+    from cranfield.report.plotting import draw_chart
+    from cranfield.show.pictures import save_chart
     from cranfield.systems.collapse import collapse_run
     from cranfield.systems.collection import Collection, open_collection
     from cranfield.systems.opening import open_system
@@ -88,7 +89,8 @@ _HOMES = {
     "ranks.policy": ("Policy",),
     "ranks.tables.ranks": ("JudgedRanks",),
     "measures.references": ("bibtex",),
-    "show.pictures": ("draw_chart", "save_chart"),
+    "report.plotting": ("draw_chart",),
+    "show.pictures": ("save_chart",),
     "report": ("ReportFile", "write_comparison", "write_report"),
     "systems.collapse": ("collapse_run",),
     "systems.collection": ("Collection", "open_collection"),

@@ -17,8 +17,16 @@ pytest.importorskip("vl_convert")
 
 import cranfield
 from cranfield.errors import CranfieldError, MissingLibrary, OutputError
-from cranfield.show import charts
-from cranfield.show.pictures import KINDS, draw_chart, picture, save_chart, sized
+from cranfield.report.plotting import draw_chart
+from cranfield.show.charts import (
+    CHARTS,
+    discount,
+    distribution,
+    gain,
+    precision_recall,
+    scatter,
+)
+from cranfield.show.pictures import picture, save_chart, sized
 
 FILES = ("builtin:qrels", ["builtin:keywords", "builtin:meaning"])
 
@@ -136,13 +144,13 @@ def test_what_a_full_curve_cannot_show():
 
 
 def test_the_penalties_of_dcg():
-    kept = [row["kept"] for row in rows(charts.discount_chart(5)) if row["run"].startswith("DCG")]
+    kept = [row["kept"] for row in rows(discount.discount_chart(5)) if row["run"].startswith("DCG")]
     assert kept == [1 / log2(i + 1) for i in range(1, 6)]
-    assert "100%, 63%, 50%, 43%, 39%" in charts.discount_chart(5)["description"]
+    assert "100%, 63%, 50%, 43%, 39%" in discount.discount_chart(5)["description"]
 
 
 def test_gains():
-    found = {(row["run"].partition(":")[0], row["grade"]): row["gain"] for row in rows(charts.gain_chart(3))}
+    found = {(row["run"].partition(":")[0], row["grade"]): row["gain"] for row in rows(gain.gain_chart(3))}
     assert found["linear", 3] == 3
     assert found["exponential", 3] == 7
     assert found["exponential", 0] == 0
@@ -162,7 +170,7 @@ def test_values_of_queries():
         assert boxes[run]["mean"] == pytest.approx(evaluation["nDCG@10"])
         assert boxes[run]["median"] == pytest.approx(evaluation.aggregate("nDCG@10", "median"))
     assert len(spec["layer"][-1]["data"]["values"]) == 20
-    many = charts.distribution_chart("AP", {"run": [0.5] * (charts.FEW + 1)})
+    many = distribution.distribution_chart("AP", {"run": [0.5] * (distribution.FEW + 1)})
     assert len(many["layer"]) == 4
     assert len(json.dumps(many)) < 5000
 
@@ -178,7 +186,7 @@ def test_differences_are_sorted_and_add_up():
 
 
 def test_scatter():
-    spec = charts.scatter_chart("AP", "old", "new", {"q1": (0.1, 0.7), "q2": (0.5, 0.4), "q3": (1.0, 1.0)})
+    spec = scatter.scatter_chart("AP", "old", "new", {"q1": (0.1, 0.7), "q2": (0.5, 0.4), "q3": (1.0, 1.0)})
     assert spec["layer"][1]["data"]["values"][0] == {"query": "q1", "one": 0.1, "other": 0.7}
     assert spec["description"] == "1 queries have a higher AP in new, 1 a higher one in old."
 
@@ -194,7 +202,7 @@ def test_stability_starts_at_the_complete_judgments():
     assert spec["layer"][1]["encoding"]["x"]["title"] == "share of each query's judgments removed"
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", CHARTS)
 def test_every_chart_describes_itself_and_is_not_blank(kind):
     spec = draw_chart(kind, *FILES)
     assert spec["title"]
@@ -206,15 +214,15 @@ def test_every_chart_describes_itself_and_is_not_blank(kind):
 
 
 def test_many_lines_are_told_apart():
-    spec = charts.precision_recall_chart({f"run {n}": [0.5] * 11 for n in range(30)})
+    spec = precision_recall.precision_recall_chart({f"run {n}": [0.5] * 11 for n in range(30)})
     looks = [spec["encoding"][channel]["scale"]["range"] for channel in ("color", "strokeDash")]
     assert len({(colour, tuple(dash)) for colour, dash in zip(*looks, strict=True)}) == 30
-    few = charts.precision_recall_chart({"run": [0.5] * 11})
+    few = precision_recall.precision_recall_chart({"run": [0.5] * 11})
     assert spec["height"] > few["height"]  # room for the legend
 
 
 def test_pictures(tmp_path):
-    spec = charts.discount_chart()
+    spec = discount.discount_chart()
     for ending, start in (("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF"), ("json", b"{")):
         save_chart(spec, tmp_path / f"figure.{ending}", columns=2)
         assert (tmp_path / f"figure.{ending}").read_bytes().startswith(start)
@@ -261,12 +269,12 @@ def test_a_library_that_is_not_there(library, monkeypatch, tmp_path):
 
 def test_names_stay_text():
     evil = '<script>alert(1)</script>" & {datum.x}'
-    spec = charts.precision_recall_chart({evil: [1.0] * 11, "line\u2028end\\' + alert(1) + '": [0.5] * 11})
+    spec = precision_recall.precision_recall_chart({evil: [1.0] * 11, "line\u2028end\\' + alert(1) + '": [0.5] * 11})
     assert "<script" not in picture(spec, "svg").decode()
     assert rows(spec)[0]["run"] == evil
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", CHARTS)
 def test_specifications_stay_as_they_are(kind):
     # One is written again by: cranfield plot KIND builtin:qrels builtin:keywords builtin:meaning -o KIND.json
     kept = json.loads((Path(__file__).with_name("charts") / f"{kind}.json").read_text(encoding="utf-8"))

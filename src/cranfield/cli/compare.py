@@ -5,6 +5,8 @@ from __future__ import annotations
 import click
 
 from cranfield.cli import options, output
+from cranfield.comparison.corrections import CORRECTIONS
+from cranfield.comparison.significance import TESTS
 
 
 @click.command("compare")
@@ -12,10 +14,10 @@ from cranfield.cli import options, output
 @click.argument("runs", nargs=-1, required=True, metavar="RUN RUN...")
 @click.option("-m", "--measure", "measures", multiple=True, help="A measure; the first decides [nDCG@10].")
 @click.option("-b", "--baseline", metavar="RUN", help="Compare every run with this one, not all pairs.")
-@click.option("--test", default="t", show_default=True, help="t, randomisation, bootstrap, wilcoxon, sign or tukey.")
+@click.option("--test", default="t", show_default=True, help=f"{options.listed(TESTS)}.")
 @click.option(
     "--correction",
-    help="For a family of several pairs: max-t, bonferroni, holm, bh or none. [default: max-t, or bonferroni]",
+    help=f"For a family of several pairs: {options.listed(CORRECTIONS)}. [default: max-t, or bonferroni]",
 )
 @click.option(
     "--family",

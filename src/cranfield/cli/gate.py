@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from cranfield.cli import options, output
+from cranfield.comparison.gating import GATE_TESTS
 
 
 @click.command("gate")
@@ -21,7 +22,7 @@ from cranfield.cli import options, output
 @click.option("--require-improvement", is_flag=True, default=None, help="Fail if no measure is significantly better.")
 @click.option("--non-inferiority", type=float, metavar="N", help="Fail unless it is shown to be worse by less than N.")
 @click.option("--max-worse-queries", type=int, metavar="N", help="Fail if more queries got worse.")
-@click.option("--test", help="t, randomisation, bootstrap, wilcoxon or sign. [default: t]")
+@click.option("--test", help=f"{options.listed(GATE_TESTS)}. [default: t]")
 @click.option("--correction", help="Over several measures: holm, bonferroni, bh or none. [default: holm]")
 @click.option("--seed", type=int, help="Of the randomisation test. [default: 0]")
 @click.option("--permutations", type=int, help="Of the randomisation test. [default: 10000]")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import click
@@ -11,9 +11,15 @@ import click
 from cranfield.errors import InputError
 from cranfield.read.formats import readable
 
-*_MOST, _LAST = readable(["run"])
+
+def listed(names: Iterable[str]) -> str:
+    """Names to choose from, for help: a, b or c."""
+    *most, last = names
+    return f"{', '.join(most)} or {last}" if most else last
+
+
 RUN_FORMAT = click.option(
-    "--run-format", metavar="FORMAT", help=f"{', '.join(_MOST)} or {_LAST}, if it cannot be detected."
+    "--run-format", metavar="FORMAT", help=f"{listed(readable(['run']))}, if it cannot be detected."
 )
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]

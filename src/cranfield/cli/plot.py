@@ -5,17 +5,11 @@ from __future__ import annotations
 import click
 
 from cranfield.cli import options
-
-KINDS = (
-    *("precision-recall", "precision-recall-full", "cutoff", "distribution"),
-    *("difference", "scatter", "stability", "discount", "gain"),
-)
-# What a chart shows unless told otherwise, where that is not nDCG@10.
-MEASURES = {"precision-recall": ("IPrec@0",), "precision-recall-full": ("P@1",), "stability": ("nDCG@10", "AP")}
+from cranfield.show.charts import CHARTS
 
 
 @click.command("plot")
-@click.argument("kind", type=click.Choice(KINDS))
+@click.argument("kind", type=click.Choice(list(CHARTS)))
 @click.argument("qrels", required=False)
 @click.argument("runs", nargs=-1, metavar="[RUN...]")
 @options.measures
@@ -56,24 +50,18 @@ def command(
     """Draw a chart of RUNs measured by the judgments in QRELS.
 
     \b
-    precision-recall       interpolated precision at eleven levels of recall
-    precision-recall-full  precision and recall down to each rank, and interpolated
-    cutoff                 a measure at each cutoff down to 20
-    distribution           how a measure is spread over the queries
-    difference             two runs, query by query, sorted
-    scatter                two runs, a point for each query
-    stability              measures as judgments are removed
-    discount, gain         what a rank and a grade are worth (without QRELS and RUN)
+    CHARTS
 
     \b
     Examples:
       cranfield plot precision-recall builtin:qrels builtin:keywords builtin:meaning -o curve.svg
       cranfield plot difference builtin:qrels builtin:keywords builtin:meaning -m nDCG@5 --columns 1 -o figure.pdf
     """
-    from cranfield.show.pictures import draw_chart, save_chart
+    from cranfield.report.plotting import draw_chart
+    from cranfield.show.pictures import save_chart
 
-    default = MEASURES.get(kind, ("nDCG@10",))
-    wanted = options.chosen_measures(measures, rel=rel, judged_only=judged_only, imports=imports, default=default)
+    usual = CHARTS[kind].usual
+    wanted = options.chosen_measures(measures, rel=rel, judged_only=judged_only, imports=imports, default=usual)
     settings = {
         "policy": options.chosen_policy(**policy),
         "format": run_format,
@@ -84,3 +72,9 @@ def command(
         settings["query"] = query
     spec = draw_chart(kind, qrels, options.expanded(runs), wanted, **settings)
     save_chart(spec, file, columns=columns, title=not no_title)
+
+
+_WIDEST = max(map(len, CHARTS))
+command.help = (command.help or "").replace(
+    "CHARTS", "\n    ".join(f"{name:{_WIDEST}}  {chart.meaning}" for name, chart in CHARTS.items())
+)

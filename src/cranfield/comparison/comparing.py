@@ -55,7 +55,7 @@ def compare(
     qrels, runs, measures, options: those of `evaluate_runs`; a run may also be an `Evaluation`, saved or not.
     measures: the first is primary, the one that decides; the others are secondary.
     baseline: the name of the run that the others are compared with, or another run; without one, all pairs are.
-    test: "t" (Student's paired test), "randomisation" (Fisher's), "bootstrap", "wilcoxon", "sign", or "tukey"
+    test: "t" (Student's paired test), or another of those that `cranfield compare --help` lists, such as "tukey"
         (randomised Tukey HSD, for all pairs of several runs at once).
     correction: of the p-values of a family of several pairs, and with them of the intervals. "max-t" judges each pair
         by the largest |t| of the family under chance, and "bonferroni" by its share of alpha: with both, the intervals
@@ -258,7 +258,7 @@ def _within(
     """Non-inferiority and equivalence: one-sided tests of the differences, shifted by the margin."""
     if margin is None:
         return [None] * len(pairs)
-    asked = TESTS[test if test != "tukey" else "t"]
+    asked = TESTS["t" if TESTS[test].all_at_once else test]
     better = values.differences(measure, pairs) * (-1.0 if measure.definition.lower_is_better else 1.0)
     times = 1 if correction == "none" else family
     not_worse = np.minimum(asked.outcome(better + margin, settings).greater * times, 1.0)
@@ -284,7 +284,7 @@ class _Found(NamedTuple):
     def differences(self, values: Paired) -> Iterator[Difference]:
         table = values.differences(self.measure, self.pairs)
         spread = deviation(table).tolist()
-        together = CORRECTIONS[self.correction].together or self.test == "tukey"
+        together = CORRECTIONS[self.correction].together or TESTS[self.test].all_at_once
         shared = self.alpha / self.family if together else self.alpha
         unit = detectable_difference(1.0, len(table), shared)
         for at in range(len(self.pairs)):

@@ -142,7 +142,7 @@ class Comparison:
         size = _count(self.pairs, "pair") + (f" × {_count(measures, 'measure')}" if measures > 1 else "")
         if family == 1:
             said = "one comparison"
-        elif self.test == "tukey":
+        elif TESTS[self.test].all_at_once:
             said = f"over the {size} of a family"
         elif self.correction == "none":
             said = f"no correction for {family} comparisons ({size})"

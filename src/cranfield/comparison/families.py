@@ -52,7 +52,7 @@ def family_outcomes(
     for measure in measures:
         differences = values.differences(measure, pairs)
         check_finite(measure, {"a difference": differences, "the spread of the differences": deviation(differences)})
-    if test == TUKEY.name:
+    if TESTS[test].all_at_once:
         found = _by_tukey(values, measures, pairs, correction, settings)
     else:
         table = np.concatenate([values.differences(measure, pairs) for measure in measures], axis=1)

@@ -12,14 +12,23 @@ from cranfield.comparison import stability
 from cranfield.comparison.significance import TESTS, Settings
 from cranfield.comparison.thinning import FRACTIONS
 from cranfield.evaluation.result import Evaluation
-from cranfield.measures import Measure
+from cranfield.measures import Measure, parse_measures
 from cranfield.measures.arithmetic import gains
 from cranfield.report.details import details, worst_first
 from cranfield.report.encoding import safe_json
 from cranfield.report.headline import headline
 from cranfield.report.request import JUDGED, Request
-from cranfield.show import charts, pictures
-from cranfield.show.drawing import Spec
+from cranfield.show.charts.cutoff import by_cutoff, cutoffs_of
+from cranfield.show.charts.difference import difference_chart
+from cranfield.show.charts.discount import discount_chart
+from cranfield.show.charts.distribution import distribution_chart
+from cranfield.show.charts.drawing import Spec
+from cranfield.show.charts.gain import gain_chart
+from cranfield.show.charts.precision_recall import CHART as PRECISION_RECALL
+from cranfield.show.charts.precision_recall import recall_levels
+from cranfield.show.charts.rank_by_rank import rank_curves
+from cranfield.show.charts.scatter import scatter_chart
+from cranfield.show.charts.stability import of_stability
 from cranfield.show.view import View
 
 REPEATS = 5  # how often each share of the judgments is removed
@@ -212,23 +221,30 @@ def _charts(request: Request) -> list[list[Spec]]:
     found: list[list[Spec]] = []
     ranked = request.ranked
     if request.ordinary and ranked:
-        found += [[pictures.precision_recall(ranked)], [pictures.rank_by_rank(ranked)]]
-        found.append([pictures.by_cutoff(ranked, each, request.depth) for each in request.families.values()])
+        levels, precision = parse_measures("IPrec@0 P@1")
+        at_levels = [each.extended(recall_levels(levels)) for each in ranked]
+        found += [[PRECISION_RECALL.draw(at_levels, levels)], [rank_curves(ranked, precision)]]
+        found.append([_by_cutoff(ranked, each, request.depth) for each in request.families.values()])
     spread = []
     for measure in request.means or request.measures[:1]:
         columns = {each.run: np.round(each.column(measure), 4).tolist() for each in request.evaluations}
-        spread.append(charts.distribution_chart(measure.name, columns))
+        spread.append(distribution_chart(measure.name, columns))
     found.append(spread)
     if _removes(request):
         assert request.flat is not None
         tables = {each.run: each.ranks for each in ranked}
         shares, policy = (0.0, *FRACTIONS), ranked[0].policy
-        rows = stability(request.flat, tables, _thinned(request), shares, repeats=REPEATS, policy=policy).rows
-        found.append([charts.stability_chart([(row.measure, row.removed, row.mean, row.spread) for row in rows])])
+        thinned = stability(request.flat, tables, _thinned(request), shares, repeats=REPEATS, policy=policy)
+        found.append([of_stability(thinned)])
     if any("DCG" in each.definition.name for each in request.measures):
         highest = 4 if request.flat is None else int(max(request.flat.grades.max(initial=1), 2))
-        found += [[charts.discount_chart(request.depth)], [charts.gain_chart(min(highest, 6))]]
+        found += [[discount_chart(request.depth)], [gain_chart(min(highest, 6))]]
     return [each for each in found if each]
+
+
+def _by_cutoff(ranked: Sequence[Evaluation], measure: Measure, deepest: int) -> Spec:
+    at = cutoffs_of(measure, deepest)
+    return by_cutoff([each.extended(at) for each in ranked], measure, deepest)
 
 
 def _thinned(request: Request) -> list[Measure]:
@@ -273,6 +289,6 @@ def _gains(request: Request) -> dict[str, float | None]:
 def _templates() -> dict[str, Any]:
     """The charts of two runs, whose data the page's program fills in."""
     return {
-        "difference": charts.difference_chart("\0measure", "\0one", "\0other", {}),
-        "scatter": charts.scatter_chart("\0measure", "\0one", "\0other", {}),
+        "difference": difference_chart("\0measure", "\0one", "\0other", {}),
+        "scatter": scatter_chart("\0measure", "\0one", "\0other", {}),
     }

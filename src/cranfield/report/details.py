@@ -15,7 +15,7 @@ from cranfield.ranks.judgments import Judgments
 from cranfield.read.source import open_source
 from cranfield.report.encoding import Encoded, safe_json
 from cranfield.report.request import Request
-from cranfield.show.pictures import cutoffs_of
+from cranfield.show.charts.cutoff import cutoffs_of
 
 RELEVANT = 50  # relevant documents listed for a query
 LOW = 3  # a first relevant document below this rank is ranked too low

@@ -19,7 +19,7 @@ from cranfield.measures import Measure, parse_measure
 from cranfield.ranks.grouped_judgments import GroupedJudgments
 from cranfield.ranks.judgments import Judgments
 from cranfield.read.streams import Stream
-from cranfield.show.pictures import family
+from cranfield.show.charts.cutoff import family
 from cranfield.systems.collection import Collection
 
 LARGEST = 1e100  # a value that can be rounded, squared and drawn

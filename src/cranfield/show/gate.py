@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cranfield.comparison.checks import GatedMeasure
-from cranfield.comparison.gating import GateResult
+from cranfield.comparison.gating import GATE_TESTS, GateResult
 from cranfield.comparison.power import USUAL
 from cranfield.comparison.significance import TESTS
 from cranfield.layout import columns, count, cut, padded, visible, wrapped
@@ -125,7 +125,7 @@ measures = ["nDCG@10"]
 # test: a candidate that is neither better nor worse is stopped with a chance of at most alpha.
 tolerance = 0.01
 alpha = 0.05
-test = "t"  # or "randomisation", "wilcoxon", "sign"
+test = "t"  # or OTHERS
 
 # Fail if no measure is significantly better.
 require_improvement = false
@@ -136,7 +136,7 @@ require_improvement = false
 # Fail below these values, significant or not.
 # [minimum]
 # "nDCG@10" = 0.4
-"""
+""".replace("OTHERS", ", ".join(f'"{name}"' for name in GATE_TESTS if name != "t"))
 
 JOB = """\
 name: search quality

@@ -10,9 +10,10 @@ from cranfield.comparison.conclusions import Comparison
 from cranfield.comparison.differences import signed
 from cranfield.errors import MissingLibrary
 from cranfield.evaluation.result import Evaluation
-from cranfield.show import charts
+from cranfield.show.charts.difference import difference_chart
+from cranfield.show.charts.distribution import distribution_chart
+from cranfield.show.charts.drawing import Spec
 from cranfield.show.comparison import interval_text, verdict
-from cranfield.show.drawing import Spec
 from cranfield.show.pictures import shown_in_notebook
 
 LISTED = 10  # differences in the table of a comparison
@@ -22,7 +23,7 @@ def spread_html(evaluation: Evaluation) -> str:
     """How the first measure is spread over the queries; nothing for a single query."""
     name = next(iter(evaluation))
     columns = {evaluation.run: evaluation.column(name).tolist()}
-    return _chart(lambda: charts.distribution_chart(name, columns)) if len(evaluation.query_ids) > 1 else ""
+    return _chart(lambda: distribution_chart(name, columns)) if len(evaluation.query_ids) > 1 else ""
 
 
 def evaluations_html(evaluations: Sequence[Evaluation]) -> str:
@@ -32,7 +33,7 @@ def evaluations_html(evaluations: Sequence[Evaluation]) -> str:
     measures = list(evaluations[0])
     rows = [[each.run, *(each.shown(name) for name in measures)] for each in evaluations]
     columns = {each.run: each.column(measures[0]).tolist() for each in evaluations}
-    return _table(["run", *measures], rows) + _chart(lambda: charts.distribution_chart(measures[0], columns))
+    return _table(["run", *measures], rows) + _chart(lambda: distribution_chart(measures[0], columns))
 
 
 def comparison_html(comparison: Comparison) -> str:
@@ -62,9 +63,9 @@ def comparison_html(comparison: Comparison) -> str:
     def chart() -> Spec:
         if more:
             columns = dict(zip(comparison.runs, values.T.tolist(), strict=True))
-            return charts.distribution_chart(measure.name, columns)
+            return distribution_chart(measure.name, columns)
         gaps = dict(zip(comparison.values.query_ids, (values[:, 1] - values[:, 0]).tolist(), strict=True))
-        return charts.difference_chart(measure.name, one, other, gaps)
+        return difference_chart(measure.name, one, other, gaps)
 
     told = "<br>".join(map(escape, notes))
     said = f"<p><strong>{escape(verdict(comparison))}</strong></p>"

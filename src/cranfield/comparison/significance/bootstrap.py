@@ -80,4 +80,10 @@ def _draws(differences: Numbers, settings: Settings) -> Iterator[Numbers]:
         yield np.where(spread > 0, away, 0.0)
 
 
-BOOTSTRAP = Bootstrap("bootstrap", "paired bootstrap", draws="draws", studentised=True)
+BOOTSTRAP = Bootstrap(
+    "bootstrap",
+    "paired bootstrap",
+    "draws queries again; assumes no distribution, and needs some 20 queries",
+    draws="draws",
+    studentised=True,
+)

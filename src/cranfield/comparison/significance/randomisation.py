@@ -74,4 +74,9 @@ def _every_subset(n: int) -> Numbers:
     return (numbers[:, None] >> np.arange(n, dtype=np.uint32) & 1).astype(np.float64)
 
 
-RANDOMISATION = Randomisation("randomisation", "randomisation test", draws="permutations")
+RANDOMISATION = Randomisation(
+    "randomisation",
+    "randomisation test",
+    "Fisher's: swaps the runs query by query; assumes no distribution",
+    draws="permutations",
+)

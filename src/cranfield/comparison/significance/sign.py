@@ -44,5 +44,9 @@ class Sign(Test):
 
 
 SIGN = Sign(
-    "sign", "sign test", of="median of the queries that differ", effect="better minus worse queries, as a share"
+    "sign",
+    "sign test",
+    "counts better and worse queries, however much they differ; of the median",
+    of="median of the queries that differ",
+    effect="better minus worse queries, as a share",
 )

@@ -65,4 +65,6 @@ class Student(Test):
         return np.sort(np.concatenate(found))[::-1]
 
 
-STUDENT = Student("t", "paired t-test", studentised=True)
+STUDENT = Student(
+    "t", "paired t-test", "Student's, of the mean: the usual choice, good from some 20 queries on", studentised=True
+)

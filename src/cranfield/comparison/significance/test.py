@@ -53,16 +53,19 @@ class Test:
     of: what its interval is an interval of
     effect: what its effect size is called
     studentised: whether it draws t-values, so that a whole family can be judged by its largest
+    all_at_once: it compares all runs together, which is its correction, and has no one-sided p-value for one pair
     """
 
     __test__: ClassVar[bool] = False  # for pytest
 
     name: str
     title: str
+    meaning: str  # what it assumes and when to take it, for help and documentation
     of: str = "mean"
     effect: str = "Hedges' g"
     draws: str = ""
     studentised: bool = False
+    all_at_once: bool = False
 
     def described(self, settings: Settings) -> str:
         """The test in words."""

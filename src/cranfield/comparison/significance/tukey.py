@@ -59,7 +59,13 @@ class Tukey(Test):
         return (1 + hits) / (1 + len(largest)), far
 
 
-TUKEY = Tukey("tukey", "randomised Tukey HSD", draws="permutations")
+TUKEY = Tukey(
+    "tukey",
+    "randomised Tukey HSD",
+    "compares all pairs of several runs at once; weak runs cost it power",
+    draws="permutations",
+    all_at_once=True,
+)
 
 
 def _compiled(values: Numbers, seed: int, first: int, last: int) -> Numbers:

@@ -118,6 +118,7 @@ def _nth_mean(d: Numbers, n: int) -> float:
 WILCOXON = Wilcoxon(
     "wilcoxon",
     "Wilcoxon's signed-rank test",
+    "of the pseudo-median: ranks the differences, whose distribution should be symmetric",
     of="pseudo-median of the queries that differ",
     effect="rank-biserial correlation",
 )

@@ -1,0 +1,29 @@
+"""All charts, as Vega-Lite specifications: plain data in, a plain dict out.
+
+The same specification becomes a part of a page or a picture. Colours are those of Okabe and Ito, which people with any
+kind of colour vision tell apart; lines differ in their dashes as well. Every chart describes itself in words. A new
+chart is one file beside this one and one entry below; the command line, its help and the documentation follow.
+"""
+
+from __future__ import annotations
+
+from cranfield.show.charts import (
+    cutoff,
+    difference,
+    discount,
+    distribution,
+    gain,
+    precision_recall,
+    rank_by_rank,
+    scatter,
+    stability,
+)
+from cranfield.show.charts.chart import Chart
+
+CHARTS: dict[str, Chart] = {
+    each.CHART.name: each.CHART
+    for each in (
+        *(precision_recall, rank_by_rank, cutoff, distribution, difference),
+        *(scatter, stability, discount, gain),
+    )
+}

@@ -1,0 +1,32 @@
+"""What a chart is: its name, what it shows, and what it is made of. Each has a file of its own beside this one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from cranfield.evaluation.result import Evaluation
+from cranfield.measures import Measure
+from cranfield.show.charts.drawing import Spec
+
+
+@dataclass(frozen=True)
+class Chart:
+    """One kind of chart."""
+
+    name: str
+    meaning: str  # in a few words, for help and documentation
+    draw: Callable[..., Spec]  # from evaluations and a measure, from what `stability` found, or from nothing
+    of: Literal["evaluations", "stability", "nothing"] = "evaluations"
+    usual: tuple[str, ...] = ("nDCG@10",)  # the measures it shows unless told otherwise
+    only: str | None = None  # the name of the one measure it can show
+    needed: Callable[[Measure], Sequence[Measure]] | None = None  # what is evaluated to show a measure, if not itself
+    runs: int | None = None  # how many it takes, where that matters
+    options: tuple[str, ...] = ()  # of its own
+
+
+def shared_values(results: Sequence[Evaluation], measure: Any) -> dict[str, tuple[float, float]]:
+    """The values of the queries that two evaluations share."""
+    one, other = (each.by_query(measure) for each in results)
+    return {query: (value, other[query]) for query, value in one.items() if query in other}

@@ -1,0 +1,48 @@
+"""A measure at one cutoff after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from cranfield.errors import MeasureError
+from cranfield.evaluation.result import Evaluation
+from cranfield.measures import Measure
+from cranfield.show.charts.chart import Chart
+from cranfield.show.charts.drawing import Spec, altair, lines, specification
+
+CUTOFFS = 20  # how deep the chart goes
+
+
+def cutoff_chart(measure: str, curves: Mapping[str, Mapping[int, float]]) -> Spec:
+    """The mean of a measure at one cutoff after the other, a line for each run: {run: {cutoff: value}}."""
+    alt = altair()
+    rows = [{"run": run, "cutoff": k, "value": value} for run, values in curves.items() for k, value in values.items()]
+    chart = lines(alt, rows, curves).encode(
+        x=alt.X("cutoff:Q", title="cutoff k", axis=alt.Axis(tickMinStep=1), scale=alt.Scale(nice=False)),
+        y=alt.Y("value:Q", title=f"{measure}@k"),
+        tooltip=["run:N", "cutoff:Q", alt.Tooltip("value:Q", format=".4f")],
+    )
+    last = {run: list(values.items())[-1] for run, values in curves.items() if values}
+    told = "; ".join(f"{run} reaches {value:.4f} at {k}" for run, (k, value) in last.items())
+    return specification(chart, f"{measure} by cutoff", f"The mean of {measure} at each cutoff: {told}.", curves)
+
+
+def cutoffs_of(measure: Measure, deepest: int = CUTOFFS) -> list[Measure]:
+    """A measure at each cutoff from 1; an error if it has none."""
+    if "cutoff" not in measure.definition.kinds:
+        raise MeasureError(f"{measure} has no cutoff.", hint="nDCG@10, P@10 and R@10 have one")
+    return [measure.replace(cutoff=k) for k in range(1, deepest + 1)]
+
+
+def family(measure: Measure) -> str:
+    """The name of a measure without its cutoff."""
+    return measure.name.rpartition("@")[0] if "cutoff" in dict(measure.parameters) else measure.name
+
+
+def by_cutoff(results: Sequence[Evaluation], measure: Measure, deepest: int = CUTOFFS) -> Spec:
+    """The chart of evaluations that have the measure at each cutoff."""
+    at = cutoffs_of(measure, deepest)
+    return cutoff_chart(family(measure), {each.run: {k: each[m] for k, m in enumerate(at, 1)} for each in results})
+
+
+CHART = Chart(name="cutoff", meaning=f"a measure at each cutoff down to {CUTOFFS}", needed=cutoffs_of, draw=by_cutoff)

@@ -1,0 +1,35 @@
+"""What is left of a gain at each rank."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cranfield.show.charts.chart import Chart
+from cranfield.show.charts.drawing import Spec, altair, lines, specification
+
+
+def discount_chart(depth: int = 10) -> Spec:
+    """What is left of a gain at each rank: of DCG 1/log2(i+1), of RR 1/i, of RBP with persistence 0.8 0.8^(i-1)."""
+    alt = altair()
+    curves = {
+        "DCG: 1/log2(i+1)": [1 / float(np.log2(i + 1)) for i in range(1, depth + 1)],
+        "RR: 1/i": [1 / i for i in range(1, depth + 1)],
+        "RBP: 0.8^(i-1)": [0.8 ** (i - 1) for i in range(1, depth + 1)],
+    }
+    rows = [
+        {"run": name, "rank": i, "kept": kept} for name, values in curves.items() for i, kept in enumerate(values, 1)
+    ]
+    chart = lines(alt, rows, curves).encode(
+        x=alt.X("rank:Q", title="rank i", axis=alt.Axis(tickMinStep=1), scale=alt.Scale(nice=False)),
+        y=alt.Y("kept:Q", title="share that counts", axis=alt.Axis(format="%")),
+        tooltip=[alt.Tooltip("run:N", title="discount"), "rank:Q", alt.Tooltip("kept:Q", format=".1%")],
+    )
+    shares = ", ".join(f"{value:.0%}" for value in curves["DCG: 1/log2(i+1)"][:5])
+    return specification(
+        chart, "What a document counts at each rank", f"DCG keeps {shares} of a gain at ranks 1, 2, 3, …", curves
+    )
+
+
+CHART = Chart(
+    name="discount", meaning="what a rank is worth (without QRELS and RUN)", of="nothing", draw=discount_chart
+)

@@ -1,0 +1,47 @@
+"""Precision at the eleven levels of recall."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from cranfield.measures import Measure
+from cranfield.show.charts.chart import Chart
+from cranfield.show.charts.drawing import Spec, altair, lines, share_scale, specification
+
+RECALLS = tuple(level / 10 for level in range(11))
+
+
+def precision_recall_chart(curves: Mapping[str, Sequence[float]]) -> Spec:
+    """Interpolated precision at the eleven levels of recall 0, 0.1, …, 1, a line for each run."""
+    alt = altair()
+    rows = [
+        {"run": run, "recall": level, "precision": value}
+        for run, values in curves.items()
+        for level, value in zip(RECALLS, values, strict=True)
+    ]
+    chart = lines(alt, rows, curves).encode(
+        x=alt.X("recall:Q", title="recall", scale=alt.Scale(domain=[0, 1])),
+        y=alt.Y("precision:Q", title="interpolated precision", scale=share_scale(alt, rows, "precision")),
+        tooltip=["run:N", "recall:Q", alt.Tooltip("precision:Q", format=".4f")],
+    )
+    ends = "; ".join(f"{run} from {values[0]:.2f} to {values[-1]:.2f}" for run, values in curves.items())
+    return specification(
+        chart, "Precision at levels of recall", f"Interpolated precision from recall 0 to recall 1: {ends}.", curves
+    )
+
+
+def recall_levels(measure: Measure) -> list[Measure]:
+    """Interpolated precision at the eleven levels; the measure says what is relevant."""
+    return [measure.replace(recall=level) for level in RECALLS]
+
+
+CHART = Chart(
+    name="precision-recall",
+    meaning="interpolated precision at eleven levels of recall",
+    usual=("IPrec@0",),
+    only="IPrec",
+    needed=recall_levels,
+    draw=lambda results, measure: precision_recall_chart(
+        {each.run: [each[level] for level in recall_levels(measure)] for each in results}
+    ),
+)

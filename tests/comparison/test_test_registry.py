@@ -1,0 +1,72 @@
+"""A significance test is one file and one entry: command line, help, gate, errors and documentation follow from it."""
+
+import ast
+import importlib
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import cranfield
+from cranfield import ComparisonError
+from cranfield.comparison import significance
+from cranfield.comparison.significance.test import Outcome, Test
+
+SOURCE = Path(cranfield.__file__).parent
+RUNS = {"one": {"1": ["b", "a"], "2": ["b", "a"]}, "two": {"1": ["a"], "2": ["a"]}}
+QRELS = {"1": {"a": 1}, "2": {"a": 1}}
+
+
+class Certain(Test):
+    """Every difference is beyond doubt."""
+
+    def outcome(self, differences, settings):
+        none = np.zeros(differences.shape[1])
+        return Outcome(none, none + 1, none, differences.mean(axis=0), [None] * len(none))
+
+    def interval(self, differences, alpha, settings):
+        means = differences.mean(axis=0)
+        return means, means
+
+
+@pytest.fixture
+def certain(monkeypatch):
+    test = Certain("certain", "certainty", "for those who do not doubt")
+    monkeypatch.setitem(significance.TESTS, "certain", test)
+
+
+def test_a_new_test_is_used_and_named(certain):
+    found = cranfield.compare(QRELS, RUNS, "RR", test="certain")
+    assert found.differences[0].significant
+    assert found.differences[0].p == 0
+    with pytest.raises(ComparisonError) as caught:
+        cranfield.compare(QRELS, RUNS, "RR", test="unheard")
+    assert caught.value.hint.endswith(", certain")
+
+
+def test_a_new_test_appears_in_help_and_documentation(certain, monkeypatch):
+    gating = importlib.import_module("cranfield.comparison.gating")
+    monkeypatch.setattr(gating, "GATE_TESTS", (*gating.GATE_TESTS, "certain"))
+    commands = [importlib.import_module(f"cranfield.cli.{name}") for name in ("compare", "gate")]
+    for command in commands:
+        shown = " ".join(CliRunner().invoke(importlib.reload(command).command, ["--help"]).output.split())
+        assert "or certain." in shown
+    filled = runpy.run_path(str(SOURCE.parents[1] / "docs" / "site" / "tables.py"))["filled"]
+    assert "| `certain` | certainty: for those who do not doubt |" in filled("<!-- table: tests -->\n<!-- end -->")
+    monkeypatch.undo()
+    for command in commands:
+        importlib.reload(command)
+
+
+def test_nobody_compares_with_the_name_of_a_test():
+    names = set(significance.TESTS) - {"t"}
+    found = set()
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Compare):
+                words = {each.value for each in ast.walk(node) if isinstance(each, ast.Constant)}
+                if words & names:
+                    found.add(path.relative_to(SOURCE).as_posix())
+    assert not found
