@@ -166,7 +166,7 @@ def test_ctrl_c_in_the_midst_of_it(tmp_path):
 def test_ctrl_c_while_nobody_reads(tmp_path):
     """The last thing that the program does is to write what it still holds, which may take for ever."""
     run = (
-        "import pathlib, sys; from cranfield.cli import process; "
+        "import pathlib, sys; from cranfield.cli import process; process.start(); "
         "process.run('cranfield', lambda: (pathlib.Path('started').touch(), sys.stdout.write('x' * 1_000_000), 0)[2])"
     )
     assert interrupted([sys.executable, "-c", run], tmp_path, tmp_path / "started") == (130, "")

@@ -54,8 +54,8 @@ def test_evaluate(files):
         (("evaluate", "qrels", "qrels"), "are the judgments and the run in the wrong order?"),
         (("evaluate", "qrels", "good.run", "-m", "nDGC@10"), "did you mean nDCG@10?"),
         (("evaluate", "qrels", "good.run", "--ties", "odd"), "ties='odd' is not a policy"),
-        (("evaluate", "qrels"), "Missing argument"),
-        (("evaluat",), "No such command"),
+        (("evaluate", "qrels"), "cranfield evaluate: missing argument 'RUN...'."),
+        (("evaluat",), "there is no command 'evaluat'.\nHint: did you mean evaluate?"),
         (("evaluate", "qrels", "good.run", "--depth", "x"), "not a valid integer"),
     ],
 )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from importlib import import_module
 
 import click
 
 from cranfield.cli import output
+from cranfield.errors import CranfieldError
 from cranfield.version import __version__
 
 # Every command has a module of its own, imported when the command is called, and a line for `cranfield --help`.
@@ -47,10 +49,33 @@ class Commands(click.Group):
         command: click.Command = module.command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a command, or say which one may be meant."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            near = get_close_matches(args[0], COMMANDS, 1)
+            hint = f"did you mean {near[0]}?" if near else "'cranfield --help' lists the commands"
+            raise CranfieldError(f"there is no command '{args[0]}'.", hint=hint)
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
+
+
+def usage_message(error: click.ClickException) -> str:
+    """An error of the arguments in the words and the form of all others."""
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        return error.format_message()  # the help
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "cranfield"
+    fact = error.format_message().strip()
+    fact, _, question = fact.partition(" Did you mean ")
+    fact = fact[:1].lower() + fact[1:] + ("" if fact.endswith((".", "?")) else ".")
+    hint = f"did you mean {question}" if question else f"'{command} --help' lists the arguments"
+    return f"{command}: {fact}\nHint: {hint}"
 
 
 def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 
 def main() -> None:
@@ -10,6 +11,8 @@ def main() -> None:
     # All is imported in here, so that Ctrl-C is not answered by a traceback meanwhile.
     try:
         from cranfield.cli import process
+
+        process.start(sys.argv[2:] if sys.argv[1:2] == ["evaluate"] else ())
     except KeyboardInterrupt:
         os._exit(130)
     process.run("cranfield", _run)
@@ -17,12 +20,11 @@ def main() -> None:
 
 def _run() -> int:
     import gc
-    import io
 
     import click
 
     from cranfield.cli import output
-    from cranfield.cli.commands import program
+    from cranfield.cli.commands import program, usage_message
 
     gc.enable()
     gc.set_threshold(100_000)  # what is made in between is mostly needed until the end
@@ -31,7 +33,5 @@ def _run() -> int:
     except click.Abort:
         raise KeyboardInterrupt from None
     except click.ClickException as error:
-        text = io.StringIO()
-        error.show(text)
-        output.say(text.getvalue().rstrip("\n"), err=True)
+        output.say(usage_message(error), err=True)
         return 2

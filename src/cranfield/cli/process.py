@@ -1,4 +1,4 @@
-"""How the programs start and end: settings that must stand before numpy is imported, and exit codes."""
+"""How the programs start and end: settings that must be made before numpy is imported, and exit codes."""
 
 from __future__ import annotations
 
@@ -11,16 +11,20 @@ from typing import NoReturn
 from cranfield.cli import output, standard
 from cranfield.errors import CranfieldError
 
-# What is imported stays until the end, so looking through it for garbage is wasted: a tenth of the start-up time.
-gc.disable()
-# numpy starts a thread for linear algebra that spins for a while, on a core that the scan could use.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-# A thread that only passes through Python, as those that hash and scan do, should not have to wait for long.
-sys.setswitchinterval(0.0005)
-standard.reopen_closed()
-
-
 LARGE = 1 << 24  # bytes of a file that is worth a thread
+INTERRUPTED = 130  # as a shell says it of Ctrl-C
+
+
+def start(arguments: Sequence[str] = ()) -> None:
+    """Set up the process, before numpy is imported. arguments: files, one of which may be worth reading ahead."""
+    # What is imported stays until the end, so looking through it for garbage is wasted: a tenth of the start-up time.
+    gc.disable()
+    # numpy starts a thread for linear algebra that spins for a while, on a core that the scan could use.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # A thread that only passes through Python, as those that hash and scan do, should not have to wait for long.
+    sys.setswitchinterval(0.0005)
+    standard.reopen_closed()
+    read_ahead(arguments)
 
 
 def read_ahead(arguments: Sequence[str]) -> None:
@@ -31,12 +35,6 @@ def read_ahead(arguments: Sequence[str]) -> None:
         from cranfield.read.hashing import hash_ahead
 
         hash_ahead(largest)
-
-
-if sys.argv[1:2] == ["evaluate"]:
-    read_ahead(sys.argv[2:])
-
-INTERRUPTED = 130  # as a shell says it of Ctrl-C
 
 
 def run(name: str, program: Callable[[], int]) -> NoReturn:

@@ -92,6 +92,7 @@ def main() -> None:
     """Run the program `cranfield-trec_eval`."""
     from cranfield.cli import process
 
+    process.start()
     process.run(NAME, lambda: run(sys.argv[1:]))
 
 
