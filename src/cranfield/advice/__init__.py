@@ -16,6 +16,7 @@ from cranfield.advice.facts import RUN_MEASURES, Facts, RunFacts, facts_of
 from cranfield.advice.recommendations import RECOMMENDATIONS, Recommendation
 from cranfield.evaluation import Measures, Options, evaluate_runs
 from cranfield.judge.judgments import Judgments
+from cranfield.judge.policy import Policy
 from cranfield.measures import parse_measures
 
 __all__ = ["Advice", "Facts", "Recommendation", "RunFacts", "advise"]
@@ -65,7 +66,7 @@ def advise(
     """
     judgments = Judgments.read(qrels, options.pop("qrels_format", None))
     results = evaluate_runs(judgments, runs, RUN_MEASURES, **options)
-    facts = facts_of(judgments, list(results.values()))
+    facts = facts_of(judgments, list(results.values()), options.get("policy") or Policy())
     wanted = () if measures is None else parse_measures(measures)
     warnings = [warning for rule in DATA_CAUTIONS for warning in rule(facts)]
     warnings += [

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from cranfield.errors import InputError
+from cranfield.errors import InputError, PolicyError
+from cranfield.judge.grades import NOT_RELEVANT, graded, reaches
 from cranfield.judge.judgments import Integers, Judgments, Numbers, ends
 from cranfield.judge.memory import scan_rankings, scan_table
 from cranfield.judge.native import native
@@ -58,7 +59,8 @@ class JudgedRanks:
     judged grades: `judged_grades[judged_first[q]:judged_first[q + 1]]`, the highest first; `judged_row` are their rows
     of the judgments.
 
-    A negative grade means "pooled, not judged". Rows that carry one stay, since inferred measures need them.
+    A negative grade means "pooled, not judged". Rows that carry one stay, since inferred measures need them. Where the
+    judgments are `complete`, nothing is unjudged: `completed` has a row for every document.
 
     What measures are written with, for one ranking of grades 2, 0, not judged, 1, with another 1 not retrieved:
 
@@ -76,7 +78,6 @@ class JudgedRanks:
     ([2.0, 2.0, 3.0], [1.0, 2.0, 0.0])
     >>> import numpy as np
     >>> running = judged.running_sum(judged.grade)
-    >>> import numpy as np
     >>> judged.last(running), judged.at(running, np.array([0, 0]), np.array([3, 4]))
     (array([3.]), array([2., 3.]))
     >>> judged.ideal.grade.tolist(), judged.ideal_rank.tolist(), judged.in_ideal(judged.ideal.grade).tolist()
@@ -100,6 +101,7 @@ class JudgedRanks:
     judged_row: Integers
     extra: int = field(default=0)  # queries of the run that nobody judged
     lengths: tuple[Numbers, ...] | None = None  # of all documents of each ranking, by rank, where they are known
+    complete: bool = False  # a document without a judgment is judged, and not relevant
 
     def __len__(self) -> int:
         return len(self.query_ids)
@@ -108,7 +110,7 @@ class JudgedRanks:
 
     def relevant(self, rel: float) -> Flags:
         """Rows whose grade makes them relevant."""
-        return self.grade >= rel
+        return reaches(self.grade, rel)
 
     @property
     def judged(self) -> Flags:
@@ -172,9 +174,16 @@ class JudgedRanks:
         """How many documents of each query were judged, retrieved or not."""
         return self.judged_sum(self.judged_grades >= 0)
 
+    def n_unjudged(self, cutoff: int | None = None) -> Numbers:
+        """How many documents of each ranking were not judged, down to a cutoff."""
+        if self.complete:
+            return np.zeros(len(self))
+        retrieved = self.retrieved if cutoff is None else np.minimum(self.retrieved, cutoff)
+        return retrieved - self.sum(self.judged & self.within(cutoff))
+
     def n_relevant(self, rel: float) -> Numbers:
         """How many relevant documents each query has, retrieved or not."""
-        return self.judged_sum(self.judged_grades >= rel)
+        return self.judged_sum(reaches(self.judged_grades, rel))
 
     def judged_sum(self, values: npt.NDArray[Any]) -> Numbers:
         """The sum by query of a value for each judged grade, from the highest grade down."""
@@ -233,6 +242,11 @@ class JudgedRanks:
     @cached_property
     def condensed(self) -> JudgedRanks:
         """The table of the rankings without their unjudged documents."""
+        if self.complete:
+            raise PolicyError(
+                "judged_only=True leaves out unjudged documents, and complete judgments have none.",
+                hint="leave out one of them: judged_only (--judged-only), or complete=True (--complete)",
+            )
         kept = self.judged
         table = self.rows(kept)
         return replace(
@@ -245,6 +259,16 @@ class JudgedRanks:
                 for query, lengths in enumerate(self.lengths)
             ),
         )
+
+    @cached_property
+    def completed(self) -> JudgedRanks:
+        """Where the judgments are complete, the table with a row for every document retrieved; otherwise this one."""
+        if not self.complete or len(self.rank) == self.retrieved.sum():
+            return self
+        from cranfield.judge.filling import filled_judgments, filled_rankings
+
+        unseen = np.zeros(len(self), dtype=np.int64)
+        return replace(self, **filled_rankings(self, NOT_RELEVANT), **filled_judgments(self, NOT_RELEVANT, unseen))
 
     def cut(self, depth: int | None) -> JudgedRanks:
         """The table of the rankings cut off at a depth."""
@@ -270,6 +294,7 @@ class JudgedRanks:
             judged_row=self.judged_row[judged],
             judged_first=ends([judged.stop - judged.start]),
             lengths=self.lengths and self.lengths[query : query + 1],
+            complete=self.complete,
         )
 
     def rows(self, kept: Flags) -> JudgedRanks:
@@ -281,6 +306,15 @@ class JudgedRanks:
             grade=self.grade[kept],
             tied=self.tied[kept],
             row=self.row[kept],
+        )
+
+    def under(self, policy: Policy) -> JudgedRanks:
+        """The table with its grades read as a policy reads them; ranks stay as they are."""
+        return replace(
+            self,
+            grade=graded(self.grade, policy),
+            judged_grades=graded(self.judged_grades, policy),
+            complete=policy.complete,
         )
 
     @classmethod
@@ -346,7 +380,8 @@ def _ranked(grades: Sequence[float | None]) -> Iterator[tuple[int, float]]:
 
 def _table(judgments: Graded, scanned: Scanned, policy: Policy) -> JudgedRanks:
     found = scanned.found
-    query, grade = judgments.query[found.row], judgments.grades[found.row]
+    grades = graded(judgments.grades, policy)
+    query, grade = judgments.query[found.row], grades[found.row]
     rank = found.above + 1 + found.before
     tied = found.tied > 1
     if policy.ties == "smaller_doc_id":
@@ -354,7 +389,7 @@ def _table(judgments: Graded, scanned: Scanned, policy: Policy) -> JudgedRanks:
     elif policy.ties in ("best", "worst") and tied.any():
         rank = ranks_by_grade(query, grade, found.above, found.before, found.tied, policy.ties == "best")
     order = _order(query, rank)
-    by_grade = _order(judgments.query, -judgments.grades)
+    by_grade = _order(judgments.query, -grades)
     return JudgedRanks(
         query_ids=judgments.query_ids,
         query=query[order],
@@ -364,10 +399,11 @@ def _table(judgments: Graded, scanned: Scanned, policy: Policy) -> JudgedRanks:
         row=found.row[order],
         retrieved=np.maximum(scanned.retrieved, 0),
         missing=scanned.retrieved < 0,
-        judged_grades=judgments.grades[by_grade],
+        judged_grades=grades[by_grade],
         judged_first=judgments.first,
         judged_row=by_grade,
         extra=scanned.extra,
+        complete=policy.complete,
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cranfield.judge.grades import reaches
 from cranfield.judge.grouped import GroupedJudgments
 from cranfield.judge.judgments import Integers, Numbers
 from cranfield.judge.ranks import Flags, JudgedRanks
@@ -33,7 +34,7 @@ class SubtopicRanks:
 
     def relevant(self, rel: float) -> Flags:
         """Rows whose document is relevant to their subtopic."""
-        return self.grade >= rel
+        return reaches(self.grade, rel)
 
     def within(self, cutoff: int | None) -> Flags:
         """Rows no deeper than the cutoff."""
@@ -54,7 +55,7 @@ class SubtopicRanks:
 
     def n_relevant(self, rel: float) -> Integers:
         """How many relevant documents each subtopic has, retrieved or not."""
-        return np.bincount(self.grouped.group[self.grouped.grades >= rel], minlength=len(self.grouped.group_ids))
+        return np.bincount(self.grouped.group[reaches(self.grouped.grades, rel)], minlength=len(self.grouped.group_ids))
 
     def n_subtopics(self, rel: float) -> Integers:
         """How many subtopics with a relevant document each query has, retrieved or not."""
@@ -73,7 +74,7 @@ class SubtopicRanks:
         the one with the larger id comes first.
         """
         grouped = self.grouped
-        relevant = np.flatnonzero(grouped.grades >= rel)
+        relevant = np.flatnonzero(reaches(grouped.grades, rel))
         relevant = relevant[np.lexsort((grouped.group[relevant], grouped.row[relevant]))]
         query = grouped.group_query[grouped.group[relevant]]
         taken: list[Integers] = []

@@ -25,10 +25,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cranfield.errors import InputError
+from cranfield.judge.filling import complete_table, filled_judgments, filled_rankings, joined, matrix
 from cranfield.judge.judgments import Integers, Numbers
 from cranfield.judge.ranks import Flags, JudgedRanks
 from cranfield.measures.arithmetic import gains
-from cranfield.measures.filling import complete_table, filled_judgments, filled_rankings, joined, matrix
 from cranfield.measures.parameters import GainMap
 from cranfield.measures.registry import REQUIRED, Measure
 
@@ -64,6 +64,7 @@ def bounds(
     unseen: how many documents that were neither judged nor retrieved may have such a grade too, of all queries or each.
     """
     measure = measure.replace(judged_only=False)  # in a completion, every document is judged
+    judged = judged.completed
     low, high = measure(judged), measure(judged)
     exact = np.ones(len(judged), dtype=np.bool_)
     if measure.definition.of_holes:

@@ -10,11 +10,11 @@ import numpy as np
 
 from cranfield.comparison.joint.holes import NOWHERE, Pairs
 from cranfield.comparison.joint.method import Ends, Highest, Method
+from cranfield.judge.filling import complete_table, joined, matrix
 from cranfield.judge.judgments import Integers, Numbers
 from cranfield.judge.ranks import Flags, JudgedRanks
 from cranfield.measures import Measure
 from cranfield.measures.completion import AT_ONCE, Scale, looks_at_judgments
-from cranfield.measures.filling import complete_table, joined, matrix
 
 WORTH_IT = 64  # documents of completions: with fewer for each row, it is not worth looking
 

@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from cranfield.comparison.joint.holes import Pairs, Ranks
+from cranfield.judge.filling import single_documents
 from cranfield.judge.judgments import Integers, Numbers
 from cranfield.judge.ranks import Flags, JudgedRanks
 from cranfield.measures import Measure
 from cranfield.measures.completion import Scale, cutoff_of, worth_most_first
-from cranfield.measures.filling import single_documents
 
 
 class Ends(NamedTuple):

@@ -18,11 +18,11 @@ import numpy as np
 
 from cranfield.comparison.joint.holes import Pairs, Ranks
 from cranfield.comparison.joint.method import Highest, Method
+from cranfield.judge.filling import single_documents
 from cranfield.judge.judgments import Integers, Numbers
 from cranfield.judge.ranks import Flags, JudgedRanks
 from cranfield.measures import Measure
 from cranfield.measures.completion import Scale
-from cranfield.measures.filling import single_documents
 
 NEAR = 1e-12  # what a branch must promise beyond what was found
 NEVER = -690.0  # the logarithm of the smallest chance there is
