@@ -77,8 +77,8 @@ def check_files(
     Files are paths, "-" for standard input, or open binary files; of runs, one or several. Judgments that cannot be
     read at all raise an InputError; such a run is a problem of the kind "unreadable", and the others are still checked.
     format, qrels_format: the format of the runs and of the judgments, where it cannot be told from the file.
-    policy: what negative grades mean, and whether the judgments are complete. Without one, grades below -1 are a warning
-        that asks what they mean.
+    policy: what negative grades mean, and whether the judgments are complete. Without one, a warning asks what grades
+        below -1 mean.
 
     >>> import io
     >>> report = check_files(io.BytesIO(b"1 0 a 1\\n"), [io.BytesIO(b"1 Q0 a 1 0.5 x\\n1 Q0 a 2 0.4 x\\n")])

@@ -64,7 +64,7 @@ class Setting:
     def __str__(self) -> str:
         if self.choices:
             return f"{self.meaning}: " + ", ".join(f'"{word}" ({what})' for word, what in self.choices.items()) + "."
-        return f"{self.meaning}; {'None reads all' if self.kind is int else 'True or False'}."
+        return f"{self.meaning}; {'None reads the whole ranking' if self.kind is int else 'True or False'}."
 
 
 def setting(

@@ -84,6 +84,8 @@ class JudgedRanks:
     ([2.0, 1.0, 1.0, 0.0], [1, 2, 3, 4], [2.0, 1.0, 0.0])
     >>> judged.condensed.rank.tolist(), judged.cut(2).rank.tolist(), judged.only(0).rank.tolist()
     ([1, 2, 3], [1, 2], [1, 2, 4])
+    >>> judged.n_unjudged(), judged.n_unjudged(2), judged.under(Policy(complete=True)).completed.rank.tolist()
+    (array([1.]), array([0.]), [1, 2, 3, 4])
     >>> judged.rows(hit).rank.tolist(), judged.first.tolist(), judged.judged_query.tolist()
     ([1, 4], [0, 3], [0, 0, 0, 0])
     """
