@@ -106,7 +106,7 @@ def test_pooled_documents_are_a_class_of_their_own_that_may_vanish():
 
 def test_the_uniform_design_draws_from_all_judgments_alike():
     judgments = Judgments.read({str(q): {"a": 1, "b": 0} for q in range(50)})
-    gone = DESIGNS["uniform"](judgments)(0.9, np.random.default_rng(0))
+    gone = DESIGNS["uniform"](judgments, Policy())(0.9, np.random.default_rng(0))
     assert gone.sum() == 90
     assert (counts(judgments, ~gone, 1) == 0).sum() > 30  # most queries keep no relevant document
 
