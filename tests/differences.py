@@ -176,7 +176,8 @@ DIFFERENCES = [
     ),
     Difference(
         *(IRM, "negative grades in Judged", "Judged@2", "Judged@2", {"q": {"a": 1, "b": -1}}, ORDERED, 1.0, 0.5),
-        "A negative grade means pooled, not judged, as in trec_eval. It counts as judged there.",
+        "A negative grade means pooled, not judged, as in trec_eval. It counts as judged there, and here with "
+        "Policy(negative='nonrelevant').",
     ),
     Difference(
         *(IRM, "the parameter of F", "SetF(beta=4.0)", "SetF(beta=4)", SET, SET_RUN, 0.588235, 0.641509),

@@ -79,7 +79,7 @@ def counts(judgments, kept, low, high=np.inf):
 @pytest.mark.parametrize("fraction", [0.1, 0.5, 0.9])
 def test_each_query_loses_the_share_of_its_relevant_and_of_its_nonrelevant_documents(fraction):
     judgments = Judgments.read(open_collection("builtin").qrels)
-    draw = DESIGNS["per-query"](judgments)
+    draw = DESIGNS["per-query"](judgments, Policy())
     chance, everything = np.random.default_rng(0), np.ones(len(judgments.grades), dtype=np.bool_)
     for _ in range(20):
         kept = ~draw(fraction, chance)
@@ -92,7 +92,7 @@ def test_each_query_loses_the_share_of_its_relevant_and_of_its_nonrelevant_docum
 
 def test_shares_that_are_not_whole_numbers_hold_in_the_mean():
     judgments = Judgments.read({"q": {f"d{n}": 1 for n in range(7)} | {f"n{n}": 0 for n in range(5)}})
-    draw = DESIGNS["per-query"](judgments)
+    draw = DESIGNS["per-query"](judgments, Policy())
     chance = np.random.default_rng(0)
     gone = np.array([draw(0.5, chance) for _ in range(4000)])
     assert gone.mean(axis=0) == pytest.approx(np.full(12, 0.5), abs=0.03)  # and every document goes as often
@@ -100,13 +100,13 @@ def test_shares_that_are_not_whole_numbers_hold_in_the_mean():
 
 def test_pooled_documents_are_a_class_of_their_own_that_may_vanish():
     judgments = Judgments.read({"q": {"a": 1, "b": 0, "c": -1}})
-    draw = DESIGNS["per-query"](judgments)
+    draw = DESIGNS["per-query"](judgments, Policy())
     assert draw(0.99, np.random.default_rng(0)).tolist() == [False, False, True]
 
 
 def test_the_uniform_design_draws_from_all_judgments_alike():
     judgments = Judgments.read({str(q): {"a": 1, "b": 0} for q in range(50)})
-    gone = DESIGNS["uniform"](judgments)(0.9, np.random.default_rng(0))
+    gone = DESIGNS["uniform"](judgments, Policy())(0.9, np.random.default_rng(0))
     assert gone.sum() == 90
     assert (counts(judgments, ~gone, 1) == 0).sum() > 30  # most queries keep no relevant document
 

@@ -90,6 +90,15 @@ def test_ties(lazily, monkeypatch, ties, many):
     )
 
 
+@pytest.mark.parametrize("policy", [Policy(negative="nonrelevant"), Policy(complete=True)], ids=str)
+def test_what_is_not_judged(lazily, policy):
+    qrels, run = collection(4)
+    measures = [each for each in MEASURES if "judged_only" not in dict(each.parameters) or not policy.complete][::4]
+    measures = [*measures, *cranfield.parse_measures("Judged@10 Bpref infAP")]
+    got = cranfield.evaluate(qrels, lazily(rows_of(run)), dict.fromkeys(measures), policy=policy)
+    assert_same(got, scanned(qrels, run, dict.fromkeys(measures), policy=policy))
+
+
 def test_numbers_as_ids(lazily):
     # 10 stands before 9 by bytes, so that 9 wins the tie; '007' is not 7.
     qrels = {"3": {"9": 1, "10": 2, "007": 1, "-1": 1, "x": 1, "99999999999999999999": 1}, "03": {"9": 1}}

@@ -62,6 +62,8 @@ def test_all_measures(lazily, monkeypatch):
         Policy(ties="smaller_doc_id", depth=7, missing="skip"),
         Policy(ties="best", same_id="drop"),
         Policy(ties="worst", duplicates="best"),
+        Policy(negative="nonrelevant"),
+        Policy(complete=True, depth=7),
     ],
     ids=str,
 )
@@ -70,8 +72,15 @@ def test_policies(lazily, monkeypatch, policy):
     qrels, run = collection(3)
     run["q5"] = dict.fromkeys([*IDS, "q5"], 0.25)
     run["q6"] = {"q6": 1.0}
-    got = evaluate(qrels, lazily(rows_of(run)), "AP nDCG@3 GMAP NumRelRet", policy=policy)
-    assert_same(got, scanned(qrels, run, "AP nDCG@3 GMAP NumRelRet", policy=policy))
+    measures = "AP nDCG@3 GMAP NumRelRet Judged@10 Bpref infAP NumNonRelRet"
+    got = evaluate(qrels, lazily(rows_of(run)), measures, policy=policy)
+    assert_same(got, scanned(qrels, run, measures, policy=policy))
+
+
+def test_a_contradiction_is_named_before_the_work(lazily):
+    frame = lazily([("q", "a", 1.0)])
+    with pytest.raises(PolicyError, match="judged_only"):
+        evaluate({"q": {"a": 1}}, frame, "RR(judged_only=True)", policy=Policy(complete=True))
 
 
 def test_numbers_as_ids(lazily):

@@ -84,6 +84,14 @@ def test_a_depth_cuts_the_rankings(depth):
     same(ours, cranfield.evaluate(*dicts(scores, judged), VARIANTS, policy=policy))
 
 
+@pytest.mark.parametrize("policy", [Policy(negative="nonrelevant"), Policy(complete=True, depth=9)], ids=str)
+def test_what_is_not_judged(policy):
+    scores, judged = collection(3, levels=5)
+    measures = [each for each in VARIANTS if "judged_only" not in dict(each.parameters) or not policy.complete]
+    ours = evaluate(scores, columns(judged), measures, policy=policy, query_ids=ids(scores))
+    same(ours, cranfield.evaluate(*dicts(scores, judged), measures, policy=policy))
+
+
 def test_all_shapes_of_judgments_say_the_same():
     scores, judged = collection(2)
     query, document, grade = columns(judged)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from cranfield.cli import output
+from cranfield.cli import options, output
 from cranfield.cli.options import RUN_FORMAT
 
 
@@ -15,8 +15,15 @@ from cranfield.cli.options import RUN_FORMAT
 @click.option("--format", "shown", type=click.Choice(["text", "json"]), default="text", help="How to print it.")
 @RUN_FORMAT
 @click.option("--qrels-format", help="The same for the judgments.")
+@options.judgment_policy
 def command(
-    qrels: str, runs: tuple[str, ...], strict: bool, shown: str, run_format: str | None, qrels_format: str | None
+    qrels: str,
+    runs: tuple[str, ...],
+    strict: bool,
+    shown: str,
+    run_format: str | None,
+    qrels_format: str | None,
+    **policy: str | int | None,
 ) -> int:
     """Find everything that is wrong with the judgments in QRELS and with RUNs.
 
@@ -30,7 +37,14 @@ def command(
     from cranfield.files.checking import check_files
     from cranfield.files.checking.text import check_json, check_text
 
-    report = check_files(qrels, runs, format=run_format, qrels_format=qrels_format)
+    said = any(value is not None for value in policy.values())
+    report = check_files(
+        qrels,
+        runs,
+        format=run_format,
+        qrels_format=qrels_format,
+        policy=options.chosen_policy(**policy) if said else None,
+    )
     if shown == "json":
         output.write([check_json(report)], data=True)
     else:

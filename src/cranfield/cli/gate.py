@@ -9,6 +9,7 @@ import click
 
 from cranfield.cli import options, output
 from cranfield.comparison.gating import GATE_TESTS
+from cranfield.ranks.policy import settings_of
 
 
 @click.command("gate")
@@ -64,7 +65,6 @@ def command(
         return 0
 
     from cranfield.comparison import gate
-    from cranfield.ranks.policy import Policy
     from cranfield.show.gate import gate_junit, gate_markdown, gate_text
 
     settings = _read_config(config) if config else {}
@@ -77,7 +77,7 @@ def command(
     if lacking:
         raise click.UsageError(f"Missing argument '{lacking[0]}'; name it here or in the file given by --config.")
     inputs = [settings.pop(name) for name in ("qrels", "baseline", "candidate")]
-    policy = Policy(**{name: settings.pop(name) for name in POLICY if name in settings})
+    policy = options.chosen_policy(**{name: settings.pop(name, None) for name in _POLICY})
     result = gate(*inputs, policy=policy, format=run_format, qrels_format=qrels_format, **settings)
     if shown == "json":
         output.write([result.to_json()], data=True)
@@ -96,13 +96,12 @@ def _floor(text: str) -> tuple[str, float]:
         raise click.UsageError(f"--min {text}: write it as nDCG@10=0.4") from None
 
 
-POLICY = ("ties", "missing", "duplicates", "depth", "same_id")
+_POLICY = {name: setting.kind for name, setting in settings_of().items()}
 # The settings of a config file, and what each may be.
 SETTINGS: dict[str, type | tuple[type, ...]] = {
-    **dict.fromkeys(
-        ("qrels", "baseline", "candidate", "test", "correction", "ties", "missing", "duplicates", "same_id"), str
-    ),
-    **dict.fromkeys(("max_worse_queries", "seed", "permutations", "depth"), int),
+    **_POLICY,
+    **dict.fromkeys(("qrels", "baseline", "candidate", "test", "correction"), str),
+    **dict.fromkeys(("max_worse_queries", "seed", "permutations"), int),
     "alpha": (int, float),
     "non_inferiority": (int, float),
     "tolerance": (int, float, dict),

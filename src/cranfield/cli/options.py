@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 import click
 
 from cranfield.errors import InputError
+from cranfield.ranks.policy import Policy, Setting, settings_of
 from cranfield.read.formats import readable
 
 
@@ -60,13 +61,25 @@ measures = _all(
     ),
 )
 
-policy = _all(
-    click.option("--ties", help="Order of equal scores: doc_id, smaller_doc_id, file, best, worst."),
-    click.option("--missing", help="A judged query that the run lacks: zero, skip, error."),
-    click.option("--duplicates", help="A document twice in a ranking: error, first, last, best."),
-    click.option("--depth", type=int, metavar="N", help="The deepest rank read."),
-    click.option("--same-id", help="A document with the query's own id: keep, drop."),
-)
+
+def policy_options(policy: type[Policy] = Policy, names: Collection[str] | None = None) -> Decorator:
+    """An option for each setting of a policy, or for some; what was not said is None."""
+    known = settings_of(policy)
+    return _all(*(_policy_option(name, known[name]) for name in known if names is None or name in names))
+
+
+def _policy_option(name: str, setting: Setting) -> Decorator:
+    words = f": {', '.join(setting.choices)}" if setting.choices else ""
+    kinds: dict[type, dict[str, Any]] = {
+        int: {"type": int, "metavar": "N"},
+        bool: {"is_flag": True, "default": None},
+    }
+    option = f"--{name.replace('_', '-')}"
+    return click.option(option, help=f"{setting.meaning}{words}.", **kinds.get(setting.kind, {}))
+
+
+policy = policy_options()
+judgment_policy = policy_options(names=("negative", "complete"))  # what says which documents are judged
 
 id_check = click.option(
     "--no-id-check",
@@ -83,7 +96,7 @@ formats = _all(
 )
 
 
-def chosen_policy(**settings: Any) -> Any:
+def chosen_policy(**settings: Any) -> Policy:
     """The policy that options make."""
     from cranfield.ranks.policy import Policy
 

@@ -22,7 +22,7 @@ from cranfield.cli import options, output
 @click.option("--repeats", type=int, default=20, show_default=True, help="How often each share is drawn.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the draws.")
 @click.option("--format", "shown", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option("--missing", help="A judged query that a run lacks: zero, skip, error.")
+@options.policy
 @options.formats
 @options.id_check
 def command(
@@ -34,10 +34,10 @@ def command(
     repeats: int,
     seed: int,
     shown: str,
-    missing: str | None,
     run_format: str | None,
     qrels_format: str | None,
     check_ids: bool,
+    **policy: str | int | None,
 ) -> None:
     """Remove random shares of the judgments in QRELS, measure RUNs again, and see how far they move.
 
@@ -58,7 +58,7 @@ def command(
         design=design,
         repeats=repeats,
         seed=seed,
-        policy=options.chosen_policy(missing=missing),
+        policy=options.chosen_policy(**policy),
         format=run_format,
         qrels_format=qrels_format,
         check_ids=check_ids,

@@ -19,6 +19,7 @@ from cranfield.evaluation.overlap import SourceIds, check_overlap
 from cranfield.evaluation.values import aggregate
 from cranfield.measures import Measure, parse_measures
 from cranfield.ranks.columns import Flags, Numbers, offsets
+from cranfield.ranks.grades import graded
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import rank_scanned, scan_source
@@ -139,7 +140,7 @@ def stability(
     judgments = Judgments.read(qrels, qrels_format)
     tables = _tables(judgments, runs, policy, format, check_ids)
     complete = _means(list(tables.values()), wanted, policy)
-    draw = DESIGNS[design](judgments)
+    draw = DESIGNS[design](judgments, policy)
     rows: list[StabilityRow] = []
     by_run: dict[tuple[str, float], dict[str, float]] = {}
     for fraction in fractions:
@@ -160,13 +161,15 @@ def stability(
     )
 
 
-def _per_query(judgments: Judgments) -> Draw:
+def _per_query(judgments: Judgments, policy: Policy) -> Draw:
     """Remove the share from each query's relevant and nonrelevant documents, and leave at least one of each.
 
     Documents that were pooled and not judged (negative grades) lose the share too, and may all go. Where the share of
     a class is not a whole number, it is rounded up or down by chance, so that it holds in the mean.
     """
-    kinds = np.searchsorted([0, 1], judgments.grades, side="right")  # pooled only, nonrelevant, relevant
+    kinds = np.searchsorted(
+        [0, 1], graded(judgments.grades, policy), side="right"
+    )  # pooled only, nonrelevant, relevant
     group = judgments.query * 3 + kinds
     sizes = np.bincount(group, minlength=3 * len(judgments))
     first = np.cumsum(sizes) - sizes
@@ -182,7 +185,7 @@ def _per_query(judgments: Judgments) -> Draw:
     return draw
 
 
-def _uniform(judgments: Judgments) -> Draw:
+def _uniform(judgments: Judgments, policy: Policy) -> Draw:
     """Remove the share from all judgments alike, whatever query they belong to."""
     total = len(judgments.grades)
 
@@ -194,7 +197,7 @@ def _uniform(judgments: Judgments) -> Draw:
     return draw
 
 
-DESIGNS: dict[str, Callable[[Judgments], Draw]] = {"per-query": _per_query, "uniform": _uniform}
+DESIGNS: dict[str, Callable[[Judgments, Policy], Draw]] = {"per-query": _per_query, "uniform": _uniform}
 
 
 def without(table: JudgedRanks, gone: Flags) -> JudgedRanks:

@@ -76,7 +76,7 @@ class Reaches:
         self._pairs = list(pairs)
         self._query_ids = tuple(query_ids)
         self._tables = {at: each.ranks for at, each in enumerate(evaluations) if each.ranks is not None}
-        unjudged = any((table.retrieved > table.sum(table.judged)).any() for table in self._tables.values())
+        unjudged = any(table.n_unjudged().any() for table in self._tables.values())
         codes = {at: _codes(evaluations[at]) for at in self._tables} if unjudged else {}
         self._read = [at for at, known in codes.items() if known is not None]
         self._together = [at for at, pair in enumerate(pairs) if set(pair) <= set(self._read)]
@@ -93,6 +93,8 @@ class Reaches:
 
     def of(self, measure: Measure) -> list[Reach | None]:
         """The reach of the mean of run - baseline for each pair."""
+        if all(each.policy.complete for each in self._evaluations):
+            return [self._fixed(measure, *pair) for pair in self._pairs]
         found: list[Reach | None] = [None] * len(self._pairs)
         apart = [at for at, pair in enumerate(self._pairs) if set(pair) <= set(self._tables)]
         if self._holes is not None:
@@ -108,6 +110,12 @@ class Reaches:
                 fixed = (low[one] == high[one]) & (low[other] == high[other])
                 found[at] = _mean(low[other] - high[one], high[other] - low[one], fixed)
         return found
+
+    def _fixed(self, measure: Measure, baseline: int, run: int) -> Reach:
+        """What complete judgments leave open: nothing."""
+        one, other = (self._evaluations[at].by_query(measure) for at in (baseline, run))
+        known = np.array([other[query] - one[query] for query in self._query_ids])
+        return _mean(known, known, np.ones(len(known), dtype=np.bool_))
 
     def _joint(self, measure: Measure, holes: Holes) -> Ends:
         """The bounds of each pair that is bounded together, on each query."""

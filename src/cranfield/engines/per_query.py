@@ -12,7 +12,7 @@ import os
 import tempfile
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from typing import Any
 
@@ -193,7 +193,9 @@ def evaluate_lazily(
     """Evaluate a run in its engine, and leave the values of the queries there."""
     for measure in measures:
         measure.check_ranks()
-        measure(JudgedRanks.of_grades([1.0]))  # what a measure lacks is said before the work, not by its tasks
+        measure(
+            replace(JudgedRanks.of_grades([1.0]), complete=policy.complete)
+        )  # what a measure lacks is said before the work, not by its tasks
     rows = EngineRows(run.frame, run.name, policy, as_text=True)
     measuring = Measuring(name, measures, policy)
     with ExitStack() as stack:  # what was written is deleted at once if anything fails

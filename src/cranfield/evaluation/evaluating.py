@@ -146,7 +146,7 @@ def evaluate(
         judged,
         policy,
         (judgments.sha256, digest),
-        {} if isinstance(read, Judgments) else _tables(read, judged, wanted),
+        {} if isinstance(read, Judgments) else _tables(read, judged, wanted, policy),
         documents=documents,
         warnings=warnings or None,
         orders=orders,
@@ -248,7 +248,9 @@ def _read_judgments(
     return grouped
 
 
-def _tables(grouped: GroupedJudgments, judged: JudgedRanks, wanted: Sequence[Measure]) -> dict[str, Any]:
+def _tables(
+    grouped: GroupedJudgments, judged: JudgedRanks, wanted: Sequence[Measure], policy: Policy
+) -> dict[str, Any]:
     """The tables of judgments with groups that the measures need, all made of one scan."""
     names = {measure.definition.table for measure in wanted}
     tables: dict[str, Any] = {}
@@ -263,7 +265,7 @@ def _tables(grouped: GroupedJudgments, judged: JudgedRanks, wanted: Sequence[Mea
     if "groups" in names:
         from cranfield.ranks.tables.groups import GroupRanks
 
-        tables["groups"] = GroupRanks.of(grouped, judged)
+        tables["groups"] = GroupRanks.of(grouped, judged, policy)
     return tables
 
 

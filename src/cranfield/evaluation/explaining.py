@@ -152,7 +152,8 @@ def explain(
     if run is None:
         documents = [str(rank) for rank in range(1, len(qrels) + 1)]
         known = {document: grade for document, grade in zip(documents, qrels, strict=True) if grade is not None}
-        return _explanation("", documents, known, wanted, k)
+        return _explanation("", documents, known, wanted, k, policy or Policy())
+    policy = policy or Policy()
     judgments = Judgments.read(qrels, qrels_format)
     if query is None:
         raise InputError(judgments.name, "which query to explain is not said.", hint=f"it has {_some(judgments)}")
@@ -160,8 +161,8 @@ def explain(
     if query_id not in judgments.number:
         raise InputError(judgments.name, f"there is no query '{query_id}' in it.", hint=f"it has {_some(judgments)}")
     known = judgments.by_query[query_id]
-    documents = rankings_of(open_source(run, "run", format), {query_id: known}, policy or Policy()).get(query_id, [])
-    return _explanation(query_id, documents, known, wanted, k)
+    documents = rankings_of(open_source(run, "run", format), {query_id: known}, policy).get(query_id, [])
+    return _explanation(query_id, documents, known, wanted, k, policy)
 
 
 def without_cutoff(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
@@ -182,11 +183,11 @@ def _needs_cutoff(word: str) -> bool:
 
 
 def _explanation(
-    query_id: str, documents: list[str], known: dict[str, float], measures: list[Measure], k: int
+    query_id: str, documents: list[str], known: dict[str, float], measures: list[Measure], k: int, policy: Policy
 ) -> Explanation:
-    grades = [known.get(document) for document in documents]
+    grades = [known.get(document, 0.0 if policy.complete else None) for document in documents]
     missed = [grade for document, grade in known.items() if document not in set(documents)]
-    judged = JudgedRanks.of_grades(grades, missed)
+    judged = JudgedRanks.of_grades([known.get(document) for document in documents], missed).under(policy)
     depth = min(k, len(documents))
     values = {_family(measure): [_at(measure, judged, rank) for rank in range(1, depth + 1)] for measure in measures}
     kinds = {_family(measure): kind for measure in measures if (kind := _gain(measure)) is not None}

@@ -177,7 +177,7 @@ class Evaluation(Summary):
             low, high, exact = found.low[self._kept], found.high[self._kept], found.exact[self._kept]
         else:  # an unjudged document may belong to any subtopic, and so on: no more is known than what values there are
             grades, more = (), self._unseen(unseen) > 0
-            exact = ((judged.retrieved == judged.sum(judged.judged)) & ~more)[self._kept]
+            exact = ((judged.n_unjudged() == 0) & ~more)[self._kept]
             low, high = (np.where(exact, self._values[wanted], end) for end in wanted.definition.range)
         how = wanted.definition.aggregate
         pairs = zip(low.tolist(), high.tolist(), strict=True)
@@ -243,12 +243,17 @@ class Evaluation(Summary):
                 )
             if query not in evaluated:
                 raise InputError(self.run, f"query '{query}' was not evaluated.")
+            if count and self.policy.complete:
+                raise InputError(
+                    self.run,
+                    f"unseen={count} contradicts complete judgments, which miss no relevant document.",
+                    hint="leave out one of them: unseen (--unseen), or complete=True (--complete)",
+                )
         return np.array([known.get(query, 0) for query in self._ranks().query_ids], dtype=np.int64)
 
     def unjudged(self) -> dict[str, int]:
         """How many documents of each ranking are not judged."""
-        judged = self._ranks()
-        holes = (judged.retrieved - judged.sum(judged.judged)).astype(int)[self._kept]
+        holes = self._ranks().n_unjudged().astype(int)[self._kept]
         return dict(zip(self.query_ids, holes.tolist(), strict=True))
 
     def _ranks(self) -> JudgedRanks:

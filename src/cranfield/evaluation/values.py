@@ -71,7 +71,7 @@ def query_facts(judged: JudgedRanks) -> Integers:
     """What `described` says of each query: relevant, found, rank of the first, retrieved, unjudged in the top 10."""
     hit = judged.relevant(1)
     first = judged.sum(np.where(hit & (judged.running(hit) == 1), judged.rank, 0))
-    unjudged = np.minimum(judged.retrieved, 10) - judged.sum(judged.judged & judged.within(10))
+    unjudged = judged.n_unjudged(10)
     return np.stack([judged.n_relevant(1), judged.sum(hit), first, judged.retrieved, unjudged]).astype(np.int64)
 
 

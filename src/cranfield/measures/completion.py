@@ -26,10 +26,10 @@ import numpy as np
 
 from cranfield.errors import InputError
 from cranfield.measures.arithmetic import gains
-from cranfield.measures.filling import complete_table, filled_judgments, filled_rankings, joined, matrix
 from cranfield.measures.parameters import GainMap
 from cranfield.measures.registry import REQUIRED, Measure
 from cranfield.ranks.columns import Flags, Integers, Numbers
+from cranfield.ranks.filling import complete_table, filled_judgments, filled_rankings, joined, matrix
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 BUDGET = 200_000_000  # documents of completions tried for a measure, shared out over the queries
@@ -64,6 +64,7 @@ def bounds(
     unseen: how many documents that were neither judged nor retrieved may have such a grade too, of all queries or each.
     """
     measure = measure.replace(judged_only=False)  # in a completion, every document is judged
+    judged = judged.completed
     low, high = measure(judged), measure(judged)
     exact = np.ones(len(judged), dtype=np.bool_)
     if measure.definition.of_holes:

@@ -71,7 +71,7 @@ def unjudged_share(judged: JudgedRanks, *, cutoff: int) -> Numbers:
 
     Unjudged@k = unjudged documents in the first k / k
     """
-    return (np.minimum(judged.retrieved, cutoff) - judged.sum(judged.judged & judged.within(cutoff))) / cutoff
+    return judged.n_unjudged(cutoff) / cutoff
 
 
 @measure(
@@ -83,6 +83,10 @@ def judged_share(judged: JudgedRanks, *, cutoff: int | None = None) -> Numbers:
     """Share of the documents down to the cutoff that were judged; short rankings are not padded.
 
     Judged@k = judged documents in the first k / min(k, n)
+
+    It is 0 of a ranking without documents, and 1 of all rankings where the judgments are complete.
     """
+    if judged.complete:
+        return np.ones(len(judged))
     depth = judged.retrieved if cutoff is None else np.minimum(judged.retrieved, cutoff)
     return ratio(judged.sum(judged.judged & judged.within(cutoff)), depth)

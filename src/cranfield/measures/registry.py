@@ -16,6 +16,7 @@ from cranfield.errors import MeasureError
 from cranfield.measures.finite import finite_values
 from cranfield.measures.parameters import KINDS, Kind, TooLarge, kind_of, shortened
 from cranfield.ranks.columns import Numbers
+from cranfield.ranks.tables.ranks import JudgedRanks
 
 Function = Callable[..., Numbers]
 Aggregate = Literal["mean", "sum", "geometric", "median"]
@@ -149,6 +150,8 @@ def unchecked_values(measure: Measure, judged: Any) -> Any:
     parameters = dict(measure.parameters)
     if parameters.pop("judged_only", False):
         judged = judged.condensed
+    if isinstance(judged, JudgedRanks):
+        judged = judged.completed
     try:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             return measure.definition.function(judged, **parameters)

@@ -1,9 +1,16 @@
-"""The conventions of an evaluation, each with a name, all printed with every result."""
+"""The conventions of an evaluation, each with a name, all printed with every result.
+
+A setting is one field of `Policy`: what it means, what it may be and its default are said there and nowhere else.
+Options of the command line and their help, signatures, error messages and the table in the docs are made from it.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Literal, get_args
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from textwrap import fill
+from types import MappingProxyType
+from typing import Any, Literal
 
 from cranfield.errors import PolicyError
 
@@ -11,49 +18,151 @@ Ties = Literal["doc_id", "smaller_doc_id", "file", "best", "worst"]
 Missing = Literal["zero", "skip", "error"]
 Duplicates = Literal["error", "first", "last", "best"]
 SameId = Literal["keep", "drop"]
+Negative = Literal["unjudged", "nonrelevant"]
 
-_CHOICES = {"ties": Ties, "missing": Missing, "duplicates": Duplicates, "same_id": SameId}
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What is known of a setting.
+
+    meaning: what it is about
+    choices: what each word means that it may be; empty where it is a rank, or a flag
+    default: one of the choices; None (all ranks) of a rank, False of a flag
+    quiet: a signature leaves it out while it has its default, so that it equals those printed before it existed
+    live: cranfield.toml has it too
+    """
+
+    meaning: str
+    choices: Mapping[str, str]
+    default: str | bool | None
+    quiet: bool
+    live: bool
+
+    @property
+    def kind(self) -> type:
+        """The type of its values, None aside."""
+        return str if self.choices else bool if isinstance(self.default, bool) else int
+
+    def check(self, name: str, value: Any) -> None:
+        """Refuse what it may not be."""
+        if self.kind is int:
+            if value is not None and (type(value) is not int or value < 1):
+                raise PolicyError(f"{name}={value!r} is not a rank.", hint=f"{name} is a whole number from 1, or None")
+            return
+        allowed = tuple(self.choices) if self.choices else (True, False)
+        if type(value) is not self.kind or value not in allowed:
+            raise PolicyError(
+                f"{name}={value!r} is not a policy.", hint=f"{name} may be {', '.join(map(repr, allowed))}"
+            )
+
+    def spelled(self, value: Any) -> str:
+        """A value as a signature has it."""
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        return "all" if value is None else str(value)
+
+    def __str__(self) -> str:
+        if self.choices:
+            return f"{self.meaning}: " + ", ".join(f'"{word}" ({what})' for word, what in self.choices.items()) + "."
+        return f"{self.meaning}; {'None reads the whole ranking' if self.kind is int else 'True or False'}."
+
+
+def setting(
+    meaning: str,
+    choices: Mapping[str, str] = MappingProxyType({}),
+    *,
+    default: bool | None = None,
+    quiet: bool = False,
+    live: bool = False,
+) -> Any:
+    """A field of a policy; the first of its choices is the default."""
+    known = Setting(meaning, choices, next(iter(choices), default), quiet, live)
+    return field(default=known.default, metadata={"setting": known})
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """How rankings are read and queries are counted.
+    """How rankings are read, what counts as judged, and how queries are counted.
 
-    ties: documents with equal scores are ranked by "doc_id" (the larger id by bytes first, as trec_eval does), by
-        "smaller_doc_id" (the smaller id first, as trec_eval does for preferences alone), in the order of the "file",
-        or with the highest grade first ("best") or last ("worst").
-    missing: a judged query that the run lacks counts "zero", is left out ("skip"), or is an "error".
-    duplicates: a document that stands twice in a ranking is an "error", or its "first", "last" or "best" (highest
-        score) line is kept.
-    depth: the deepest rank read; None reads the whole ranking.
-    same_id: "drop" removes a document whose id is the query's own, for collections whose queries are documents.
+    {settings}
 
-    >>> Policy(ties="worst", depth=100)
-    Policy(ties='worst', missing='zero', duplicates='error', depth=100, same_id='keep')
+    >>> Policy(ties="worst", depth=100).depth
+    100
     """
 
-    ties: Ties = "doc_id"
-    missing: Missing = "zero"
-    duplicates: Duplicates = "error"
-    depth: int | None = None
-    same_id: SameId = "keep"
+    ties: Ties = setting(
+        "Documents with equal scores",
+        {
+            "doc_id": "the larger id by bytes first, as trec_eval does",
+            "smaller_doc_id": "the smaller id first, as trec_eval does for preferences alone",
+            "file": "in the order of the file",
+            "best": "the highest grade first",
+            "worst": "the highest grade last",
+        },
+        live=True,
+    )
+    missing: Missing = setting(
+        "A judged query that the run lacks", {"zero": "counts 0", "skip": "is left out", "error": "is an error"}
+    )
+    duplicates: Duplicates = setting(
+        "A document that appears twice in a ranking",
+        {
+            "error": "is an error",
+            "first": "keeps its first line",
+            "last": "keeps its last line",
+            "best": "keeps its line with the highest score",
+        },
+    )
+    depth: int | None = setting("The deepest rank read")
+    same_id: SameId = setting(
+        "A document with the query's own id",
+        {"keep": "stays", "drop": "is removed, for collections whose queries are documents"},
+        live=True,
+    )
+    negative: Negative = setting(
+        "A document with a negative grade",
+        {
+            "unjudged": "was pooled, but not judged",
+            "nonrelevant": "is judged and not relevant, like junk in TREC Web and Microblog",
+        },
+        quiet=True,
+        live=True,
+    )
+    complete: bool = setting(
+        "Documents without a judgment count as judged and not relevant", default=False, quiet=True, live=True
+    )
 
     def __post_init__(self) -> None:
-        for name, choices in _CHOICES.items():
-            value = getattr(self, name)
-            if value not in get_args(choices):
-                raise PolicyError(
-                    f"{name}={value!r} is not a policy.",
-                    hint=f"{name} may be {', '.join(map(repr, get_args(choices)))}",
-                )
-        if self.depth is not None and (type(self.depth) is not int or self.depth < 1):
-            raise PolicyError(f"depth={self.depth!r} is not a rank.", hint="depth is a whole number from 1, or None")
+        for name, known in settings_of(type(self)).items():
+            known.check(name, getattr(self, name))
 
     def __str__(self) -> str:
-        """The policy in a signature: every setting, in a fixed order.
+        """The policy in a signature: the settings, in a fixed order.
 
         >>> str(Policy())
         'ties:doc_id|missing:zero|duplicates:error|depth:all|same_id:keep'
+        >>> str(Policy(negative="nonrelevant", complete=True)).split("|")[5:]
+        ['negative:nonrelevant', 'complete:yes']
         """
-        values = ((field.name, getattr(self, field.name)) for field in fields(self))
-        return "|".join(f"{name}:{'all' if value is None else value}" for name, value in values)
+        values = ((name, known, getattr(self, name)) for name, known in settings_of(type(self)).items())
+        return "|".join(
+            f"{name}:{known.spelled(value)}"
+            for name, known, value in values
+            if not known.quiet or value != known.default
+        )
+
+
+def settings_of(policy: type[Policy] = Policy) -> dict[str, Setting]:
+    """The settings by name."""
+    return {each.name: each.metadata["setting"] for each in fields(policy)}
+
+
+def _documented(policy: type[Policy]) -> str:
+    lines = (
+        fill(f"{name}: {known}", 116, initial_indent=" " * 4, subsequent_indent=" " * 8)
+        for name, known in settings_of(policy).items()
+    )
+    return (policy.__doc__ or "").replace("    {settings}", "\n".join(lines))
+
+
+Policy.__doc__ = _documented(Policy)

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from cranfield.errors import InputError
 from cranfield.ranks.columns import Integers, Numbers
+from cranfield.ranks.grades import graded
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.scan.counting import Scanned
@@ -70,10 +71,11 @@ def rank_scanned(judgments: Judgments, scanned: Scanned, policy: Policy, source:
 def rank_counted(judgments: Graded, scanned: Scanned, policy: Policy) -> JudgedRanks:
     """The table of what a scan has counted above the judged documents."""
     counted = scanned.found
-    query, grade = judgments.query[counted.row], judgments.grades[counted.row]
+    grades = graded(judgments.grades, policy)
+    query, grade = judgments.query[counted.row], grades[counted.row]
     rank = broken(counted, query, grade, policy.ties)
     order = _order(query, rank)
-    by_grade = _order(judgments.query, -judgments.grades)
+    by_grade = _order(judgments.query, -grades)
     table = JudgedRanks(
         query_ids=judgments.query_ids,
         query=query[order],
@@ -83,10 +85,11 @@ def rank_counted(judgments: Graded, scanned: Scanned, policy: Policy) -> JudgedR
         row=counted.row[order],
         retrieved=np.maximum(scanned.retrieved, 0),
         missing=scanned.retrieved < 0,
-        judged_grades=judgments.grades[by_grade],
+        judged_grades=grades[by_grade],
         judged_first=judgments.first,
         judged_row=by_grade,
         extra=scanned.extra,
+        complete=policy.complete,
     )
     return table.cut(policy.depth)
 

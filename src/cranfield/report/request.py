@@ -12,8 +12,8 @@ import numpy as np
 
 from cranfield.comparison import Comparison, compare_evaluations
 from cranfield.errors import CranfieldError, InputError, MeasureError
-from cranfield.evaluation import saving as saved
 from cranfield.evaluation.evaluating import evaluate, run_name
+from cranfield.evaluation import saving as saved
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure, parse_measure
 from cranfield.ranks.grouped_judgments import GroupedJudgments

@@ -81,6 +81,8 @@ class View:
 
     def describe_bounds(self, scale: Iterable[float]) -> str:
         """What the bounds are bounds of, in words; `scale` are the grades that an unjudged document may have."""
+        if all(result.policy.complete for result in self.evaluations):
+            return "which are the same, since the judgments are complete"
         grades = ", ".join(f"{grade:g}" for grade in sorted(scale))
         others = "documents that it did not retrieve count as not relevant"
         if self.unseen:

@@ -65,7 +65,10 @@ def misses(
 
     def places(query: str, listed: Sequence[str]) -> tuple[Place, ...]:
         rank = {doc_id: at for at, doc_id in enumerate(rankings.get(query, ()), 1)}
-        return tuple(Place(each, _title(documents, each), wanted[query].get(each), rank.get(each)) for each in listed)
+        otherwise = 0.0 if evaluation.policy.complete else None
+        return tuple(
+            Place(each, _title(documents, each), wanted[query].get(each, otherwise), rank.get(each)) for each in listed
+        )
 
     return [
         Miss(

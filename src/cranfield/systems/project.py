@@ -11,12 +11,14 @@ from typing import Any
 from cranfield.errors import InputError
 from cranfield.evaluation.evaluating import DEFAULT_MEASURES
 from cranfield.measures import parse_measures
-from cranfield.ranks.policy import Policy
+from cranfield.ranks.policy import Policy, settings_of
 from cranfield.systems.collapse import Collapse
 from cranfield.systems.collection import BUILTIN, IR_DATASETS, Collection, open_collection
 from cranfield.systems.settings import check_settings, read_toml
 
-_POLICY = {"ties": str, "same_id": str}
+_POLICY: dict[str, type | tuple[type, ...]] = {
+    name: setting.kind for name, setting in settings_of().items() if setting.live
+}
 _ASKING: dict[str, type | tuple[type, ...]] = {"jobs": int, "retries": int, "give_up": int, "wait": (int, float)}
 _SETTINGS: dict[str, type | tuple[type, ...]] = {
     "collection": str,

@@ -45,7 +45,7 @@ def evaluate(
         relevant from unjudged ones, such as bpref and Judged@10. With a mask, a row without a judgment is not judged.
         A sparse tensor, or a tuple of tensors (query, document, grade) with rows and columns of the scores: all that is
         listed is judged, 0 as well; queries without a judgment are left out and counted as extra.
-        A negative grade means "pooled, not judged", as everywhere.
+        A negative grade means "pooled, not judged", as everywhere, unless the policy says otherwise.
     policy: the conventions. A document's id is its column: ties="doc_id" puts the larger column first, "smaller_doc_id"
         and "file" the smaller. Scores tie if they are equal in their own precision: 1.0001 and 1.0002 tie in half.
     query_ids: names for the rows; by default their numbers.

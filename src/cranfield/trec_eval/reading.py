@@ -60,6 +60,6 @@ def tables(
         if format in PREFERENCES:  # in which unjudged documents have no part
             found["preferences"] = PreferenceRanks.of(judgments, judged)
         else:
-            groups = GroupRanks.of(judgments, judged)
+            groups = GroupRanks.of(judgments, judged, Policy())
             found["groups"] = groups.condensed if judged_only else groups
     return found

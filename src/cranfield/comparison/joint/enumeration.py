@@ -12,8 +12,8 @@ from cranfield.comparison.joint.holes import NOWHERE, Pairs
 from cranfield.comparison.joint.method import Ends, Highest, Method
 from cranfield.measures import Measure
 from cranfield.measures.completion import AT_ONCE, Scale, looks_at_judgments
-from cranfield.measures.filling import complete_table, joined, matrix
 from cranfield.ranks.columns import Flags, Integers, Numbers
+from cranfield.ranks.filling import complete_table, joined, matrix
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 WORTH_IT = 64  # documents of completions: with fewer for each row, it is not worth looking

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from cranfield.comparison.joint.holes import Pairs, Ranks
 from cranfield.measures import Measure
 from cranfield.measures.completion import Scale, cutoff_of, worth_most_first
-from cranfield.measures.filling import single_documents
 from cranfield.ranks.columns import Flags, Integers, Numbers
+from cranfield.ranks.filling import single_documents
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 

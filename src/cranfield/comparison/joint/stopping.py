@@ -20,8 +20,8 @@ from cranfield.comparison.joint.holes import Pairs, Ranks
 from cranfield.comparison.joint.method import Highest, Method
 from cranfield.measures import Measure
 from cranfield.measures.completion import Scale
-from cranfield.measures.filling import single_documents
 from cranfield.ranks.columns import Flags, Integers, Numbers
+from cranfield.ranks.filling import single_documents
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 NEAR = 1e-12  # what a branch must promise beyond what was found

@@ -17,6 +17,7 @@ from cranfield.evaluation.advice.recommendations import RECOMMENDATIONS, Recomme
 from cranfield.evaluation.evaluating import Measures, Options, evaluate_runs
 from cranfield.measures import parse_measures
 from cranfield.ranks.judgments import Judgments
+from cranfield.ranks.policy import Policy
 
 __all__ = ["Advice", "Facts", "Recommendation", "RunFacts", "advise"]
 
@@ -65,7 +66,7 @@ def advise(
     """
     judgments = Judgments.read(qrels, options.pop("qrels_format", None))
     results = evaluate_runs(judgments, runs, RUN_MEASURES, **options)
-    facts = facts_of(judgments, list(results.values()))
+    facts = facts_of(judgments, list(results.values()), options.get("policy") or Policy())
     wanted = () if measures is None else parse_measures(measures)
     warnings = [warning for rule in DATA_CAUTIONS for warning in rule(facts)]
     warnings += [

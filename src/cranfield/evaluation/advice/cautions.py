@@ -135,13 +135,13 @@ def cannot_be_filled(facts: Facts, measure: Measure) -> Iterator[str]:
 
 def nothing_to_prefer(facts: Facts, measure: Measure) -> Iterator[str]:
     """Bpref compares relevant documents with judged irrelevant ones."""
-    if measure.definition.name in OF_PREFERENCES and not facts.nonrelevant:
+    if measure.definition.name in OF_PREFERENCES and not facts.nonrelevant and not facts.complete:
         yield "no document is judged not relevant, so every relevant one that is retrieved counts 1: it is recall."
 
 
 def nothing_to_infer(facts: Facts, measure: Measure) -> Iterator[str]:
     """infAP needs to know what was pooled."""
-    if measure.definition.name == "infAP" and not facts.pooled:
+    if measure.definition.name == "infAP" and not facts.pooled and not facts.complete:
         yield "no document has a negative grade, so nothing says which unjudged documents were pooled."
 
 

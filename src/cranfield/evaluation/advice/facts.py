@@ -10,7 +10,9 @@ import numpy.typing as npt
 
 from cranfield.evaluation.result import Evaluation
 from cranfield.ranks.columns import Numbers
+from cranfield.ranks.grades import graded
 from cranfield.ranks.judgments import Judgments
+from cranfield.ranks.policy import Policy
 
 ENOUGH_JUDGED = 0.8  # of the first ten; below it unjudged documents decide comparisons
 
@@ -44,6 +46,7 @@ class Facts:
     grades: tuple[float, ...]  # the different grades above 0
     runs: tuple[RunFacts, ...]
     judgments: Judgments = field(repr=False, compare=False)
+    complete: bool = False  # a document without a judgment is not relevant, and nobody needs to judge it
 
     @property
     def graded(self) -> bool:
@@ -75,9 +78,9 @@ class Facts:
         return _per_query(self.judgments, self.judgments.grades >= rel)
 
 
-def facts_of(judgments: Judgments, results: Sequence[Evaluation]) -> Facts:
+def facts_of(judgments: Judgments, results: Sequence[Evaluation], policy: Policy) -> Facts:
     """The facts of judgments, and of runs from their evaluations by `RUN_MEASURES`."""
-    grades = judgments.grades
+    grades = graded(judgments.grades, policy)
     relevant, judged = _per_query(judgments, grades >= 1), _per_query(judgments, grades >= 0)
     return Facts(
         queries=len(judgments),
@@ -90,6 +93,7 @@ def facts_of(judgments: Judgments, results: Sequence[Evaluation]) -> Facts:
         grades=tuple(np.unique(grades[grades > 0]).tolist()),
         runs=tuple(map(_run_facts, results)),
         judgments=judgments,
+        complete=policy.complete,
     )
 
 

@@ -87,7 +87,7 @@ def coverage(facts: Facts) -> Iterator[Recommendation]:
 
 def judged_beside(facts: Facts) -> Iterator[Recommendation]:
     """Every value is read beside the share that was judged."""
-    if facts.runs:
+    if facts.runs and not facts.complete:
         yield Recommendation(
             f"Judged@{facts.first_page}", "beside every other value: how much of it rests on judgments."
         )

@@ -17,7 +17,9 @@ from cranfield.files.checking.judged import JudgmentCheck, JudgmentFacts, Spread
 from cranfield.files.checking.problems import KINDS, More, Problem, Problems, Severity
 from cranfield.files.checking.retrieved import RunCheck, RunFacts
 from cranfield.files.together import Scattered
+from cranfield.ranks.grades import lowest_judged
 from cranfield.ranks.judgments import Judgments
+from cranfield.ranks.policy import Policy
 from cranfield.read.formats import open_records
 from cranfield.read.streams import Stream
 
@@ -67,6 +69,7 @@ def check_files(
     *,
     format: str | None = None,
     qrels_format: str | None = None,
+    policy: Policy | None = None,
     most: int = MOST,
 ) -> CheckReport:
     """Find all problems of a file of judgments and of runs; of each kind and file the first `most` are listed.
@@ -74,6 +77,8 @@ def check_files(
     Files are paths, "-" for standard input, or open binary files; of runs, one or several. Judgments that cannot be
     read at all raise an InputError; such a run is a problem of the kind "unreadable", and the others are still checked.
     format, qrels_format: the format of the runs and of the judgments, where it cannot be told from the file.
+    policy: what negative grades mean, and whether the judgments are complete. Without one, a warning asks what grades
+        below -1 mean.
 
     >>> import io
     >>> report = check_files(io.BytesIO(b"1 0 a 1\\n"), [io.BytesIO(b"1 Q0 a 1 0.5 x\\n1 Q0 a 2 0.4 x\\n")])
@@ -82,16 +87,20 @@ def check_files(
     """
     file = open_records(qrels, "qrels", qrels_format)
     judged = _whether_scattered(lambda scattered: JudgmentCheck(file, Problems(file.name, most), scattered=scattered))
+    if policy is None:
+        judged.ask_about_negative_grades()
     found = [judged.problems]
+    policy = policy or Policy()
+    lowest = lowest_judged(policy)
     never = {
-        query: {document for document, grade in grades.items() if grade >= 0}
+        query: {document for document, grade in grades.items() if grade >= lowest}
         for query, grades in judged.by_query.items()
     }
     streams, checks = [], []
     for run in [runs] if isinstance(runs, str | os.PathLike) else runs:
         stream = run if isinstance(run, Stream) else Stream(run)
         try:
-            check = _check_run(stream, format, judged, never, most)
+            check = _check_run(stream, format, judged, never, most, policy)
         except InputError as error:
             problems = Problems(stream.name, most)
             problems.add_error(error, "unreadable")
@@ -103,7 +112,9 @@ def check_files(
     listed = tuple(problem for problems in found for problem in problems.listed())
     advice = None
     if not any(problem.severity == "error" for problem in listed) and not judged.grouped:
-        advice = advise(Judgments(judged.by_query, name=file.name), streams, format=format, check_ids=False)
+        advice = advise(
+            Judgments(judged.by_query, name=file.name), streams, format=format, check_ids=False, policy=policy
+        )
     return CheckReport(
         problems=listed,
         more=tuple(more for problems in found for more in problems.more()),
@@ -114,11 +125,16 @@ def check_files(
 
 
 def _check_run(
-    stream: Stream, format: str | None, judged: JudgmentCheck, never: dict[str, set[str]], most: int
+    stream: Stream,
+    format: str | None,
+    judged: JudgmentCheck,
+    never: dict[str, set[str]],
+    most: int,
+    policy: Policy,
 ) -> RunCheck:
     file = open_records(stream, "run", format)
     return _whether_scattered(
-        lambda scattered: RunCheck(file, judged.by_query, never, Problems(file.name, most), scattered=scattered)
+        lambda scattered: RunCheck(file, judged.by_query, never, Problems(file.name, most), policy, scattered=scattered)
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from cranfield.files.checking.problems import Problems
 from cranfield.files.together import together
+from cranfield.layout import count
 from cranfield.ranks.judgments import twice
 from cranfield.read.numbers import number_text
 from cranfield.read.records import RecordFile, Records
@@ -90,6 +91,19 @@ class JudgmentCheck:
             judged[document] = max(grade, judged.get(document, grade))
         self.by_query[query] = judged
         self.lines[query] = records.place(0)
+
+    def ask_about_negative_grades(self) -> None:
+        """Take note of grades below -1: -1 is usual for what was pooled and not judged, others seldom mean that."""
+        low = sorted(grade for grade in self._grades if grade < -1)
+        if low:
+            listed, number = ", ".join(map(number_text, low)), sum(self._grades[grade] for grade in low)
+            self.problems.add(
+                "negative-grades",
+                f"{count(number, 'judgment has', 'judgments have')} a grade below -1 ({listed}), which usually means "
+                "junk or spam that was judged; here negative grades count as not judged.",
+                hint="were they judged? Then write --negative nonrelevant, here and when you evaluate; "
+                "if not, --negative unjudged",
+            )
 
     def facts(self, never: dict[str, set[str]]) -> JudgmentFacts:
         """The facts; `never`: judged documents by query that no run has."""

@@ -21,6 +21,7 @@ KINDS: dict[str, Severity] = {
     "no-common-document": "error",
     "similar-id": "warning",  # ids that differ in capitals, blanks or zeros between the files
     "missing-query": "warning",  # judged, but not in the run
+    "negative-grades": "warning",  # grades below -1, which may be judgments or not
     "no-relevant": "warning",  # a query without a relevant document
     "rank-order": "warning",  # ranks that disagree with the scores
     "reversed-scores": "warning",  # scores that grow with the rank everywhere

@@ -15,6 +15,8 @@ from cranfield.files.checking.problems import Problems
 from cranfield.files.checking.similar import HINT as SIMILAR_HINT
 from cranfield.files.checking.similar import difference, similar
 from cranfield.files.together import together
+from cranfield.ranks.grades import lowest_judged
+from cranfield.ranks.policy import Policy
 from cranfield.read.records import RecordFile, Records
 
 HINT = "keep one of them; or evaluate with --duplicates first, last or best"
@@ -47,6 +49,7 @@ class RunCheck:
         judged: Mapping[str, Mapping[str, float]],
         never: Mapping[str, set[str]],
         problems: Problems,
+        policy: Policy,
         *,
         scattered: bool = False,
     ) -> None:
@@ -54,6 +57,7 @@ class RunCheck:
         self.problems = problems
         self._judged = judged
         self._never = never
+        self._policy = policy
         self._sizes: list[int] = []
         self._extra: dict[str, int | None] = {}  # where each query that is not judged starts
         self._names: Counter[str] = Counter()
@@ -179,7 +183,9 @@ class RunCheck:
             if falling
             else [document for _, document in nlargest(PAGE, zip(records.value.tolist(), documents, strict=True))]
         )
-        self._shares.append(sum(judged.get(document, -1) >= 0 for document in first) / len(first))
+        lowest = lowest_judged(self._policy)
+        known = [self._policy.complete or (each in judged and judged[each] >= lowest) for each in first]
+        self._shares.append(sum(known) / len(first))
         lacking = judged.keys() - retrieved
         if not lacking:
             return

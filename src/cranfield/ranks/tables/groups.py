@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cranfield.ranks.columns import Integers, Numbers, offsets
+from cranfield.ranks.grades import graded
+from cranfield.ranks.policy import Policy
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 if TYPE_CHECKING:
@@ -37,8 +39,9 @@ class GroupRanks:
         return replace(self, ranks=self.ranks.condensed)
 
     @classmethod
-    def of(cls, grouped: GroupedJudgments, judged: JudgedRanks) -> GroupRanks:
+    def of(cls, grouped: GroupedJudgments, judged: JudgedRanks, policy: Policy) -> GroupRanks:
         """Share the judged ranks of a run out to the groups."""
+        grades = graded(grouped.grades, policy)
         grouped.check_groups()
         place = np.full(len(grouped.flat.grades), -1, dtype=np.int64)
         place[judged.row] = np.arange(len(judged.row))
@@ -46,20 +49,21 @@ class GroupRanks:
         found = np.flatnonzero(place >= 0)
         found = found[np.lexsort((place[found], grouped.group[found]))]  # the table is in the order of the ranks
         at = place[found]
-        by_grade = np.lexsort((-grouped.grades, grouped.group))
+        by_grade = np.lexsort((-grades, grouped.group))
         query_ids = zip(grouped.group_query.tolist(), grouped.group_ids, strict=True)
         ranks = JudgedRanks(
             query_ids=tuple(f"{judged.query_ids[query]} {group}" for query, group in query_ids),
             query=grouped.group[found],
             rank=judged.rank[at],
-            grade=grouped.grades[found],
+            grade=grades[found],
             tied=judged.tied[at],
             row=found,
             retrieved=judged.retrieved[grouped.group_query],
             missing=judged.missing[grouped.group_query],
-            judged_grades=grouped.grades[by_grade],
+            judged_grades=grades[by_grade],
             judged_first=offsets(np.bincount(grouped.group, minlength=len(grouped.group_ids)).tolist()),
             judged_row=by_grade,
             extra=judged.extra,
+            complete=judged.complete,
         )
         return cls(ranks, grouped.group_query, len(judged))

@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cranfield.errors import InputError
+from cranfield.errors import InputError, PolicyError
 from cranfield.ranks.columns import Flags, Integers, Numbers, offsets
+from cranfield.ranks.grades import NOT_RELEVANT, graded, reaches
+from cranfield.ranks.policy import Policy
 from cranfield.ranks.scan.native import native
 
 
@@ -26,7 +28,8 @@ class JudgedRanks:
     judged grades: `judged_grades[judged_first[q]:judged_first[q + 1]]`, the highest first; `judged_row` are their rows
     of the judgments.
 
-    A negative grade means "pooled, not judged". Rows that carry one stay, since inferred measures need them.
+    A negative grade means "pooled, not judged". Rows that carry one stay, since inferred measures need them. Where the
+    judgments are `complete`, nothing is unjudged: `completed` has a row for every document.
 
     What measures are written with, for one ranking of grades 2, 0, not judged, 1, with another 1 not retrieved:
 
@@ -44,13 +47,14 @@ class JudgedRanks:
     ([2.0, 2.0, 3.0], [1.0, 2.0, 0.0])
     >>> import numpy as np
     >>> running = judged.running_sum(judged.grade)
-    >>> import numpy as np
     >>> judged.last(running), judged.at(running, np.array([0, 0]), np.array([3, 4]))
     (array([3.]), array([2., 3.]))
     >>> judged.ideal.grade.tolist(), judged.ideal_rank.tolist(), judged.in_ideal(judged.ideal.grade).tolist()
     ([2.0, 1.0, 1.0, 0.0], [1, 2, 3, 4], [2.0, 1.0, 0.0])
     >>> judged.condensed.rank.tolist(), judged.cut(2).rank.tolist(), judged.only(0).rank.tolist()
     ([1, 2, 3], [1, 2], [1, 2, 4])
+    >>> judged.n_unjudged(), judged.n_unjudged(2), judged.under(Policy(complete=True)).completed.rank.tolist()
+    (array([1.]), array([0.]), [1, 2, 3, 4])
     >>> judged.rows(hit).rank.tolist(), judged.first.tolist(), judged.judged_query.tolist()
     ([1, 4], [0, 3], [0, 0, 0, 0])
     """
@@ -68,6 +72,7 @@ class JudgedRanks:
     judged_row: Integers
     extra: int = field(default=0)  # queries of the run that nobody judged
     lengths: tuple[Numbers, ...] | None = None  # of all documents of each ranking, by rank, where they are known
+    complete: bool = False  # a document without a judgment is judged, and not relevant
 
     def __len__(self) -> int:
         return len(self.query_ids)
@@ -76,7 +81,7 @@ class JudgedRanks:
 
     def relevant(self, rel: float) -> Flags:
         """Rows whose grade makes them relevant."""
-        return self.grade >= rel
+        return reaches(self.grade, rel)
 
     @property
     def judged(self) -> Flags:
@@ -140,9 +145,16 @@ class JudgedRanks:
         """How many documents of each query were judged, retrieved or not."""
         return self.judged_sum(self.judged_grades >= 0)
 
+    def n_unjudged(self, cutoff: int | None = None) -> Numbers:
+        """How many documents of each ranking were not judged, down to a cutoff."""
+        if self.complete:
+            return np.zeros(len(self))
+        retrieved = self.retrieved if cutoff is None else np.minimum(self.retrieved, cutoff)
+        return retrieved - self.sum(self.judged & self.within(cutoff))
+
     def n_relevant(self, rel: float) -> Numbers:
         """How many relevant documents each query has, retrieved or not."""
-        return self.judged_sum(self.judged_grades >= rel)
+        return self.judged_sum(reaches(self.judged_grades, rel))
 
     def judged_sum(self, values: npt.NDArray[Any]) -> Numbers:
         """The sum by query of a value for each judged grade, from the highest grade down."""
@@ -201,6 +213,11 @@ class JudgedRanks:
     @cached_property
     def condensed(self) -> JudgedRanks:
         """The table of the rankings without their unjudged documents."""
+        if self.complete:
+            raise PolicyError(
+                "judged_only=True leaves out unjudged documents, and complete judgments have none.",
+                hint="leave out one of them: judged_only (--judged-only), or complete=True (--complete)",
+            )
         kept = self.judged
         table = self.rows(kept)
         return replace(
@@ -213,6 +230,16 @@ class JudgedRanks:
                 for query, lengths in enumerate(self.lengths)
             ),
         )
+
+    @cached_property
+    def completed(self) -> JudgedRanks:
+        """Where the judgments are complete, the table with a row for every document retrieved; otherwise this one."""
+        if not self.complete or len(self.rank) == self.retrieved.sum():
+            return self
+        from cranfield.ranks.filling import filled_judgments, filled_rankings
+
+        unseen = np.zeros(len(self), dtype=np.int64)
+        return replace(self, **filled_rankings(self, NOT_RELEVANT), **filled_judgments(self, NOT_RELEVANT, unseen))
 
     def cut(self, depth: int | None) -> JudgedRanks:
         """The table of the rankings cut off at a depth."""
@@ -238,6 +265,7 @@ class JudgedRanks:
             judged_row=self.judged_row[judged],
             judged_first=offsets([judged.stop - judged.start]),
             lengths=self.lengths and self.lengths[query : query + 1],
+            complete=self.complete,
         )
 
     def rows(self, kept: Flags) -> JudgedRanks:
@@ -249,6 +277,15 @@ class JudgedRanks:
             grade=self.grade[kept],
             tied=self.tied[kept],
             row=self.row[kept],
+        )
+
+    def under(self, policy: Policy) -> JudgedRanks:
+        """The table with its grades read as a policy reads them; ranks stay as they are."""
+        return replace(
+            self,
+            grade=graded(self.grade, policy),
+            judged_grades=graded(self.judged_grades, policy),
+            complete=policy.complete,
         )
 
     @classmethod

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cranfield.ranks.columns import Flags, Integers, Numbers
+from cranfield.ranks.grades import reaches
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class SubtopicRanks:
 
     def relevant(self, rel: float) -> Flags:
         """Rows whose document is relevant to their subtopic."""
-        return self.grade >= rel
+        return reaches(self.grade, rel)
 
     def within(self, cutoff: int | None) -> Flags:
         """Rows no deeper than the cutoff."""
@@ -56,7 +57,7 @@ class SubtopicRanks:
 
     def n_relevant(self, rel: float) -> Integers:
         """How many relevant documents each subtopic has, retrieved or not."""
-        return np.bincount(self.grouped.group[self.grouped.grades >= rel], minlength=len(self.grouped.group_ids))
+        return np.bincount(self.grouped.group[reaches(self.grouped.grades, rel)], minlength=len(self.grouped.group_ids))
 
     def n_subtopics(self, rel: float) -> Integers:
         """How many subtopics with a relevant document each query has, retrieved or not."""
@@ -75,7 +76,7 @@ class SubtopicRanks:
         the one with the larger id comes first.
         """
         grouped = self.grouped
-        relevant = np.flatnonzero(grouped.grades >= rel)
+        relevant = np.flatnonzero(reaches(grouped.grades, rel))
         relevant = relevant[np.lexsort((grouped.group[relevant], grouped.row[relevant]))]
         query = grouped.group_query[grouped.group[relevant]]
         taken: list[Integers] = []

@@ -1,0 +1,72 @@
+"""A setting of a policy is declared once: a further field appears wherever settings do."""
+
+from dataclasses import dataclass
+from typing import get_args, get_type_hints
+
+import click
+import pytest
+from click.testing import CliRunner
+
+import cranfield
+from cranfield import Policy, PolicyError
+from cranfield.cli import compare, evaluate, explain, gate, options, plot, report, stability
+from cranfield.ranks.policy import setting, settings_of
+from docs.site.policies import table
+
+
+@dataclass(frozen=True, slots=True)
+class Wider(Policy):
+    order: str = setting("Queries are listed", {"as_judged": "as in the judgments", "by_value": "the worst first"})
+    quietly: bool = setting("Nothing is said of warnings", default=False, quiet=True)
+
+
+def test_a_setting_more_is_checked():
+    assert Wider().order == "as_judged"
+    for given, hint in (({"order": "x"}, "order may be 'as_judged', 'by_value'"), ({"quietly": 1}, "True, False")):
+        with pytest.raises(PolicyError) as caught:
+            Wider(**given)
+        assert hint in caught.value.hint
+
+
+def test_a_setting_more_is_in_the_signature():
+    assert str(Wider()) == f"{Policy()}|order:as_judged"
+    assert str(Wider(order="by_value", quietly=True)) == f"{Policy()}|order:by_value|quietly:yes"
+
+
+def test_a_setting_more_is_an_option():
+    @click.command()
+    @options.policy_options(Wider)
+    def command(**given):
+        click.echo(repr({name: value for name, value in given.items() if value is not None}))
+
+    shown = " ".join(CliRunner().invoke(command, ["--help"]).output.split())
+    assert "--order TEXT Queries are listed: as_judged, by_value." in shown
+    assert "--quietly Nothing is said of warnings." in shown
+    assert CliRunner().invoke(command, []).output == "{}\n"
+    assert CliRunner().invoke(command, ["--quietly"]).output == "{'quietly': True}\n"
+
+
+def test_a_setting_more_is_in_the_table_of_the_docs():
+    assert "| `order` | `--order` | Queries are listed | **`as_judged`** as in the judgments" in table(Wider)
+
+
+def test_every_command_with_policies_has_all_of_them():
+    for module in (compare, evaluate, explain, gate, plot, report, stability):
+        named = {parameter.name for parameter in module.command.params}
+        assert set(settings_of()) <= named, module.__name__
+    assert set(settings_of()) <= set(gate.SETTINGS)
+
+
+def test_types_and_words_agree():
+    hints = get_type_hints(Policy)
+    for name, known in settings_of().items():
+        if known.choices:
+            assert get_args(hints[name]) == tuple(known.choices), name
+        assert f"    {name}: {known.meaning}" in Policy.__doc__
+
+
+def test_settings_in_signatures():
+    assert str(Policy(depth=1)).endswith("depth:1|same_id:keep")
+    result = cranfield.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "RR", policy=Policy(negative="nonrelevant"))
+    assert "|same_id:keep|negative:nonrelevant|rel:1|" in result.signature
+    assert result.to_dict()["policy"]["negative"] == "nonrelevant"
