@@ -55,7 +55,6 @@ pages: .venv/.developing
 	$(BIN)/python -m cranfield.trec_eval.page $(PAGES)/trec_eval.md
 	$(BIN)/python docs/site/commands.py $(PAGES)/command-line.md
 	$(BIN)/python docs/site/api.py $(PAGES)/api.md
-	$(BIN)/python docs/site/policies.py $(PAGES)/policies.md
 	$(BIN)/python docs/site/benchmarks.py $(PAGES)/benchmarks.md
 	$(BIN)/python docs/site/tables.py $(PAGES)
 

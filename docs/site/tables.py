@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from cranfield.comparison.significance import TESTS
+from cranfield.ranks.policy import Policy, Setting, settings_of
 from cranfield.read import names
 from cranfield.read.formats import FORMATS
 from cranfield.show.charts import CHARTS
@@ -43,6 +44,20 @@ def charts() -> Iterator[Row]:
         yield f"`{chart.name}`", chart.meaning.replace(" (without QRELS and RUN)", ""), shown
 
 
+def policies(policy: type[Policy] = Policy) -> Iterator[Row]:
+    """Every setting of a policy; the default is bold."""
+    yield "setting", "option", "about", "may be"
+    for name, known in settings_of(policy).items():
+        yield f"`{name}`", f"`--{name.replace('_', '-')}`", known.meaning, _values(known)
+
+
+def _values(known: Setting) -> str:
+    if known.choices:
+        words = ((f"`{word}`", told) for word, told in known.choices.items())
+        return "; ".join(f"{f'**{word}**' if at == 0 else word} {told}" for at, (word, told) in enumerate(words))
+    return "**`None`** (all), or a whole number from 1" if known.kind is int else "**`False`** or `True`"
+
+
 def columns() -> Iterator[Row]:
     """The names under which a column is found."""
     yield "column", "names"
@@ -63,7 +78,7 @@ def _roles(roles: tuple[str, ...]) -> str:
     return " and ".join({"qrels": "judgments", "run": "runs"}[role] for role in roles) or "not"
 
 
-TABLES: dict[str, Callable[[], Iterator[Row]]] = {each.__name__: each for each in (formats, columns, tests, charts)}
+TABLES: dict[str, Callable[[], Iterator[Row]]] = {each.__name__: each for each in (formats, columns, tests, charts, policies)}
 
 
 def filled(page: str) -> str:
