@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         stability,
     )
     from cranfield.conversion import Conversion, convert_file
-    from cranfield.engines.per_query import LazyEvaluation
+    from cranfield.engines.per_query import LazyEvaluation, evaluate_lazily
     from cranfield.errors import (
         ComparisonError,
         CranfieldError,
@@ -79,7 +79,7 @@ _HOMES = {
         *("ComparisonError", "CranfieldError", "DuplicateError", "InputError", "MeasureError", "MissingLibrary"),
         *("OutputError", "PolicyError", "SystemFailure"),
     ),
-    "engines.per_query": ("LazyEvaluation",),
+    "engines.per_query": ("LazyEvaluation", "evaluate_lazily"),
     "evaluation": ("evaluate", "evaluate_runs", "value"),
     "explanation": ("Explanation", "explain"),
     "result": ("Evaluation",),
@@ -140,6 +140,7 @@ __all__ = [
     "detectable_difference",
     "draw_chart",
     "evaluate",
+    "evaluate_lazily",
     "evaluate_runs",
     "explain",
     "gate",

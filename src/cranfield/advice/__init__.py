@@ -14,9 +14,9 @@ from typing import Any, Unpack
 from cranfield.advice.cautions import DATA_CAUTIONS, MEASURE_CAUTIONS
 from cranfield.advice.facts import RUN_MEASURES, Facts, RunFacts, facts_of
 from cranfield.advice.recommendations import RECOMMENDATIONS, Recommendation
-from cranfield.evaluation import Measures, Options, evaluate_runs
+from cranfield.evaluation import Options, evaluate_runs
 from cranfield.judge.judgments import Judgments
-from cranfield.measures import parse_measures
+from cranfield.measures import Measures, parse_measures
 
 __all__ = ["Advice", "Facts", "Recommendation", "RunFacts", "advise"]
 

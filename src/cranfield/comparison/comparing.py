@@ -17,12 +17,12 @@ from cranfield.comparison.pairing import Paired, judged_cutoff, paired
 from cranfield.comparison.power import detectable_difference
 from cranfield.comparison.significance import TESTS, Settings, deviation
 from cranfield.comparison.unjudged import Reach, Reaches
+from cranfield.engines.registry import is_lazy
 from cranfield.errors import ComparisonError
-from cranfield.evaluation import Measures, Options, evaluate_runs
+from cranfield.evaluation import Options, evaluate_runs
 from cranfield.judge.grouped import GroupedJudgments
 from cranfield.judge.judgments import Judgments, Numbers
-from cranfield.measures import Measure, parse_measures
-from cranfield.read.source import is_lazy
+from cranfield.measures import Measure, Measures, parse_measures
 from cranfield.read.streams import Stream
 from cranfield.result import Evaluation
 

@@ -31,9 +31,9 @@ from cranfield.comparison.pairing import check_finite, check_same_inputs, judged
 from cranfield.comparison.power import USUAL, detectable_difference
 from cranfield.comparison.significance import TESTS, Settings, deviation
 from cranfield.errors import ComparisonError
-from cranfield.evaluation import Measures, Options
+from cranfield.evaluation import Options
 from cranfield.judge.judgments import Numbers
-from cranfield.measures import Measure, parse_measure, parse_measures
+from cranfield.measures import Measure, Measures, parse_measure, parse_measures
 from cranfield.result import Evaluation
 
 GATE_MEASURES = ("nDCG@10",)

@@ -14,13 +14,12 @@ from cranfield.comparison.comparing import SEED
 from cranfield.comparison.correlation import tau
 from cranfield.comparison.pairing import check_finite
 from cranfield.errors import ComparisonError, InputError
-from cranfield.evaluation import Measures, run_name
 from cranfield.judge.judgments import Judgments, Numbers, ends
 from cranfield.judge.policy import Policy
 from cranfield.judge.ranks import Flags, JudgedRanks, scan_source
-from cranfield.measures import Measure, parse_measures
+from cranfield.measures import Measure, Measures, parse_measures
 from cranfield.overlap import SourceIds, check_overlap
-from cranfield.read.source import open_source
+from cranfield.read.source import open_source, run_name
 from cranfield.values import aggregate
 
 FRACTIONS = (0.1, 0.3, 0.5, 0.7, 0.9)

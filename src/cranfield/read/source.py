@@ -1,4 +1,4 @@
-"""Any argument of `evaluate` to one of the three shapes that judgments and rankings are read from."""
+"""Any argument of `evaluate` to one of the three shapes that judgments and rankings are read from, and its name."""
 
 from __future__ import annotations
 
@@ -38,23 +38,6 @@ class Rankings(NamedTuple):
 
 
 Source = Text | Table | Rankings
-
-
-class Lazy(NamedTuple):
-    """A frame whose rows an engine holds; only `evaluate` reads it, without taking them out."""
-
-    name: str
-    frame: Any
-    stream: None = None
-
-
-_LAZY = {("polars", "LazyFrame"), ("duckdb", "DuckDBPyRelation"), ("pyspark", "DataFrame"), ("narwhals", "LazyFrame")}
-
-
-def is_lazy(thing: Any) -> bool:
-    """Whether this is a frame whose rows an engine holds; nothing is imported to find out."""
-    kinds = {(kind.__module__.partition(".")[0].removeprefix("_"), kind.__name__) for kind in type(thing).__mro__}
-    return bool(kinds & _LAZY) or ("ibis", "Table") in kinds
 
 
 def open_source(thing: Any, role: Role, format: str | None = None) -> Source:
@@ -102,3 +85,20 @@ def _open_stream(stream: Stream, role: Role, format: str | None) -> Source:
 
     read = mappings.from_json if kind == "json" else mappings.from_json_lines
     return Rankings(stream.name, read(stream, role), stream)
+
+
+def run_name(source: str) -> str:
+    """The name of a run: its file without folder and extensions."""
+    # Bytes that are not UTF-8 are written out: a name goes into files, pages and pictures, which cannot hold them.
+    name = os.path.basename(source).removeprefix("builtin:").encode(errors="backslashreplace").decode()
+    for _ in range(2):
+        stem, extension = os.path.splitext(name)
+        if stem and extension.lower() in _RUN_EXTENSIONS:
+            name = stem
+    return name
+
+
+_RUN_EXTENSIONS = {
+    *(".gz", ".bz2", ".xz", ".zst", ".run", ".trec", ".res", ".txt", ".csv", ".tsv"),
+    *(".json", ".jsonl", ".ndjson", ".parquet", ".parq", ".pq"),
+}

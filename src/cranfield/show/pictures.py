@@ -12,9 +12,9 @@ import numpy as np
 
 from cranfield.comparison.thinning import USUAL_MEASURES
 from cranfield.errors import ComparisonError, CranfieldError, MeasureError, MissingLibrary, OutputError, need
-from cranfield.evaluation import Measures, evaluate_runs
+from cranfield.evaluation import evaluate_runs
 from cranfield.judge.ranks import JudgedRanks
-from cranfield.measures import Measure, parse_measures
+from cranfield.measures import Measure, Measures, parse_measures
 from cranfield.measures.curve import precision_recall_curve
 from cranfield.result import Evaluation
 from cranfield.show import charts

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from cranfield.errors import InputError
-from cranfield.evaluation import DEFAULT_MEASURES
 from cranfield.judge.policy import Policy
-from cranfield.measures import parse_measures
+from cranfield.measures import DEFAULT_MEASURES, parse_measures
 from cranfield.systems.collapse import Collapse
 from cranfield.systems.collection import BUILTIN, IR_DATASETS, Collection, open_collection
 from cranfield.systems.settings import check_settings, read_toml

@@ -12,10 +12,10 @@ import torch
 from torch import Tensor
 
 from cranfield.errors import CranfieldError, InputError
-from cranfield.evaluation import DEFAULT_MEASURES, Measures
 from cranfield.judge.policy import Policy
 from cranfield.judge.ranks import JudgedRanks
 from cranfield.judge.scan import Scanned
+from cranfield.measures import DEFAULT_MEASURES, Measures
 from cranfield.result import Evaluation
 from cranfield.torch.counting import Counted, counter
 from cranfield.torch.judgments import TensorJudgments, read_judgments

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from cranfield.errors import InputError
-from cranfield.evaluation import DEFAULT_MEASURES, Measures
 from cranfield.judge.judgments import Judgments
 from cranfield.judge.policy import Policy
-from cranfield.measures import parse_measures
+from cranfield.measures import DEFAULT_MEASURES, Measures, parse_measures
 from cranfield.result import Evaluation
 from cranfield.torch.corpus import FullCorpus, Similarity
 

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from cranfield.errors import InputError
-from cranfield.evaluation import DEFAULT_MEASURES, Measures
 from cranfield.judge.policy import Policy
+from cranfield.measures import DEFAULT_MEASURES, Measures
 from cranfield.result import Evaluation
 from cranfield.torch.counting import Counted, counter, retrieved
 from cranfield.torch.judgments import TensorJudgments, read_judgments

@@ -10,13 +10,13 @@ import torch
 from torch import Tensor
 
 from cranfield.errors import InputError, MeasureError, PolicyError
-from cranfield.evaluation import DEFAULT_MEASURES, Measures, digest_of, refuse_missing
+from cranfield.evaluation import digest_of, refuse_missing
 from cranfield.judge.counting import Found
 from cranfield.judge.orders import TieOrders
 from cranfield.judge.policy import Policy
 from cranfield.judge.ranks import Graded, JudgedRanks
 from cranfield.judge.scan import Scanned
-from cranfield.measures import Measure, parse_measures
+from cranfield.measures import DEFAULT_MEASURES, Measure, Measures, parse_measures
 from cranfield.result import Evaluation
 from cranfield.torch.counting import Counted, counter, retrieved
 from cranfield.torch.judgments import TensorJudgments, read_judgments

@@ -13,10 +13,11 @@ import numpy as np
 from cranfield import saved
 from cranfield.comparison import Comparison, compare_evaluations
 from cranfield.errors import CranfieldError, InputError, MeasureError
-from cranfield.evaluation import evaluate, run_name
+from cranfield.evaluation import evaluate
 from cranfield.judge.grouped import GroupedJudgments
 from cranfield.judge.judgments import Judgments
 from cranfield.measures import Measure, parse_measure
+from cranfield.read.source import run_name
 from cranfield.read.streams import Stream
 from cranfield.result import Evaluation
 from cranfield.show.pictures import family

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cranfield.comparison import Comparison
+from cranfield.engines.registry import is_lazy
+from cranfield.engines.sources import Lazy
 from cranfield.errors import CranfieldError, need
-from cranfield.evaluation import DEFAULT_MEASURES, Measures
 from cranfield.judge.grouped import GroupedJudgments
 from cranfield.judge.judgments import Judgments
 from cranfield.judge.policy import Policy
-from cranfield.measures import parse_measures
+from cranfield.measures import DEFAULT_MEASURES, Measures, parse_measures
 from cranfield.read.pairs import read_words
-from cranfield.read.source import Lazy, is_lazy
 from cranfield.result import Evaluation
 from cranfield.show.report.content import page, program_data
 from cranfield.show.report.encoding import safe_pieces
