@@ -55,6 +55,7 @@ pages: .venv/.developing
 	$(BIN)/python -m cranfield.show.trec_eval_page $(PAGES)/trec_eval.md
 	$(BIN)/python docs/site/commands.py $(PAGES)/command-line.md
 	$(BIN)/python docs/site/api.py $(PAGES)/api.md
+	$(BIN)/python docs/site/engines.py $(PAGES)/engines.md
 	$(BIN)/python docs/site/benchmarks.py $(PAGES)/benchmarks.md
 
 # The figures of docs/learn.
