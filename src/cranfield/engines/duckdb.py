@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -67,6 +66,8 @@ def _queried(relation: Any, query: str) -> Any:
 
 def _connected(duckdb: Any) -> Any:
     """A new connection; what memory cannot hold goes to the folder for temporary files, not to the current one."""
+    import tempfile
+
     folder = os.path.join(tempfile.gettempdir(), f"cranfield-{os.getpid()}")
     return duckdb.connect(config={"temp_directory": folder})
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import reduce
@@ -101,6 +100,8 @@ def _partitions_as_text(session: Any) -> Iterator[None]:
 
 
 def _started(builder: Any, master: str = "local[*]") -> Any:
+    import shutil
+
     if master.startswith("sc://"):  # Spark Connect, which needs no Java here
         return builder.remote(master).getOrCreate()
     if not (shutil.which("java") or "JAVA_HOME" in os.environ):
