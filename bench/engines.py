@@ -55,35 +55,36 @@ def make(rows: int) -> None:
         unfinished.rename(path)
 
 
-def evaluate(frame: Any, qrels: str, **options: Any) -> None:
+def evaluate(frame: Any, qrels: str, lazily: bool) -> None:
     import cranfield
 
-    print(cranfield.evaluate(qrels, frame, MEASURES, **options), file=sys.stderr)
+    function = cranfield.evaluate_lazily if lazily else cranfield.evaluate
+    print(function(qrels, frame, MEASURES), file=sys.stderr)
 
 
-def polars(qrels: str, run: str, **options: Any) -> float:
+def polars(qrels: str, run: str, *, lazily: bool = False) -> float:
     import polars
 
     start = time.perf_counter()
-    evaluate(polars.scan_parquet(run), qrels, **options)
+    evaluate(polars.scan_parquet(run), qrels, lazily)
     return time.perf_counter() - start
 
 
-def duckdb(qrels: str, run: str, **options: Any) -> float:
+def duckdb(qrels: str, run: str, *, lazily: bool = False) -> float:
     import duckdb
 
     connection = duckdb.connect(config={"memory_limit": LIMIT, "temp_directory": str(DATA / "spilled")})
     start = time.perf_counter()
-    evaluate(connection.read_parquet(run), qrels, **options)
+    evaluate(connection.read_parquet(run), qrels, lazily)
     return time.perf_counter() - start
 
 
 def duckdb_lazy(qrels: str, run: str) -> float:
-    return duckdb(qrels, run, per_query="lazy")
+    return duckdb(qrels, run, lazily=True)
 
 
 def polars_lazy(qrels: str, run: str) -> float:
-    return polars(qrels, run, per_query="lazy")
+    return polars(qrels, run, lazily=True)
 
 
 def _spark() -> Any:
@@ -99,15 +100,15 @@ def _spark() -> Any:
     return session
 
 
-def spark(qrels: str, run: str, **options: Any) -> float:
+def spark(qrels: str, run: str, *, lazily: bool = False) -> float:
     session = _spark()
     start = time.perf_counter()
-    evaluate(session.read.parquet(run), qrels, **options)
+    evaluate(session.read.parquet(run), qrels, lazily)
     return time.perf_counter() - start
 
 
 def spark_lazy(qrels: str, run: str) -> float:
-    return spark(qrels, run, per_query="lazy")
+    return spark(qrels, run, lazily=True)
 
 
 def ranking_metrics(qrels: str, run: str) -> float:

@@ -113,7 +113,7 @@ def case_check() -> None:
     grades = torch.randint(-1, 4, (60, 3000)).double() * (torch.rand(60, 3000) < 0.02)
     for dtype in (torch.float16, torch.float32):
         scores = torch.randn(60, 3000).to(dtype)
-        here, there = (evaluate(scores.to(device), grades.to(device), names) for device in ("cpu", "cuda"))
+        here, there = (evaluate(grades.to(device), scores.to(device), names) for device in ("cpu", "cuda"))
         wrong = [one.name for one in here.measures if here.column(one).tolist() != there.column(one).tolist()]
         note(f"measures with other values on the GPU, {dtype}", f"{len(wrong)} of {len(names)}", "0", not wrong)
     torch.manual_seed(2)
@@ -121,7 +121,7 @@ def case_check() -> None:
     judgments = (torch.arange(50), torch.arange(50) * 500 + 7, torch.ones(50))
     exact = queries.double() @ documents.double().T
     expected = 1 + (exact > exact[judgments[0], judgments[1]][:, None]).sum(1).cpu()
-    rank = torch.tensor(FullCorpus(queries, documents, judgments, tile=4096).ranks().rank)
+    rank = torch.tensor(FullCorpus(judgments, queries, documents, tile=4096).ranks().rank)
     near = int((rank - expected).abs().max())  # float32 products may swap neighbours
     note("kernels equal plain torch", f"{cases} cases", "all", True)
     note("full corpus, farthest from float64 ranks", f"{near}", "≤ 2", near <= 2)
@@ -144,7 +144,7 @@ def against_torchmetrics(device: str, what: str, target: int, times: int) -> Non
 
     scores, grades = torch.rand(QUERIES, 1000, device=device), relevance(1000, device)
     indexes = torch.arange(QUERIES, device=device).repeat_interleave(1000)
-    ours = by_clock(lambda: evaluate(scores, grades, MEASURES), 20)
+    ours = by_clock(lambda: evaluate(grades, scores, MEASURES), 20)
     metric = RetrievalNormalizedDCG(top_k=10)
     value = 0.0
 
@@ -155,7 +155,7 @@ def against_torchmetrics(device: str, what: str, target: int, times: int) -> Non
         value = float(metric.compute())
 
     slow = by_clock(theirs, times, 1)
-    difference = abs(value - evaluate(scores, grades, MEASURES)["nDCG@10"])
+    difference = abs(value - evaluate(grades, scores, MEASURES)["nDCG@10"])
     note(f"{what}: three measures, whole call", f"{ours * 1000:.2f} ms")
     note(
         f"{what}: torchmetrics nDCG@10",
@@ -215,7 +215,7 @@ def case_b() -> None:
     note("b  200 judged each, ratio to one", f"{ratio:.1f} ×", "≤ 10 ×", ratio <= 10)
     row, own, column = judged_at_random(scores, 1)
     judgments = (row, column, torch.ones_like(row))
-    note("b  one judged each, whole call", f"{by_clock(lambda: evaluate(scores, judgments, MEASURES)) * 1000:.1f} ms")
+    note("b  one judged each, whole call", f"{by_clock(lambda: evaluate(judgments, scores, MEASURES)) * 1000:.1f} ms")
 
 
 def case_c(documents: int = 8_800_000, dimensions: int = 768, tile: int = 1 << 16) -> None:
@@ -244,14 +244,14 @@ def case_c(documents: int = 8_800_000, dimensions: int = 768, tile: int = 1 << 1
         return count(self, own)
 
     FullCorpus._count = counted  # type: ignore[method-assign]
-    ours = by_clock(lambda: FullCorpus(queries, shards, judgments, tile=tile).evaluate(MEASURES), 3, 1)
+    ours = by_clock(lambda: FullCorpus(judgments, queries, shards, tile=tile).evaluate(MEASURES), 3, 1)
     FullCorpus._count = count  # type: ignore[method-assign]
     note(
         "c  full corpus, whole call", f"{ours * 1000:.0f} ms, {len(passes) / 4:.2f} passes", "1 pass", len(passes) == 4
     )
     note("c  ratio to the bare products", f"{ours / bare:.2f} ×", "≤ 1.5 ×", ours / bare <= 1.5)
     wide = by_clock(
-        lambda: FullCorpus(queries, shards, judgments, tile=tile, dtype=torch.float32).evaluate(MEASURES), 2, 1
+        lambda: FullCorpus(judgments, queries, shards, tile=tile, dtype=torch.float32).evaluate(MEASURES), 2, 1
     )
     note("c  compared in float32, ratio to the bare products", f"{wide / bare:.2f} ×")
 

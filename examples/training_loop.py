@@ -41,7 +41,7 @@ def main() -> None:
 
     relevant = torch.randperm(sizes.documents)[: sizes.queries]
     queries = asked(relevant)
-    judgments = (torch.arange(sizes.queries), relevant, torch.ones(sizes.queries))
+    qrels = (torch.arange(sizes.queries), relevant, torch.ones(sizes.queries))
 
     adapter = torch.nn.Linear(sizes.dimensions, sizes.dimensions, bias=False, device=device)
     optimizer = torch.optim.Adam(adapter.parameters(), lr=0.005)
@@ -50,7 +50,7 @@ def main() -> None:
             start = time.perf_counter()
             with torch.no_grad():
                 adapted = adapter(queries).to(precision)
-            result = FullCorpus(adapted, documents, judgments).evaluate("RR@10 nDCG@10 R@1000 AP")
+            result = FullCorpus(qrels, adapted, documents).evaluate("RR@10 nDCG@10 R@1000 AP")
             took = time.perf_counter() - start
             values = "  ".join(f"{measure} {value:.4f}" for measure, value in result.items())
             print(f"step {step:4}  {values}  {len(documents):,} documents in {took:.2f} s", flush=True)

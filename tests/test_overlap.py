@@ -110,9 +110,9 @@ def test_values_that_stay_in_the_engine(tmp_path, engine, fact):
     frame.write_parquet(tmp_path / "run.parquet")
     run = frame.lazy() if engine is None else str(tmp_path / "run.parquet")
     with pytest.raises(InputError) as error:
-        cranfield.evaluate(QRELS, run, "AP", per_query="lazy", engine=engine)
+        cranfield.evaluate_lazily(QRELS, run, "AP", engine=engine)
     assert fact in error.value.fact
-    result = cranfield.evaluate(QRELS, run, "AP", per_query="lazy", engine=engine, check_ids=False)
+    result = cranfield.evaluate_lazily(QRELS, run, "AP", engine=engine, check_ids=False)
     assert result.warnings == (fact.removesuffix("."),)
     assert result.to_dict()["warnings"] == list(result.warnings)
 
@@ -144,7 +144,7 @@ def test_half_of_the_queries_are_enough():
         )
         assert cranfield.evaluate(QRELS, run, "AP").warnings == ((expected,) if warned else ())
         assert cranfield.evaluate(QRELS, run, "AP", policy=Policy(missing="skip")).warnings == ()
-        lazy = cranfield.evaluate(QRELS, polars.LazyFrame(columns(run)), "AP", per_query="lazy")
+        lazy = cranfield.evaluate_lazily(QRELS, polars.LazyFrame(columns(run)), "AP")
         assert lazy.warnings == ((expected,) if warned else ())
 
 

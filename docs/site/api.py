@@ -44,6 +44,7 @@ GROUPS = {
     "Evaluate runs": (
         "evaluate",
         "evaluate_runs",
+        "evaluate_lazily",
         "value",
         "explain",
         "Evaluation",

@@ -115,8 +115,9 @@ def _section(name: str, command: click.Command, parent: click.Context) -> str:
     text += map(_paragraph, inspect.cleandoc(command.help or "").split("\n\n"))
     if name == "trec_eval":
         text.append("The options stand on the page about [trec_eval](trec_eval.md).\n")
-    given = [option for option in command.params if isinstance(option, click.Option)]
-    options = [record for record in (option.get_help_record(context) for option in given) if record]
+    given = [option for option in command.get_params(context) if isinstance(option, click.Option)]
+    own = [option for option in given if "--help" not in option.opts]  # which all commands have
+    options = [record for record in (option.get_help_record(context) for option in own) if record]
     if options:
         text += [
             "| option | |",

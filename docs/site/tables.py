@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from cranfield.comparison.significance import TESTS
+from cranfield.engines.registry import ENGINES
 from cranfield.ranks.policy import Policy, Setting, settings_of
 from cranfield.read import names
 from cranfield.read.formats import FORMATS
@@ -54,8 +55,18 @@ def policies(policy: type[Policy] = Policy) -> Iterator[Row]:
 def _values(known: Setting) -> str:
     if known.choices:
         words = ((f"`{word}`", told) for word, told in known.choices.items())
-        return "; ".join(f"{f'**{word}**' if at == 0 else word} {told}" for at, (word, told) in enumerate(words))
+        bold = ((f"**{word}**" if at == 0 else word, told) for at, (word, told) in enumerate(words))
+        return "; ".join(f"{word} {told}" for word, told in bold)
     return "**`None`** (all), or a whole number from 1" if known.kind is int else "**`False`** or `True`"
+
+
+def engines() -> Iterator[Row]:
+    """Every engine."""
+    yield "engine", "takes", "`engine=`", "install", "memory"
+    for engine in ENGINES.values():
+        install = f"'cranfield[{engine.extra}]'" if engine.extra else f"'cranfield[frames]' {engine.package}"
+        chosen = f"`{engine.name}`" if engine.reads_parquet else ""
+        yield engine.title, engine.takes, chosen, f"`pip install {install}`", engine.memory
 
 
 def columns() -> Iterator[Row]:
@@ -78,7 +89,9 @@ def _roles(roles: tuple[str, ...]) -> str:
     return " and ".join({"qrels": "judgments", "run": "runs"}[role] for role in roles) or "not"
 
 
-TABLES: dict[str, Callable[[], Iterator[Row]]] = {each.__name__: each for each in (formats, columns, tests, charts, policies)}
+TABLES: dict[str, Callable[[], Iterator[Row]]] = {
+    each.__name__: each for each in (formats, columns, tests, charts, policies, engines)
+}
 
 
 def filled(page: str) -> str:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         stability,
     )
     from cranfield.comparison.agreement import Overlap, RunOverlap, kendall_tau, rbo, run_overlap, spearman_rho, tau_ap
-    from cranfield.engines.per_query import LazyEvaluation
+    from cranfield.engines.per_query import LazyEvaluation, evaluate_lazily
     from cranfield.errors import (
         ComparisonError,
         CranfieldError,
@@ -80,7 +80,7 @@ _HOMES = {
         *("ComparisonError", "CranfieldError", "DuplicateError", "InputError", "MeasureError", "MissingLibrary"),
         *("OutputError", "PolicyError", "SystemFailure"),
     ),
-    "engines.per_query": ("LazyEvaluation",),
+    "engines.per_query": ("LazyEvaluation", "evaluate_lazily"),
     "evaluation.evaluating": ("evaluate", "evaluate_runs", "value"),
     "evaluation.explaining": ("Explanation", "explain"),
     "evaluation.result": ("Evaluation",),
@@ -142,6 +142,7 @@ __all__ = [
     "detectable_difference",
     "draw_chart",
     "evaluate",
+    "evaluate_lazily",
     "evaluate_runs",
     "explain",
     "gate",

@@ -14,6 +14,8 @@ import pytest
 import cranfield
 from cranfield import InputError, Judgments, Policy, PolicyError
 from cranfield.engines import frames, lazy
+from cranfield.engines.polars import Polars
+from cranfield.engines.protocol import Engine
 from cranfield.ranks.ranking import rank_scanned
 from tests import generated
 from tests.engines.conftest import arrow
@@ -106,8 +108,7 @@ def test_numbers_as_ids(lazily):
     rows = [(int(q), int(d), int(s)) for q, d, s in rows_of(run)]
     for kinds in ((pa.int32(), pa.int64(), pa.float32()), (pa.int64(), pa.int16(), pa.int64())):
         assert_same(
-            cranfield.evaluate(qrels, lazily(rows, kinds)),
-            scanned(qrels, run, cranfield.evaluation.evaluating.DEFAULT_MEASURES),
+            cranfield.evaluate(qrels, lazily(rows, kinds)), scanned(qrels, run, cranfield.measures.DEFAULT_MEASURES)
         )
 
 
@@ -262,7 +263,7 @@ def test_spark_connect(tmp_path):
         "frame = session.createDataFrame(rows, 'query_id string, doc_id string, score double')\n"
         "qrels = {'q': {'a': 1}, 'p': {'a': 1}}\n"
         "print(cranfield.evaluate(qrels, frame, 'RR')['RR'])\n"
-        "print(cranfield.evaluate(qrels, frame, 'RR', per_query='lazy')['RR'])\n"
+        "print(cranfield.evaluate_lazily(qrels, frame, 'RR')['RR'])\n"
         "session.stop()\n"
     )
     environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}
@@ -280,13 +281,13 @@ def test_measures_of_groups(lazily):
 
 def test_a_shared_key_is_no_duplicate(lazily, monkeypatch):
     """A hash that cannot tell documents apart costs a second look, and changes nothing else."""
-    with_key = frames.Engine.with_key
+    with_key = Engine.with_key
 
     def one_key(self, frame):
         keyed = with_key(self, frame)
         return None if keyed is None else keyed.with_columns(key=narwhals.lit(0))
 
-    monkeypatch.setattr(frames.Engine, "with_key", one_key)
+    monkeypatch.setattr(Engine, "with_key", one_key)
     qrels, run = collection()
     assert_same(cranfield.evaluate(qrels, lazily(rows_of(run)), "AP"), scanned(qrels, run, "AP"))
     with pytest.raises(InputError, match="document 'a' stands twice in the ranking of query 'q'"):
@@ -311,7 +312,7 @@ def test_a_task_that_fails_once(spark):
 
 def test_an_engine_that_fails(spark):
     frame = spark.sql("SELECT 'q' AS query_id, 'a' AS doc_id, CAST(raise_error('broken') AS DOUBLE) AS score")
-    with pytest.raises(InputError, match=r"the run: the engine pyspark failed \(.*broken"):
+    with pytest.raises(InputError, match=r"the run: the engine spark failed \(.*broken"):
         cranfield.evaluate({"q": {"a": 1}}, frame, "AP")
 
 
@@ -319,7 +320,7 @@ def test_polars_groups_in_parts_when_there_is_too_much(monkeypatch):
     polars = pytest.importorskip("polars")
     qrels, run = collection()
     frame = polars.from_arrow(arrow(rows_of(run))).lazy()
-    monkeypatch.setattr(frames, "PART", 50)
+    monkeypatch.setattr(Polars, "rows_at_once", 50)
     monkeypatch.setattr(lazy, "MANY", 5)
     assert len(frames.EngineRows(frame, "", Policy()).parts) > 5
     assert_same(cranfield.evaluate(qrels, frame, "AP"), scanned(qrels, run, "AP"))

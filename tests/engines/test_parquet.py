@@ -9,7 +9,8 @@ from click.testing import CliRunner
 
 import cranfield
 from cranfield.cli.evaluate import command
-from cranfield.engines import lazy, parquet
+from cranfield.engines import lazy
+from cranfield.engines import spark as spark_engine
 from tests.cli.test_program import run as program
 from tests.engines.conftest import arrow
 
@@ -63,7 +64,7 @@ def test_paths(folder, engine, path, name):
 
 def test_what_cannot_be_read(folder, engine):
     (folder / "text.parquet").write_text("this is not Parquet")
-    with pytest.raises(cranfield.InputError, match=rf"text.*: the engine (py)?{engine} (failed|cannot read it) \("):
+    with pytest.raises(cranfield.InputError, match=rf"text.*: the engine {engine} (failed|cannot read it) \("):
         cranfield.evaluate(QRELS, folder / "text.parquet", "RR", engine=engine)
     for path in ("none.parquet", "none/*.parquet"):
         with pytest.raises(cranfield.InputError, match="there is no such Parquet file"):
@@ -154,4 +155,4 @@ def test_spark_without_java(monkeypatch):
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("JAVA_HOME", raising=False)
     with pytest.raises(cranfield.CranfieldError, match="needs Java"):
-        parquet._started(Builder(), "local[*]")
+        spark_engine._started(Builder(), "local[*]")

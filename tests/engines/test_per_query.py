@@ -1,4 +1,4 @@
-"""evaluate(…, per_query="lazy"): the same values and means to the last bit; nothing but totals leaves the engine."""
+"""evaluate_lazily: the same values and means to the last bit; nothing but totals leaves the engine."""
 
 import math
 import re
@@ -11,9 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cranfield
-from cranfield import InputError, MeasureError, Policy, PolicyError
-from cranfield.engines import frames, lazy, measuring
-from cranfield.engines.backends import Engine
+from cranfield import InputError, MeasureError, Policy, PolicyError, evaluate_lazily
+from cranfield.engines import lazy, measuring
+from cranfield.engines.polars import Polars
+from cranfield.engines.protocol import Engine
+from cranfield.engines.spark import Spark
 from cranfield.engines.totals import UNIT, Totals, exact_sum
 from tests.engines.conftest import arrow
 from tests.engines.test_lazy import IDS, MEASURES, collection, rows_of, scanned
@@ -28,10 +30,6 @@ JUDGMENTS = ("query_id", "doc_id", "grade")
 
 def judgments_of(qrels):
     return [(q, d, g) for q, judged in qrels.items() for d, g in judged.items()]
-
-
-def evaluate(qrels, run, measures="AP", **options):
-    return cranfield.evaluate(qrels, run, measures, per_query="lazy", **options)
 
 
 def assert_same(got, wanted):
@@ -49,9 +47,9 @@ def test_all_measures(lazily, monkeypatch):
     monkeypatch.setattr(measuring, "ROWS", 40)
     qrels, run = collection()
     frame, wanted = lazily(rows_of(run)), scanned(qrels, run, MEASURES)
-    got = evaluate(lazily(judgments_of(qrels), names=JUDGMENTS), frame, MEASURES)
+    got = evaluate_lazily(lazily(judgments_of(qrels), names=JUDGMENTS), frame, MEASURES)
     assert_same(got, wanted)
-    from_memory = evaluate(qrels, frame, "AP nDCG@10", name="bm25")
+    from_memory = evaluate_lazily(qrels, frame, "AP nDCG@10", name="bm25")
     assert_same(from_memory, scanned(qrels, run, "AP nDCG@10"))
     assert from_memory.signature == got.signature
 
@@ -73,22 +71,22 @@ def test_policies(lazily, monkeypatch, policy):
     run["q5"] = dict.fromkeys([*IDS, "q5"], 0.25)
     run["q6"] = {"q6": 1.0}
     measures = "AP nDCG@3 GMAP NumRelRet Judged@10 Bpref infAP NumNonRelRet"
-    got = evaluate(qrels, lazily(rows_of(run)), measures, policy=policy)
+    got = evaluate_lazily(qrels, lazily(rows_of(run)), measures, policy=policy)
     assert_same(got, scanned(qrels, run, measures, policy=policy))
 
 
 def test_a_contradiction_is_named_before_the_work(lazily):
     frame = lazily([("q", "a", 1.0)])
     with pytest.raises(PolicyError, match="judged_only"):
-        evaluate({"q": {"a": 1}}, frame, "RR(judged_only=True)", policy=Policy(complete=True))
+        evaluate_lazily({"q": {"a": 1}}, frame, "RR(judged_only=True)", policy=Policy(complete=True))
 
 
 def test_numbers_as_ids(lazily):
     qrels, run = {"3": {"9": 1, "10": 2}, "4": {"1": 1}}, {"3": {"9": 2.0, "10": 2.0, "7": 2.0}, "5": {"9": 2.0}}
     judged = lazily([(int(q), int(d), g) for q, d, g in judgments_of(qrels)], names=JUDGMENTS)
     frame = lazily([(int(q), int(d), int(s)) for q, d, s in rows_of(run)])
-    assert_same(evaluate(judged, frame, "AP RR"), scanned(qrels, run, "AP RR"))
-    assert_same(evaluate({"03": {"9": 1}, **qrels}, frame, "RR"), scanned({"03": {"9": 1}, **qrels}, run, "RR"))
+    assert_same(evaluate_lazily(judged, frame, "AP RR"), scanned(qrels, run, "AP RR"))
+    assert_same(evaluate_lazily({"03": {"9": 1}, **qrels}, frame, "RR"), scanned({"03": {"9": 1}, **qrels}, run, "RR"))
 
 
 def test_nothing_but_totals_leaves_the_engine(lazily, monkeypatch):
@@ -97,7 +95,7 @@ def test_nothing_but_totals_leaves_the_engine(lazily, monkeypatch):
     monkeypatch.setattr(Engine, "rows", lambda self, frame: sizes.append(len(rows := collect(self, frame))) or rows)
     monkeypatch.setattr(Engine, "numbers", None)
     qrels, run = collection()
-    evaluate(lazily(judgments_of(qrels), names=JUDGMENTS), lazily(rows_of(run)), "AP")
+    evaluate_lazily(lazily(judgments_of(qrels), names=JUDGMENTS), lazily(rows_of(run)), "AP")
     assert max(sizes) == 1
 
 
@@ -111,7 +109,7 @@ def test_a_query_with_a_million_documents(lazily, compiled, request):
     run = {"large": dict(zip(ids, scores.tolist(), strict=True)), "few": few, "small": {"d1": 1.0}}
     frame = lazily(rows_of(run))
     wanted = cranfield.evaluate(qrels, run, "AP nDCG@1000 R@1000")
-    assert_same(evaluate(qrels, frame, "AP nDCG@1000 R@1000"), wanted)
+    assert_same(evaluate_lazily(qrels, frame, "AP nDCG@1000 R@1000"), wanted)
     if "spark" not in request.node.name:  # which takes long enough once
         eager = cranfield.evaluate(qrels, frame, "AP nDCG@1000 R@1000")
         assert [row.value for row in eager.per_query] == [row.value for row in wanted.per_query]
@@ -128,36 +126,34 @@ def test_a_query_with_a_million_documents(lazily, compiled, request):
 )
 def test_judgments_that_cannot_be_used(lazily, judged, fact):
     with pytest.raises(InputError, match=re.escape(fact)):
-        evaluate(lazily(judged, names=JUDGMENTS), lazily([("q", "a", 1.0)]))
+        evaluate_lazily(lazily(judged, names=JUDGMENTS), lazily([("q", "a", 1.0)]))
 
 
 def test_runs_that_cannot_be_used(lazily):
     qrels = {"q": {"a": 1}, "p": {"a": 1}}
     with pytest.raises(InputError, match=r"the run: document 'a' stands twice in the ranking of query 'q'"):
-        evaluate(qrels, lazily([("q", "a", 1.0), ("q", "a", 2.0)]))
+        evaluate_lazily(qrels, lazily([("q", "a", 1.0), ("q", "a", 2.0)]))
     with pytest.raises(InputError, match=r"1 row cannot be used: query 'q', document 'b': nan is not a finite"):
-        evaluate(qrels, lazily([("q", "a", 1.0), ("q", "b", math.nan)]))
+        evaluate_lazily(qrels, lazily([("q", "a", 1.0), ("q", "b", math.nan)]))
     frame = lazily([("q", "a", 1.0)])
     with pytest.raises(InputError, match="the run: 1 judged queries are not in the run: p"):
-        evaluate(qrels, frame, policy=Policy(missing="error"))
+        evaluate_lazily(qrels, frame, policy=Policy(missing="error"))
     with pytest.raises(PolicyError, match="have no order"):
-        evaluate(qrels, frame, policy=Policy(ties="file"))
+        evaluate_lazily(qrels, frame, policy=Policy(ties="file"))
     with pytest.raises(MeasureError, match="measured on subtopics"):
-        evaluate(qrels, frame, "alpha_nDCG@10")
-    with pytest.raises(InputError, match="lengths need all documents"):
-        evaluate(qrels, frame, lengths={"a": 1})
+        evaluate_lazily(qrels, frame, "alpha_nDCG@10")
 
 
 def test_values_that_are_not_finite(lazily):
     frame = lazily([(query, "a", 1.0) for query in "123"])
     with pytest.raises(MeasureError, match=r"nDCG\(gain=exponential\) of query '2' is not a finite number: grade 2000"):
-        evaluate({"1": {"a": 1}, "2": {"a": 2000}, "3": {"a": 1}}, frame, "nDCG(gain=exponential)")
+        evaluate_lazily({"1": {"a": 1}, "2": {"a": 2000}, "3": {"a": 1}}, frame, "nDCG(gain=exponential)")
     with pytest.raises(MeasureError, match="the mean of CG over 3 queries is not a finite number"):
-        evaluate({query: {"a": 1e308} for query in "123"}, frame, "CG")
+        evaluate_lazily({query: {"a": 1e308} for query in "123"}, frame, "CG")
 
 
 def test_an_error_of_a_measure_that_arrives_as_text():
-    engine = Engine("pyspark", None, "the run")
+    engine = Spark(None, "the run")
     text = "An exception was thrown from the Python worker. Please see the stack trace below.\nTraceback:\n"
 
     def fail():
@@ -169,10 +165,13 @@ def test_an_error_of_a_measure_that_arrives_as_text():
 
 
 def test_what_is_not_in_an_engine():
-    with pytest.raises(InputError, match=r"per_query='lazy' needs a run in an engine, not a dict.\nHint: give a lazy"):
-        evaluate({"q": {"a": 1}}, {"q": ["a"]})
-    with pytest.raises(InputError, match="per_query='eager' is not a choice"):
-        cranfield.evaluate({"q": {"a": 1}}, {"q": ["a"]}, per_query="eager")
+    with pytest.raises(InputError) as error:
+        evaluate_lazily({"q": {"a": 1}}, {"q": ["a"]})
+    assert str(error.value) == (
+        "the run: evaluate_lazily needs a run in an engine, not a dict.\n"
+        "Hint: give a DuckDB relation, a polars.LazyFrame, a PySpark DataFrame (classic or Connect) or an Ibis table; "
+        "or the path of Parquet files and engine='duckdb', 'polars' or 'spark'"
+    )
 
 
 def test_relations_of_two_connections():
@@ -180,14 +179,14 @@ def test_relations_of_two_connections():
     run = duckdb.connect().from_arrow(arrow([("q", "a", 1.0)]))
     qrels = duckdb.connect().from_arrow(arrow([("q", "a", 1.0)], names=JUDGMENTS))
     with pytest.raises(InputError, match="the engine duckdb failed"):
-        evaluate(qrels, run)
+        evaluate_lazily(qrels, run)
 
 
 def test_judgments_in_another_engine():
     duckdb, polars = pytest.importorskip("duckdb"), pytest.importorskip("polars")
     run = duckdb.connect().from_arrow(arrow([("q", "b", 2.0), ("q", "a", 1.0)]))
     qrels = polars.from_arrow(arrow([("q", "a", 1)], names=JUDGMENTS)).lazy()
-    assert evaluate(qrels, run, "RR")["RR"] == 0.5
+    assert evaluate_lazily(qrels, run, "RR")["RR"] == 0.5
 
 
 @pytest.mark.parametrize("engine", ["duckdb", "polars", "spark"])
@@ -203,13 +202,13 @@ def test_parquet_files(tmp_path, engine, request):
         table = pa.table({"doc_id": [document], "grade": [1]})
         pa.parquet.write_table(table, tmp_path / f"qrels/query_id={query}/1.parquet")
     for qrels in (tmp_path / "qrels", str(tmp_path / "qrels/*/*.parquet")):
-        got = evaluate(qrels, tmp_path / "run", "RR", engine=engine)
+        got = evaluate_lazily(qrels, tmp_path / "run", "RR", engine=engine)
         assert (got["RR"], got.counts.queries, got.run) == (0.75, 2, "run")
         assert cranfield.evaluate(qrels, tmp_path / "run", "RR", engine=engine)["RR"] == 0.75
 
 
 def test_the_values_outlive_the_result(lazily):
-    values = evaluate({"q": {"a": 1}}, lazily([("q", "a", 1.0)]), "RR").per_query
+    values = evaluate_lazily({"q": {"a": 1}}, lazily([("q", "a", 1.0)]), "RR").per_query
     assert values.collect().to_arrow().to_pylist() == [
         {"run": "the run", "query_id": "q", "measure": "RR", "value": 1.0}
     ]
@@ -218,21 +217,21 @@ def test_the_values_outlive_the_result(lazily):
 def test_only_the_values_are_left_behind(tmp_path, monkeypatch):
     polars = pytest.importorskip("polars")
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    values = evaluate({"q": {"a": 1}}, polars.from_arrow(arrow([("q", "a", 1.0)])).lazy(), "RR").per_query
+    values = evaluate_lazily({"q": {"a": 1}}, polars.from_arrow(arrow([("q", "a", 1.0)])).lazy(), "RR").per_query
     assert [path.name for path in tmp_path.rglob("*.parquet")] == ["per_query.parquet"]
     assert len(values.collect()) == 1
     with pytest.raises(InputError, match="stands twice"):
-        evaluate({"q": {"a": 1}}, polars.from_arrow(arrow([("q", "a", 1.0), ("q", "a", 1.0)])).lazy(), "RR")
+        evaluate_lazily({"q": {"a": 1}}, polars.from_arrow(arrow([("q", "a", 1.0), ("q", "a", 1.0)])).lazy(), "RR")
     assert len(list(tmp_path.iterdir())) == 1
 
 
 def test_polars_in_parts(monkeypatch):
     polars = pytest.importorskip("polars")
     qrels, run = collection()
-    monkeypatch.setattr(frames, "PART", 50)
+    monkeypatch.setattr(Polars, "rows_at_once", 50)
     monkeypatch.setattr(lazy, "MANY", 5)
     frame = polars.from_arrow(arrow(rows_of(run))).lazy()
-    assert_same(evaluate(qrels, frame, "AP nDCG"), scanned(qrels, run, "AP nDCG"))
+    assert_same(evaluate_lazily(qrels, frame, "AP nDCG"), scanned(qrels, run, "AP nDCG"))
 
 
 def test_a_task_that_fails_once(spark):
@@ -248,12 +247,12 @@ def test_a_task_that_fails_once(spark):
 
     frame = spark.createDataFrame(arrow(rows_of(run))).repartition(4)
     judged = spark.createDataFrame(arrow(judgments_of(qrels), names=JUDGMENTS))
-    got = evaluate(judged, frame.mapInArrow(fails_once, frame.schema), "AP")
+    got = evaluate_lazily(judged, frame.mapInArrow(fails_once, frame.schema), "AP")
     assert_same(got, scanned(qrels, run, "AP"))
 
 
 def test_what_it_prints(lazily):
-    got = evaluate({"q": {"a": 1}, "p": {"a": 1}}, lazily([("q", "a", 1.0), ("x", "a", 1.0)]), "RR", name="bm25")
+    got = evaluate_lazily({"q": {"a": 1}, "p": {"a": 1}}, lazily([("q", "a", 1.0), ("x", "a", 1.0)]), "RR", name="bm25")
     assert (
         str(got)
         == "bm25\nRR  0.5000\n2 queries; 1 judged but not in the run (count 0); 1 in the run but not judged (ignored)"

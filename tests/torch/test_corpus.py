@@ -30,15 +30,15 @@ def scores_of(queries, documents, similarity):
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str)
 def test_tiles_give_what_all_scores_give(dtype, similarity):
     queries, documents, judgments = embeddings(1, dtype=dtype)
-    expected = evaluate(scores_of(queries, documents, similarity), judgments, VARIANTS)
+    expected = evaluate(judgments, scores_of(queries, documents, similarity), VARIANTS)
     for tile in (7, 50, 1000):
-        same(FullCorpus(queries, documents, judgments, similarity, tile=tile).evaluate(VARIANTS), expected)
+        same(FullCorpus(judgments, queries, documents, similarity, tile=tile).evaluate(VARIANTS), expected)
 
 
 def test_all_ways_to_give_documents_say_the_same(tmp_path, monkeypatch):
     queries, documents, judgments = embeddings(2)
     monkeypatch.setattr(corpus, "_AT_ONCE", 20)  # so that the queries come in blocks as well
-    expected = evaluate(queries @ documents.T, judgments, "AP nDCG@5 bpref")
+    expected = evaluate(judgments, queries @ documents.T, "AP nDCG@5 bpref")
     np.save(tmp_path / "documents.npy", documents.numpy())
     shards = [documents[:9], documents[9:10], documents[10:]]
     ways = [
@@ -49,15 +49,15 @@ def test_all_ways_to_give_documents_say_the_same(tmp_path, monkeypatch):
         lambda: iter(shards),
     ]
     for way in ways:
-        same(FullCorpus(queries, way, judgments, tile=8).evaluate("AP nDCG@5 bpref"), expected)
+        same(FullCorpus(judgments, queries, way, tile=8).evaluate("AP nDCG@5 bpref"), expected)
 
 
 def test_several_devices_share_the_tiles(monkeypatch):
     queries, documents, judgments = embeddings(5)
     monkeypatch.setattr(corpus, "_AT_ONCE", 20)
     monkeypatch.setattr(FullCorpus, "_ahead", lambda self: torch.zeros(len(judgments[0])))  # all are counted again
-    shared = FullCorpus(queries, documents, judgments, tile=7, devices=["cpu", torch.device("cpu"), "cpu"])
-    same(shared.evaluate("AP nDCG@5 bpref"), evaluate(queries @ documents.T, judgments, "AP nDCG@5 bpref"))
+    shared = FullCorpus(judgments, queries, documents, tile=7, devices=["cpu", torch.device("cpu"), "cpu"])
+    same(shared.evaluate("AP nDCG@5 bpref"), evaluate(judgments, queries @ documents.T, "AP nDCG@5 bpref"))
 
 
 def test_progress_is_shown(capfd, monkeypatch):
@@ -69,15 +69,15 @@ def test_progress_is_shown(capfd, monkeypatch):
             seen.append(total)
             yield piece
 
-    expected = FullCorpus(queries, documents, judgments).evaluate("AP")
+    expected = FullCorpus(judgments, queries, documents).evaluate("AP")
     shards = [documents[:20], documents[20:]]
-    same(FullCorpus(queries, shards, judgments, tile=8, progress=watch).evaluate("AP"), expected)
+    same(FullCorpus(judgments, queries, shards, tile=8, progress=watch).evaluate("AP"), expected)
     assert seen == [7] * 7  # three tiles of the first shard, four of the second
     assert capfd.readouterr() == ("", "")
-    same(FullCorpus(queries, documents, judgments, progress=True).evaluate("AP"), expected)
+    same(FullCorpus(judgments, queries, documents, progress=True).evaluate("AP"), expected)
     assert capfd.readouterr() == ("", "")  # of a terminal alone
     monkeypatch.setenv("FORCE_COLOR", "1")
-    same(FullCorpus(queries, documents, judgments, progress=True).evaluate("AP"), expected)
+    same(FullCorpus(judgments, queries, documents, progress=True).evaluate("AP"), expected)
     out, error = capfd.readouterr()
     assert out == ""
     assert "Counting" in error
@@ -93,7 +93,7 @@ def test_random_embeddings_have_the_ranks_of_the_product():
             "cosine": torch.nn.functional.cosine_similarity(queries[:, None].double(), documents.double(), dim=2),
             "l2": -torch.cdist(queries.double(), documents.double()),
         }[similarity]
-        found = FullCorpus(queries, documents, judgments, similarity, tile=64).ranks()
+        found = FullCorpus(judgments, queries, documents, similarity, tile=64).ranks()
         assert found.rank.tolist() == (1 + (exact > exact[judgments[:2]][:, None]).sum(1)).tolist()
 
 
@@ -101,18 +101,18 @@ def test_half_embeddings_can_be_compared_in_float32():
     queries = torch.tensor([[1.0, 1.0]], dtype=torch.bfloat16)
     documents = torch.tensor([[256.0, 0.0], [256.0, 1.0]], dtype=torch.bfloat16)  # 257 rounds to 256
     judgments = ([0, 0], [0, 1], [1, 1])
-    assert FullCorpus(queries, documents, judgments).ranks().tied.all()
-    assert not FullCorpus(queries, documents, judgments, dtype=torch.float32).ranks().tied.any()
+    assert FullCorpus(judgments, queries, documents).ranks().tied.all()
+    assert not FullCorpus(judgments, queries, documents, dtype=torch.float32).ranks().tied.any()
 
 
 def test_scores_that_differ_from_their_tile_are_counted_again(monkeypatch):
     queries, documents, judgments = embeddings(4)
-    expected = evaluate(queries @ documents.T, judgments, "AP nDCG@5")
+    expected = evaluate(judgments, queries @ documents.T, "AP nDCG@5")
     ahead, passes = FullCorpus._ahead, []
     monkeypatch.setattr(FullCorpus, "_ahead", lambda self: ahead(self) + 1e-3)
     count = FullCorpus._count
     monkeypatch.setattr(FullCorpus, "_count", lambda self, own: passes.append(1) or count(self, own))
-    same(FullCorpus(queries, documents, judgments).evaluate("AP nDCG@5"), expected)
+    same(FullCorpus(judgments, queries, documents).evaluate("AP nDCG@5"), expected)
     assert len(passes) == 2
 
 
@@ -123,28 +123,28 @@ def test_products_that_change_each_time_are_an_error(monkeypatch):
         FullCorpus, "_scores", lambda self, q, tile: times.append(1) or product(self, q, tile) + len(times)
     )
     with pytest.raises(CranfieldError, match="the same product gave different scores"):
-        FullCorpus(queries, documents, judgments).ranks()
+        FullCorpus(judgments, queries, documents).ranks()
 
 
 def test_ties_and_depth_follow_the_policy():
     queries, documents, judgments = embeddings(6)
     for policy in (Policy(ties="best", depth=9), Policy(ties="file")):
-        expected = evaluate(queries @ documents.T, judgments, "AP nDCG@5", policy=policy)
-        same(FullCorpus(queries, documents, judgments).evaluate("AP nDCG@5", policy=policy), expected)
+        expected = evaluate(judgments, queries @ documents.T, "AP nDCG@5", policy=policy)
+        same(FullCorpus(judgments, queries, documents).evaluate("AP nDCG@5", policy=policy), expected)
 
 
 def test_what_is_wrong_is_said():
     queries, documents, judgments = embeddings(7)
     with pytest.raises(InputError, match="'manhattan' is not known"):
-        FullCorpus(queries, documents, judgments, "manhattan")
+        FullCorpus(judgments, queries, documents, "manhattan")
     with pytest.raises(InputError, match="an iterator can be read only once"):
-        FullCorpus(queries, iter([documents]), judgments)
+        FullCorpus(judgments, queries, iter([documents]))
     with pytest.raises(InputError, match=r"the shape \(50, 3\) does not go with queries of \(6, 4\)"):
-        FullCorpus(queries, documents[:, :3], judgments).ranks()
+        FullCorpus(judgments, queries, documents[:, :3]).ranks()
     with pytest.raises(InputError, match="document 50 is judged, but the corpus has 50"):
-        FullCorpus(queries, [documents], ([0], [50], [1])).ranks()
+        FullCorpus(([0], [50], [1]), queries, [documents]).ranks()
     with pytest.raises(InputError, match="they are not embeddings"):
-        FullCorpus([[1.0]], documents, judgments)
+        FullCorpus(judgments, [[1.0]], documents)
     documents[31, 2] = torch.nan
     with pytest.raises(InputError, match="a score of query 0 is not a finite number"):
-        FullCorpus(queries, documents, judgments, tile=16).ranks()
+        FullCorpus(judgments, queries, documents, tile=16).ranks()

@@ -28,7 +28,7 @@ class Model:
 
 
 def test_it_measures_the_whole_corpus(tmp_path):
-    evaluator = RetrievalEvaluator(QUERIES, DOCUMENTS, QRELS, "nDCG@3 RR", similarity="dot", name="colours")
+    evaluator = RetrievalEvaluator(QRELS, QUERIES, DOCUMENTS, "nDCG@3 RR", similarity="dot", name="colours")
     values = evaluator(Model(), str(tmp_path), epoch=2, steps=10)
     run = {"q1": {"a": 1, "b": 2, "c": 1, "d": 0}, "q2": {"a": 1, "b": 0, "c": 1, "d": 1}}
     expected = cranfield.evaluate(QRELS, run, "nDCG@3 RR")
@@ -52,15 +52,15 @@ def test_a_model_may_embed_queries_and_documents_differently():
         def encode_document(self, texts, **options):
             return self.encode(texts, **options).flip(1)
 
-    evaluator = RetrievalEvaluator(QUERIES, DOCUMENTS, QRELS, "AP RR", primary="RR")
+    evaluator = RetrievalEvaluator(QRELS, QUERIES, DOCUMENTS, "AP RR", primary="RR")
     assert evaluator(Two()) == evaluator(Model())
     assert evaluator.primary_metric == "RR"
 
 
 def test_what_is_wrong_is_said():
     with pytest.raises(InputError, match="document 'x' is judged, but not among the documents"):
-        RetrievalEvaluator(QUERIES, DOCUMENTS, {"q1": {"x": 1}})
+        RetrievalEvaluator({"q1": {"x": 1}}, QUERIES, DOCUMENTS)
     with pytest.raises(InputError, match="query 'q9' is judged, but not among the queries"):
-        RetrievalEvaluator(QUERIES, DOCUMENTS, {"q9": {"a": 1}})
+        RetrievalEvaluator({"q9": {"a": 1}}, QUERIES, DOCUMENTS)
     with pytest.raises(InputError, match="RR is not one of the measures"):
-        RetrievalEvaluator(QUERIES, DOCUMENTS, QRELS, "AP", primary="RR")
+        RetrievalEvaluator(QRELS, QUERIES, DOCUMENTS, "AP", primary="RR")

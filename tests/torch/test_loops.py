@@ -43,7 +43,7 @@ def test_it_measures_what_the_evaluator_of_sentence_transformers_measures(model)
     theirs = InformationRetrievalEvaluator(
         QUERIES, DOCUMENTS, {query: set(grades) for query, grades in qrels.items()}, write_csv=False
     )(model)
-    ours = RetrievalEvaluator(QUERIES, DOCUMENTS, qrels, "nDCG@10 RR@10 R@10 P@10 AP(denominator=min)@100")(model)
+    ours = RetrievalEvaluator(qrels, QUERIES, DOCUMENTS, "nDCG@10 RR@10 R@10 P@10 AP(denominator=min)@100")(model)
     for name, peer in {
         "nDCG@10": "cosine_ndcg@10",
         "RR@10": "cosine_mrr@10",
@@ -62,7 +62,7 @@ def test_the_trainer_of_sentence_transformers_keeps_the_best_model_by_it(model, 
 
     # Trained to find what has the same last word: the values fall.
     pairs = {"anchor": list(QUERIES.values()), "positive": [f"grey {text.split()[1]}" for text in QUERIES.values()]}
-    evaluator = RetrievalEvaluator(QUERIES, DOCUMENTS, QRELS, "RR nDCG@10", name="words")
+    evaluator = RetrievalEvaluator(QRELS, QUERIES, DOCUMENTS, "RR nDCG@10", name="words")
     before = evaluator(model)["words_RR"]
     trainer = SentenceTransformerTrainer(
         model=model,
@@ -107,7 +107,7 @@ def test_lightning_logs_the_measures_of_an_epoch(tmp_path):
 
         def validation_step(self, batch, number):
             row, preds, target = batch
-            self.measures.update(preds + self.bias, target, row)
+            self.measures.update(target, preds + self.bias, row)
 
         def on_validation_epoch_end(self):
             self.log_dict(self.measures.compute())

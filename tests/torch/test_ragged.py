@@ -23,12 +23,12 @@ def columns(seed, queries=9, longest=40):
     preds = chance.integers(0, 12, len(indexes)) / 8
     target = chance.integers(0, 4, len(indexes)) * (chance.random(len(indexes)) < 0.4)
     target[indexes == 3] = 0  # a query without a relevant document
-    return torch.tensor(preds, dtype=torch.float32), torch.tensor(target), torch.tensor(indexes)
+    return torch.tensor(target), torch.tensor(preds, dtype=torch.float32), torch.tensor(indexes)
 
 
-def dicts(preds, target, indexes, judged):
+def dicts(target, preds, indexes, judged):
     qrels, run = {}, {}
-    for place, (score, grade, query, known) in enumerate(zip(*(c.tolist() for c in (preds, target, indexes, judged)))):
+    for place, (grade, score, query, known) in enumerate(zip(*(c.tolist() for c in (target, preds, indexes, judged)))):
         run.setdefault(str(query), {})[f"{place:05}"] = score
         judgments = qrels.setdefault(str(query), {})
         if known:
@@ -39,17 +39,17 @@ def dicts(preds, target, indexes, judged):
 @pytest.mark.parametrize("seed", [1, 2])
 def test_every_measure_has_the_same_values_as_from_dicts(seed):
     data = columns(seed)
-    same(evaluate_flat(*data, VARIANTS), cranfield.evaluate(*dicts(*data, data[1] != 0), VARIANTS))
+    same(evaluate_flat(*data, VARIANTS), cranfield.evaluate(*dicts(*data, data[0] != 0), VARIANTS))
     judged = torch.ones(len(data[0]), dtype=torch.bool)
     same(evaluate_flat(*data, VARIANTS, judged=judged), cranfield.evaluate(*dicts(*data, judged), VARIANTS))
 
 
 def test_it_agrees_with_torchmetrics():
     metrics = pytest.importorskip("torchmetrics.retrieval", reason="torchmetrics is not installed")
-    _, target, indexes = columns(3)
+    target, _, indexes = columns(3)
     # Without ties, which torchmetrics takes in any order, and above 0, below which its AP finds nothing relevant.
     preds = torch.randperm(len(target)) / len(target) + 1.0
-    ours = evaluate_flat(preds, target, indexes, "nDCG AP RR P@5 R@5")
+    ours = evaluate_flat(target, preds, indexes, "nDCG AP RR P@5 R@5")
     binary = (preds, target > 0, indexes)
     assert ours["nDCG"] == pytest.approx(float(metrics.RetrievalNormalizedDCG()(preds, target, indexes)), abs=1e-6)
     assert ours["AP"] == pytest.approx(float(metrics.RetrievalMAP()(*binary)), abs=1e-6)
@@ -70,18 +70,22 @@ def test_batches_give_what_all_at_once_gives():
 
 
 def test_what_is_wrong_is_said():
-    preds, target, indexes = columns(5)
-    with pytest.raises(InputError, match="preds, target and indexes have 1, "):
-        evaluate_flat(preds[:1], target, indexes, "RR")
-    with pytest.raises(InputError, match="a batch has columns of 1, 2, 2 rows"):
-        RetrievalMeasures("RR").update(preds[:1], target[:2], indexes[:2])
-    with pytest.raises(InputError, match="preds must be floating numbers"):
+    target, preds, indexes = columns(5)
+    with pytest.raises(InputError, match=r"qrels, run and queries have [0-9]+, 1 and "):
+        evaluate_flat(target, preds[:1], indexes, "RR")
+    with pytest.raises(InputError, match="qrels, run and queries have 2, 1 and 2 rows"):
+        RetrievalMeasures("RR").update(target[:2], preds[:1], indexes[:2])
+    with pytest.raises(
+        InputError, match=r"the run must be floating numbers.*\nHint: the order is: qrels, run, queries"
+    ):
         evaluate_flat(target, target, indexes, "RR")
+    with pytest.raises(InputError, match="the order is: qrels, run, queries"):
+        RetrievalMeasures("RR").update(preds, target, indexes)
     with pytest.raises(InputError, match="it must be a mask: one bool for each row"):
-        evaluate_flat(preds, target, indexes, "RR", judged=target)
+        evaluate_flat(target, preds, indexes, "RR", judged=target)
     preds[indexes == 6] = torch.nan
     with pytest.raises(InputError, match="a score of query 6 is nan"):
-        evaluate_flat(preds, target, indexes, "RR")
+        evaluate_flat(target, preds, indexes, "RR")
 
 
 PROCESS = """
@@ -93,15 +97,15 @@ from tests.torch.test_ragged import columns
 
 rank = int(sys.argv[2])
 distributed.init_process_group("gloo", init_method="file://" + sys.argv[1], rank=rank, world_size=2)
-preds, target, indexes = columns(6)
+target, preds, indexes = columns(6)
 half = len(preds) // 3
 mine = slice(0, half) if rank == 0 else slice(half, None)
 collected = RetrievalMeasures("AP nDCG@5 Judged@10")
-collected.update(preds[mine], target[mine], indexes[mine])
+collected.update(target[mine], preds[mine], indexes[mine])
 print(collected.compute().to_json())
 alone = RetrievalMeasures("RR")
 if rank:
-    alone.update(torch.tensor([0.5]), torch.tensor([1]), torch.tensor([0]))
+    alone.update(torch.tensor([1]), torch.tensor([0.5]), torch.tensor([0]))
 assert alone.compute()["RR"] == 1.0
 distributed.destroy_process_group()
 """

@@ -72,7 +72,7 @@ def test_every_measure_has_the_same_values_as_from_dicts(dtype, ties):
         scores, judged = collection(seed, share=share, levels=levels, dtype=dtype)
         qrels, run = dicts(scores, judged)
         policy = Policy(ties=ties)
-        ours = evaluate(scores, columns(judged), VARIANTS, policy=policy, query_ids=ids(scores))
+        ours = evaluate(columns(judged), scores, VARIANTS, policy=policy, query_ids=ids(scores))
         same(ours, cranfield.evaluate(qrels, run, VARIANTS, policy=policy))
 
 
@@ -80,7 +80,7 @@ def test_every_measure_has_the_same_values_as_from_dicts(dtype, ties):
 def test_a_depth_cuts_the_rankings(depth):
     scores, judged = collection(1, levels=5)
     policy = Policy(depth=depth)
-    ours = evaluate(scores, columns(judged), VARIANTS, policy=policy, query_ids=ids(scores))
+    ours = evaluate(columns(judged), scores, VARIANTS, policy=policy, query_ids=ids(scores))
     same(ours, cranfield.evaluate(*dicts(scores, judged), VARIANTS, policy=policy))
 
 
@@ -104,29 +104,29 @@ def test_all_shapes_of_judgments_say_the_same():
     sparse = torch.sparse_coo_tensor(
         torch.stack((query, document))[:, shuffled], grade[shuffled], shape, check_invariants=True
     )
-    expected = evaluate(scores, (query, document, grade), VARIANTS)
-    same(evaluate(scores, sparse, VARIANTS), expected)
-    same(evaluate(scores, sparse.coalesce(), VARIANTS), expected)
-    same(evaluate(scores, dense, VARIANTS, judged=mask), expected)
-    same(evaluate(scores, dense.masked_fill(~mask, torch.nan), VARIANTS, judged=True), expected)
+    expected = evaluate((query, document, grade), scores, VARIANTS)
+    same(evaluate(sparse, scores, VARIANTS), expected)
+    same(evaluate(sparse.coalesce(), scores, VARIANTS), expected)
+    same(evaluate(dense, scores, VARIANTS, judged=mask), expected)
+    same(evaluate(dense.masked_fill(~mask, torch.nan), scores, VARIANTS, judged=True), expected)
 
 
 def test_a_dense_zero_is_a_judgment_only_where_the_mask_says_so():
     scores, relevance = torch.tensor([[3.0, 2.0, 1.0]]), torch.tensor([[0, 1, 0]])
-    assert evaluate(scores, relevance, "Judged@3")["Judged@3"] == pytest.approx(1 / 3)
-    assert evaluate(scores, relevance, "Judged@3", judged=True)["Judged@3"] == 1
-    assert evaluate(scores, relevance, "RR")["RR"] == evaluate(scores, relevance, "RR", judged=True)["RR"] == 0.5
+    assert evaluate(relevance, scores, "Judged@3")["Judged@3"] == pytest.approx(1 / 3)
+    assert evaluate(relevance, scores, "Judged@3", judged=True)["Judged@3"] == 1
+    assert evaluate(relevance, scores, "RR")["RR"] == evaluate(relevance, scores, "RR", judged=True)["RR"] == 0.5
 
 
 def test_a_dense_row_without_a_relevant_document_counts_zero():
     scores, relevance = torch.tensor([[3.0, 2.0], [1.0, 2.0]]), torch.tensor([[0, 0], [0, 1]])
-    result = evaluate(scores, relevance, "RR")
+    result = evaluate(relevance, scores, "RR")
     assert result.by_query("RR") == {"0": 0, "1": 1}
     assert (result.counts.queries, result.counts.no_relevant) == (2, 1)
 
 
 def test_a_query_that_columns_do_not_name_is_extra():
-    result = evaluate(torch.tensor([[3.0, 2.0], [1.0, 2.0]]), ([1], [0], [1]), "RR")
+    result = evaluate(([1], [0], [1]), torch.tensor([[3.0, 2.0], [1.0, 2.0]]), "RR")
     assert result.by_query("RR") == {"1": 0.5}
     assert result.counts.extra == 1
 
@@ -136,33 +136,33 @@ def test_minus_infinity_is_not_retrieved():
     scores[0, :5], scores[2, 11:], scores[4] = -torch.inf, -torch.inf, -torch.inf
     for missing in ("zero", "skip"):
         policy = Policy(missing=missing)
-        ours = evaluate(scores, columns(judged), VARIANTS, policy=policy, query_ids=ids(scores))
+        ours = evaluate(columns(judged), scores, VARIANTS, policy=policy, query_ids=ids(scores))
         same(ours, cranfield.evaluate(*dicts(scores, judged), VARIANTS, policy=policy))
         assert ours.counts.missing == 1
     with pytest.raises(InputError, match="1 judged queries are not in the run: 00004"):
-        evaluate(scores, columns(judged), "RR", policy=Policy(missing="error"), query_ids=ids(scores))
+        evaluate(columns(judged), scores, "RR", policy=Policy(missing="error"), query_ids=ids(scores))
 
 
 def test_all_tied_and_a_single_document():
     for scores in (torch.zeros(3, 9), torch.ones(3, 1, dtype=torch.float16)):
         judged = [(q, d, 1 + q) for q in range(3) for d in range(0, scores.shape[1], 2)]
-        ours = evaluate(scores, columns(judged), VARIANTS, query_ids=ids(scores))
+        ours = evaluate(columns(judged), scores, VARIANTS, query_ids=ids(scores))
         same(ours, cranfield.evaluate(*dicts(scores, judged), VARIANTS))
 
 
 def test_scores_need_not_be_contiguous_nor_without_a_gradient():
     scores, judged = collection(4)
     turned = scores.t().contiguous().t().requires_grad_()
-    same(evaluate(turned, columns(judged), VARIANTS), evaluate(scores, columns(judged), VARIANTS))
+    same(evaluate(columns(judged), turned, VARIANTS), evaluate(columns(judged), scores, VARIANTS))
 
 
 def test_many_blocks_give_what_one_gives(monkeypatch):
     from cranfield.torch import counting
 
     scores, judged = collection(5, queries=11, levels=9, share=0.5)
-    expected = evaluate(scores, columns(judged), VARIANTS)
+    expected = evaluate(columns(judged), scores, VARIANTS)
     monkeypatch.setitem(counting._AT_ONCE, "cpu", 50)
-    same(evaluate(scores, columns(judged), VARIANTS), expected)
+    same(evaluate(columns(judged), scores, VARIANTS), expected)
 
 
 @pytest.mark.parametrize("bad", [torch.nan, torch.inf])
@@ -171,15 +171,15 @@ def test_what_is_no_score_is_an_error_that_names_its_place(bad, dtype):
     scores, judged = collection(6, dtype=dtype)
     scores[3, 17] = bad
     with pytest.raises(InputError, match=f"the score of document 17 for query 3 is {bad}"):
-        evaluate(scores, columns(judged), "RR")
+        evaluate(columns(judged), scores, "RR")
 
 
 def test_what_is_wrong_is_said():
     scores = torch.zeros(2, 3)
     wrong = [
-        ((torch.zeros(2, 3, dtype=torch.int64), ([0], [0], [1])), "scores cannot be"),
-        ((torch.zeros(3), ([0], [0], [1])), "scores cannot be"),
-        (([[1.0]], ([0], [0], [1])), "scores cannot be list"),
+        ((torch.zeros(2, 3, dtype=torch.int64), ([0], [0], [1])), "the run cannot be"),
+        ((torch.zeros(3), ([0], [0], [1])), "the run cannot be"),
+        (([[1.0]], ([0], [0], [1])), "the run cannot be list"),
         ((scores, torch.zeros(2, 2)), r"its shape is \(2, 2\), that of the scores \(2, 3\)"),
         ((scores, torch.zeros(2, 3)), "there is not one judgment in it"),
         ((scores, ([0, 0], [1, 1], [1, 2])), "document 1 is judged twice for query 0"),
@@ -191,19 +191,19 @@ def test_what_is_wrong_is_said():
         ((torch.full((2, 3), -torch.inf), ([0, 1], [0, 0], [1, 1])), "there is not one ranking in it"),
         ((torch.zeros(2, 0), ([0], [0], [1])), "document 0 is judged, but the scores have 0"),
     ]
-    for arguments, message in wrong:
+    for (run, qrels), message in wrong:
         with pytest.raises(InputError, match=message):
-            evaluate(*arguments, "RR")
+            evaluate(qrels, run, "RR")
     with pytest.raises(InputError, match="there are 1 for 2 rows"):
-        evaluate(scores, ([0], [0], [1]), "RR", query_ids=["a"])
+        evaluate(([0], [0], [1]), scores, "RR", query_ids=["a"])
     with pytest.raises(InputError, match="the query 'a' stands twice"):
-        evaluate(scores, ([0], [0], [1]), "RR", query_ids=["a", "a"])
+        evaluate(([0], [0], [1]), scores, "RR", query_ids=["a", "a"])
     with pytest.raises(InputError, match=r"a tensor of torch\.float32"):
-        evaluate(scores, torch.zeros(2, 3), "RR", judged=torch.ones(2, 3))
+        evaluate(torch.zeros(2, 3), scores, "RR", judged=torch.ones(2, 3))
     with pytest.raises(PolicyError, match="same_id='drop' compares ids"):
-        evaluate(scores, ([0], [0], [1]), "RR", policy=Policy(same_id="drop"))
+        evaluate(([0], [0], [1]), scores, "RR", policy=Policy(same_id="drop"))
     with pytest.raises(MeasureError, match="measured on subtopics, which tensors do not tell"):
-        evaluate(scores, ([0], [0], [1]), "alpha_nDCG@10")
+        evaluate(([0], [0], [1]), scores, "alpha_nDCG@10")
 
 
 KERNELS = """

@@ -8,12 +8,13 @@ from typing import Any
 import click
 
 from cranfield.cli import options, output
+from cranfield.cli.engine_options import EngineCommand, in_engine
 
 DATA = ("tsv", "csv", "json", "jsonl")
 FORMATS = ("table", *DATA, "markdown", "latex")
 
 
-@click.command("evaluate")
+@click.command("evaluate", cls=EngineCommand)
 @click.argument("qrels")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @options.measures
@@ -47,8 +48,6 @@ FORMATS = ("table", *DATA, "markdown", "latex")
 @click.option("--names", type=click.Choice(("file", "tag")), default="file", help="What runs are called by [file].")
 @options.formats
 @options.id_check
-@click.option("--engine", help="Let duckdb, polars or spark read Parquet: files, patterns or folders.")
-@click.option("--spark-master", metavar="URL", help="Where Spark runs [local[*]].")
 def command(
     qrels: str,
     runs: tuple[str, ...],
@@ -72,7 +71,7 @@ def command(
     judged_only: bool,
     imports: tuple[str, ...],
     engine: str | None,
-    spark_master: str | None,
+    engine_settings: dict[str, str],
     **policy: str | int | None,
 ) -> None:
     """Measure one or more RUNs against the judgments in QRELS.
@@ -86,8 +85,6 @@ def command(
     """
     from cranfield.read.streams import Stream
 
-    if spark_master and engine != "spark":
-        raise click.UsageError("--spark-master needs --engine spark.")
     if names == "tag" and engine:
         raise click.UsageError("--names tag reads TREC runs, which no --engine does.")
     if not bounds and (unseen is not None or scale is not None):
@@ -95,7 +92,8 @@ def command(
     if save and len(runs) > 1:
         raise click.UsageError("--save takes one run.")
     opened = [Stream(run) for run in options.expanded(runs)] if engine is None else []
-    from cranfield.evaluation.evaluating import DEFAULT_MEASURES, evaluate_runs
+    from cranfield.evaluation.evaluating import evaluate_runs
+    from cranfield.measures import DEFAULT_MEASURES
     from cranfield.measures.completion import read_scale
     from cranfield.read.pairs import read_numbers, read_words
     from cranfield.show.progress import reading
@@ -105,7 +103,7 @@ def command(
         measures, rel=rel, judged_only=judged_only, imports=imports, default=DEFAULT_MEASURES
     )
     grades = read_scale(scale.split(",")) if scale is not None else None
-    lazy = options.in_engine(runs, engine, run_format, spark_master) if engine else {}
+    lazy = in_engine(runs, engine, run_format, engine_settings) if engine else {}
     with reading(opened):
         results = evaluate_runs(
             qrels,

@@ -166,7 +166,7 @@ def expanded(runs: Sequence[str]) -> list[str]:
 
 def named(runs: Sequence[Any], by: str = "file") -> dict[str, Any]:
     """Streams by name: that of the file, or the tag inside; with its folder, or a number, where two are the same."""
-    from cranfield.evaluation.evaluating import run_name
+    from cranfield.read.source import run_name
 
     names = [_tag(run) if by == "tag" else run_name(run.name) for run in runs]
     if len(set(names)) < len(names):
@@ -179,18 +179,6 @@ def named(runs: Sequence[Any], by: str = "file") -> dict[str, Any]:
         count = sum(other == name or other.startswith(f"{name} (") for other in found)
         found[f"{name} ({count + 1})" if count else name] = run
     return found
-
-
-def in_engine(runs: Sequence[str], engine: str, format: str | None, spark_master: str | None) -> dict[str, Any]:
-    """Lazy frames by name, each of the Parquet files of a name, pattern or folder."""
-    from cranfield.engines.parquet import open_run
-    from cranfield.evaluation.evaluating import run_name
-
-    opened = [open_run(run, engine, format, master=spark_master or "local[*]") for run in runs]
-    names = [run_name(run.name) for run in opened]
-    if len(set(names)) < len(names):
-        names = list(runs)
-    return dict(zip(names, opened, strict=True))
 
 
 def _tag(run: Any) -> str:

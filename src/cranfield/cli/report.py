@@ -72,7 +72,7 @@ def command(
     Example:
       cranfield report builtin:qrels builtin:keywords builtin:meaning -o report.html
     """
-    from cranfield.evaluation.evaluating import DEFAULT_MEASURES
+    from cranfield.measures import DEFAULT_MEASURES
     from cranfield.report import write_report
 
     chosen = options.chosen_measures(

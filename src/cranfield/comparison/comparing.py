@@ -17,14 +17,14 @@ from cranfield.comparison.pairing import Paired, judged_cutoff, paired
 from cranfield.comparison.power import detectable_difference
 from cranfield.comparison.significance import TESTS, Settings, deviation
 from cranfield.comparison.unjudged import Reach, Reaches
+from cranfield.engines.registry import is_lazy
 from cranfield.errors import ComparisonError
-from cranfield.evaluation.evaluating import Measures, Options, evaluate_runs
+from cranfield.evaluation.evaluating import Options, evaluate_runs
 from cranfield.evaluation.result import Evaluation
-from cranfield.measures import Measure, parse_measures
+from cranfield.measures import Measure, Measures, parse_measures
 from cranfield.ranks.columns import Numbers
 from cranfield.ranks.grouped_judgments import GroupedJudgments
 from cranfield.ranks.judgments import Judgments
-from cranfield.read.source import is_lazy
 from cranfield.read.streams import Stream
 
 USUAL_MEASURES = ("nDCG@10",)

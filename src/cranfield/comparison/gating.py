@@ -30,10 +30,10 @@ from cranfield.comparison.pairing import check_finite, check_same_inputs, judged
 from cranfield.comparison.power import USUAL, detectable_difference
 from cranfield.comparison.significance import TESTS, Settings, deviation
 from cranfield.errors import ComparisonError
-from cranfield.evaluation.evaluating import Measures, Options
 from cranfield.evaluation import saving as saved
+from cranfield.evaluation.evaluating import Options
 from cranfield.evaluation.result import Evaluation
-from cranfield.measures import Measure, parse_measure, parse_measures
+from cranfield.measures import Measure, Measures, parse_measure, parse_measures
 from cranfield.ranks.columns import Numbers
 
 GATE_MEASURES = ("nDCG@10",)

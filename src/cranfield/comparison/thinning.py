@@ -14,17 +14,16 @@ from cranfield.comparison.comparing import SEED
 from cranfield.comparison.correlation import tau
 from cranfield.comparison.pairing import check_finite
 from cranfield.errors import ComparisonError, InputError
-from cranfield.evaluation.evaluating import Measures, run_name
 from cranfield.evaluation.overlap import SourceIds, check_overlap
 from cranfield.evaluation.values import aggregate
-from cranfield.measures import Measure, parse_measures
+from cranfield.measures import Measure, Measures, parse_measures
 from cranfield.ranks.columns import Flags, Numbers, offsets
 from cranfield.ranks.grades import graded
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import rank_scanned, scan_source
 from cranfield.ranks.tables.ranks import JudgedRanks
-from cranfield.read.source import open_source
+from cranfield.read.source import open_source, run_name
 
 FRACTIONS = (0.1, 0.3, 0.5, 0.7, 0.9)
 USUAL_MEASURES = ("nDCG@10", "AP", "Bpref")

@@ -1,1 +1,1 @@
-"""Other ways to judged ranks: runs in Polars, DuckDB, Spark or Ibis, which may have outgrown one machine."""
+"""Other ways to judged ranks: runs in an engine, which may have outgrown one machine. One class for each engine."""

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from cranfield.engines.backends import Engine
-from cranfield.errors import DuplicateError, InputError, PolicyError, need
+from cranfield.engines import libraries
+from cranfield.engines.protocol import Engine
+from cranfield.engines.registry import engine_of
+from cranfield.errors import DuplicateError, InputError, PolicyError
 from cranfield.ranks.judgments import twice
 from cranfield.ranks.policy import Policy
 from cranfield.read.names import Role, find_columns, wanted
 
-PART = 10_000_000  # rows that an engine on this machine groups at once
 EXAMPLES = 3
 _TIES = "ties may be 'doc_id', 'smaller_doc_id', 'best' or 'worst'"
 
@@ -43,7 +44,7 @@ class EngineRows:
     @cached_property
     def nw(self) -> Any:
         """The library that speaks with all engines."""
-        return need("narwhals", extra="frames", purpose="evaluating a lazy frame")
+        return libraries.narwhals()
 
     @cached_property
     def _frame(self) -> Any:
@@ -52,7 +53,7 @@ class EngineRows:
     @cached_property
     def engine(self) -> Engine:
         """What holds the rows."""
-        return Engine.of(self._frame, self.source)
+        return engine_of(self.native, self.source)
 
     @cached_property
     def _columns(self) -> tuple[str, str, str, bool]:
@@ -126,11 +127,12 @@ class EngineRows:
         nw, frame, query = self.nw, self._frame, self._columns[0]
         its = nw.col(query)
         ordered = self._schema[query].is_integer() or self._schema[query] == nw.String
-        if not (self.engine.is_local and ordered) or self.engine.rows(frame.select(nw.len()))[0][0] <= PART:
+        most = self.engine.rows_at_once
+        if most is None or not ordered or self.engine.rows(frame.select(nw.len()))[0][0] <= most:
             return [self.standard(frame)]
         sizes = frame.filter(~its.is_null()).group_by(query).agg(nw.len().alias("rows"))
         so_far = nw.col("rows").cum_sum().over(order_by=query)
-        ranges = sizes.with_columns(((so_far - 1) // PART).alias("part")).group_by("part")
+        ranges = sizes.with_columns(((so_far - 1) // most).alias("part")).group_by("part")
         ends = self.engine.rows(ranges.agg(its.min().alias("first"), its.max().alias("last")).sort("part"))
         return [self.standard(frame.filter((its >= first) & (its <= last))) for _, first, last in ends]
 

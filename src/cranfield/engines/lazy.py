@@ -1,4 +1,4 @@
-"""Judged ranks as relational expressions over narwhals: the same on Polars, DuckDB, Spark and Ibis.
+"""Judged ranks as relational expressions over narwhals: the same in every engine.
 
 The run is never sorted as a whole and never leaves its engine. These expressions read it:
 1. by query: how many documents, and whether a row is unusable; by query and document: whether one stands twice;
@@ -22,15 +22,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cranfield.engines.backends import Engine
+from cranfield.engines import libraries
 from cranfield.engines.frames import EngineRows
-from cranfield.engines.parquet import open_run
-from cranfield.errors import need
+from cranfield.engines.protocol import Engine
+from cranfield.engines.registry import engine_of, is_lazy
+from cranfield.engines.sources import Lazy, open_run
 from cranfield.ranks.columns import Integers, Numbers
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.scan.counting import NOTHING, Places, Scanned, join
-from cranfield.read.source import Lazy, is_lazy
 
 MANY = 8  # judged documents of a query that are counted; for more, ordering all of it once takes less time
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,18}")
@@ -39,9 +39,8 @@ Flags = npt.NDArray[np.bool_]
 
 def collected(frame: Any, source: str) -> Any:
     """A lazy frame of judgments as one in memory."""
-    narwhals = need("narwhals", extra="frames", purpose="reading a lazy frame")
-    lazy = narwhals.from_native(frame)
-    return Engine.of(lazy, source).guarded(lazy.collect).to_native()
+    engine = engine_of(frame, source)
+    return engine.guarded(engine.wrapped(engine.native).collect).to_native()
 
 
 def plan(qrels: Any, run: Any, *, policy: Policy | None = None, engine: str | None = None) -> str:
@@ -100,7 +99,7 @@ class LazyRun:
         comparisons, ranked = int(retrieved[light].sum()), int(retrieved[heavy].sum())
         return "\n".join(
             (
-                f"engine: {self._engine.kind}, which looks for duplicates in {len(self.run.parts)} "
+                f"engine: {self._engine.name}, which looks for duplicates in {len(self.run.parts)} "
                 f"part{'s' * (len(self.run.parts) > 1)} of whole queries",
                 f"run: {int(np.maximum(retrieved, 0).sum()):,} documents of {int((retrieved >= 0).sum()):,} judged "
                 f"queries ({extra:,} queries are not judged), {len(row):,} of them judged",
@@ -192,7 +191,7 @@ class LazyRun:
         """Ids of the judgments as the run has them, and which ones: '007' is no whole number of the run."""
         if not self.run.whole[what]:
             return np.arange(len(ids)), self._engine.text(ids)
-        arrow = need("pyarrow", extra="frames", purpose="evaluating a lazy frame")
+        arrow = libraries.arrow()
         kept = [at for at, text in enumerate(ids) if _WHOLE.fullmatch(text) and -(2**63) <= int(text) < 2**63]
         return np.array(kept, dtype=np.int64), arrow.array([int(ids[at]) for at in kept], arrow.int64())
 
@@ -202,7 +201,7 @@ def counted(run: Any, hits: Any, by: list[str]) -> Any:
 
     hits: query, hit (its score), hit_text (its id), and the columns `by` which tell one from another.
     """
-    nw = need("narwhals", extra="frames", purpose="evaluating a lazy frame")
+    nw = libraries.narwhals()
     score, hit = nw.col("value"), nw.col("hit")
     reached = run.join(hits, on="query", how="inner").filter(score >= hit)
     return reached.group_by(*by).agg(
@@ -214,7 +213,7 @@ def counted(run: Any, hits: Any, by: list[str]) -> Any:
 
 def ranked(run: Any, queries: Any) -> Any:
     """What stands above each document of these queries, by a window."""
-    nw = need("narwhals", extra="frames", purpose="evaluating a lazy frame")
+    nw = libraries.narwhals()
     score, first_of_tie, last_of_tie = nw.col("value"), nw.col("first_of_tie"), nw.col("last_of_tie")
     return (
         run.join(queries, on="query", how="semi")

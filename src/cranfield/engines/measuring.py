@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from cranfield.engines import libraries
 from cranfield.engines.totals import Totals
-from cranfield.errors import need
 from cranfield.measures import Measure
 from cranfield.ranks.columns import offsets
 from cranfield.ranks.policy import Policy
@@ -50,13 +50,13 @@ class Measuring:
 
     def values(self, batches: Iterable[Any]) -> Iterator[Any]:
         """A row for each query: its facts and the values of the measures."""
-        arrow = need("pyarrow", extra="frames", purpose="evaluating a lazy frame")
+        arrow = libraries.arrow()
         for rows in _whole_queries(arrow, batches):
             yield from arrow.table(self._measured(rows)).to_batches()
 
     def per_query(self, batches: Iterable[Any]) -> Iterator[Any]:
         """A row for each value, as in the table `per_query` of an evaluation in memory."""
-        arrow = need("pyarrow", extra="frames", purpose="evaluating a lazy frame")
+        arrow = libraries.arrow()
         for batch in batches:
             if self.policy.missing == "skip":
                 batch = batch.filter(arrow.compute.invert(batch.column("missing")))
@@ -67,7 +67,7 @@ class Measuring:
 
     def totals(self, batches: Iterable[Any]) -> Iterator[Any]:
         """One row, with all that is added up over these queries."""
-        arrow = need("pyarrow", extra="frames", purpose="evaluating a lazy frame")
+        arrow = libraries.arrow()
         total = Totals.none(len(self.measures))
         for batch in batches:
             total += self.total(batch)

@@ -5,29 +5,25 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
+from cranfield.engines.registry import is_lazy
+from cranfield.engines.sources import Lazy, open_run, stays_in_engine
 from cranfield.errors import InputError
 from cranfield.evaluation.overlap import RunIds, SourceIds, check_overlap
 from cranfield.evaluation.result import Evaluation, Evaluations
-from cranfield.measures import Measure, parse_measure, parse_measures
+from cranfield.measures import DEFAULT_MEASURES, Measure, Measures, parse_measure, parse_measures
 from cranfield.ranks.documents import Documents
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import rank_scanned, scan_source
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.ranks.tie_orders import TieOrders
-from cranfield.read.formats import without_extensions
 from cranfield.read.shapes import Source
-from cranfield.read.source import Lazy, is_lazy, open_source
+from cranfield.read.source import open_source, run_name
 
 if TYPE_CHECKING:
-    from cranfield.engines.per_query import LazyEvaluation
     from cranfield.ranks.grouped_judgments import GroupedJudgments
-
-DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10")
-
-Measures = str | Measure | Iterable[str | Measure]
 
 
 class Options(TypedDict, total=False):
@@ -41,7 +37,6 @@ class Options(TypedDict, total=False):
     check_ids: bool
 
 
-@overload
 def evaluate(
     qrels: Any,
     run: Any,
@@ -54,52 +49,19 @@ def evaluate(
     name: str | None = None,
     engine: str | None = None,
     check_ids: bool = True,
-    per_query: None = None,
-) -> Evaluation: ...
-
-
-@overload
-def evaluate(
-    qrels: Any,
-    run: Any,
-    measures: Measures = DEFAULT_MEASURES,
-    *,
-    policy: Policy | None = None,
-    format: str | None = None,
-    qrels_format: str | None = None,
-    name: str | None = None,
-    engine: str | None = None,
-    check_ids: bool = True,
-    per_query: Literal["lazy"],
-) -> LazyEvaluation: ...
-
-
-def evaluate(
-    qrels: Any,
-    run: Any,
-    measures: Measures = DEFAULT_MEASURES,
-    *,
-    policy: Policy | None = None,
-    format: str | None = None,
-    qrels_format: str | None = None,
-    lengths: Any = None,
-    name: str | None = None,
-    engine: str | None = None,
-    check_ids: bool = True,
-    per_query: Literal["lazy"] | None = None,
-) -> Evaluation | LazyEvaluation:
+) -> Evaluation:
     """Measure how good a run is.
 
     qrels, run: a path, "-" for standard input, an open binary file, a dict of dicts, rows (query, document, value) or
         a frame; `run` may also be {query: [documents, best first]}, and `qrels` a `Judgments` to read them only once.
-        The rows of a lazy frame (Polars, DuckDB, Spark, Ibis) stay in their engine.
+        The rows of a lazy frame, such as a `polars.LazyFrame` or a DuckDB relation, stay in their engine.
     measures: names such as "nDCG@10", separated by blanks or in a list.
     policy: the conventions; see `Policy`.
     A dict is asked for the judged documents; a ranking in a dict that holds none of them is counted, and its scores are
     not checked.
     format, qrels_format: the format of the run and of the judgments, where it cannot be told from the file.
-    engine: "duckdb", "polars" or "spark" evaluates the Parquet files of a path, a pattern or a folder as one run.
-    per_query: "lazy" leaves the values of the queries in the engine of the run, where the judgments may be too.
+    engine: the name of an engine, such as "duckdb", that reads the Parquet files of a path, a pattern or a folder as
+        one run. `evaluate_lazily` leaves even the values of the queries there.
     lengths: of the documents, {document: length} or a file of two columns, for TBG and U.
     check_ids: a run that shares no query with the judgments is an error, and so is one that retrieves no judged
         document (in memory, only for five queries or more). False makes a warning of it: see `Evaluation.warnings`.
@@ -109,15 +71,10 @@ def evaluate(
     """
     policy = policy or Policy()
     wanted = parse_measures(measures)
-    if per_query is not None:
-        return _evaluate_lazily(
-            qrels, run, wanted, policy, format, qrels_format, lengths, name, engine, per_query, check_ids
-        )
     read = _read_judgments(qrels, qrels_format, wanted, engine)
     judgments = read if isinstance(read, Judgments) else read.flat
-    if engine is not None or isinstance(run, Lazy) or is_lazy(run):
+    if stays_in_engine(run, engine):
         from cranfield.engines.lazy import LazyRun
-        from cranfield.engines.parquet import open_run
 
         source: Source | Lazy = (lazy := open_run(run, engine, format))
         ids: RunIds = (lazy_run := LazyRun.of(lazy, judgments, policy))
@@ -183,48 +140,6 @@ def evaluate_runs(
     return results
 
 
-def _evaluate_lazily(
-    qrels: Any,
-    run: Any,
-    wanted: Sequence[Measure],
-    policy: Policy,
-    format: str | None,
-    qrels_format: str | None,
-    lengths: Any,
-    name: str | None,
-    engine: str | None,
-    per_query: str,
-    check_ids: bool,
-) -> LazyEvaluation:
-    from cranfield.engines.parquet import open_run
-    from cranfield.engines.per_query import evaluate_lazily
-
-    if per_query != "lazy":
-        raise InputError(
-            "evaluate", f"per_query={per_query!r} is not a choice.", hint="per_query may be 'lazy' or None"
-        )
-    if engine is None and not (isinstance(run, Lazy) or is_lazy(run)):
-        raise InputError(
-            "the run",
-            f"per_query='lazy' needs a run in an engine, not a {type(run).__name__}.",
-            hint="give a lazy frame, or Parquet files and an engine to read them",
-        )
-    opened = open_run(run, engine, format)
-    if lengths is not None:
-        raise InputError(opened.name, _LENGTHS, hint=_EAGER)
-    name = name or run_name(opened.name)
-    return evaluate_lazily(
-        qrels,
-        opened,
-        tuple(wanted),
-        policy,
-        name=name,
-        engine=engine,
-        qrels_format=qrels_format,
-        check_ids=check_ids,
-    )
-
-
 def _read_judgments(
     qrels: Any, format: str | None, wanted: Sequence[Measure], engine: str | None = None
 ) -> Judgments | GroupedJudgments:
@@ -282,13 +197,6 @@ def value(measure: str | Measure, grades: Sequence[float | None], missed: Sequen
     wanted = parse_measure(measure)
     wanted.check_ranks()
     return float(wanted(JudgedRanks.of_grades(grades, missed))[0])
-
-
-def run_name(source: str) -> str:
-    """The name of a run: its file without folder and extensions."""
-    # Bytes that are not UTF-8 are written out: a name goes into files, pages and pictures, which cannot hold them.
-    name = os.path.basename(source).removeprefix("builtin:").encode(errors="backslashreplace").decode()
-    return without_extensions(name)
 
 
 _LENGTHS = "lengths need all documents of every ranking, which stay in the engine."

@@ -15,9 +15,18 @@ from cranfield.measures import (
     users,
 )
 from cranfield.measures.registry import Definition, Measure, catalogue, measure
-from cranfield.measures.syntax import parse_measure, parse_measures
+from cranfield.measures.syntax import DEFAULT_MEASURES, Measures, parse_measure, parse_measures
 
-__all__ = ["Definition", "Measure", "catalogue", "measure", "parse_measure", "parse_measures"]
+__all__ = [
+    "DEFAULT_MEASURES",
+    "Definition",
+    "Measure",
+    "Measures",
+    "catalogue",
+    "measure",
+    "parse_measure",
+    "parse_measures",
+]
 
 FAMILIES = (
     counts,

@@ -27,11 +27,14 @@ _LEVEL = re.compile(r"(.+)-l(\d+)")
 # parameters between commas; a comma between braces belongs to a map
 _PARAMETER = re.compile(r"(?:[^,{]|\{[^}]*\}?)+")
 
+Measures = str | Measure | Iterable[str | Measure]  # what `parse_measures` reads
+DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10")
+
 LONGEST = 1 << 16  # characters of a measure: room for all the gains that a map may have
 GUESSED = 100  # ... and of a name that is worth a suggestion
 
 
-def parse_measures(measures: str | Measure | Iterable[str | Measure]) -> tuple[Measure, ...]:
+def parse_measures(measures: Measures) -> tuple[Measure, ...]:
     """Read one or many measures; a string may name several, separated by blanks or commas. Repeats count once.
 
     >>> [measure.name for measure in parse_measures("AP, P(rel=2)@5 P.5,10")]

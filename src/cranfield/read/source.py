@@ -1,33 +1,16 @@
-"""Any argument of `evaluate` to one of the three shapes that judgments and rankings are read from."""
+"""Any argument of `evaluate` to one of the three shapes that judgments and rankings are read from, and its name."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from cranfield.errors import InputError
-from cranfield.read.formats import recognise
+from cranfield.read.formats import recognise, without_extensions
 from cranfield.read.names import Role
 from cranfield.read.shapes import Rankings, Source, Table
 from cranfield.read.streams import Stream
-
-
-class Lazy(NamedTuple):
-    """A frame whose rows an engine holds; only `evaluate` reads it, without taking them out."""
-
-    name: str
-    frame: Any
-    stream: None = None
-
-
-_LAZY = {("polars", "LazyFrame"), ("duckdb", "DuckDBPyRelation"), ("pyspark", "DataFrame"), ("narwhals", "LazyFrame")}
-
-
-def is_lazy(thing: Any) -> bool:
-    """Whether this is a frame whose rows an engine holds; nothing is imported to find out."""
-    kinds = {(kind.__module__.partition(".")[0].removeprefix("_"), kind.__name__) for kind in type(thing).__mro__}
-    return bool(kinds & _LAZY) or ("ibis", "Table") in kinds
 
 
 def open_source(thing: Any, role: Role, format: str | None = None) -> Source:
@@ -65,3 +48,10 @@ def unreadable(thing: Any, what: str) -> InputError:
 
 def _open_stream(stream: Stream, role: Role, format: str | None) -> Source:
     return recognise(stream, role, format).open(stream, role, named=format is not None)
+
+
+def run_name(source: str) -> str:
+    """The name of a run: its file without folder and extensions."""
+    # Bytes that are not UTF-8 are written out: a name goes into files, pages and pictures, which cannot hold them.
+    name = os.path.basename(source).removeprefix("builtin:").encode(errors="backslashreplace").decode()
+    return without_extensions(name)

@@ -10,8 +10,8 @@ import numpy as np
 
 from cranfield.comparison import stability
 from cranfield.errors import ComparisonError, CranfieldError, MeasureError
-from cranfield.evaluation.evaluating import Measures, evaluate_runs
-from cranfield.measures import Measure, parse_measures
+from cranfield.evaluation.evaluating import evaluate_runs
+from cranfield.measures import Measure, Measures, parse_measures
 from cranfield.show.charts import CHARTS, rank_by_rank
 from cranfield.show.charts.chart import Chart
 from cranfield.show.charts.drawing import Spec

@@ -12,12 +12,13 @@ import numpy as np
 
 from cranfield.comparison import Comparison, compare_evaluations
 from cranfield.errors import CranfieldError, InputError, MeasureError
-from cranfield.evaluation.evaluating import evaluate, run_name
 from cranfield.evaluation import saving as saved
+from cranfield.evaluation.evaluating import evaluate
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure, parse_measure
 from cranfield.ranks.grouped_judgments import GroupedJudgments
 from cranfield.ranks.judgments import Judgments
+from cranfield.read.source import run_name
 from cranfield.read.streams import Stream
 from cranfield.show.charts.cutoff import family
 from cranfield.systems.collection import Collection

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cranfield.comparison import Comparison
+from cranfield.engines.registry import is_lazy
+from cranfield.engines.sources import Lazy
 from cranfield.errors import CranfieldError, need
-from cranfield.evaluation.evaluating import DEFAULT_MEASURES, Measures
 from cranfield.evaluation.result import Evaluation
-from cranfield.measures import parse_measures
+from cranfield.measures import DEFAULT_MEASURES, Measures, parse_measures
 from cranfield.ranks.grouped_judgments import GroupedJudgments
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
 from cranfield.read.pairs import read_words
-from cranfield.read.source import Lazy, is_lazy
 from cranfield.read.target import write_text
 from cranfield.report.content import page, program_data
 from cranfield.report.encoding import safe_pieces

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cranfield.errors import InputError
-from cranfield.evaluation.evaluating import DEFAULT_MEASURES
-from cranfield.measures import parse_measures
+from cranfield.measures import DEFAULT_MEASURES, parse_measures
 from cranfield.ranks.policy import Policy, settings_of
 from cranfield.systems.collapse import Collapse
 from cranfield.systems.collection import BUILTIN, IR_DATASETS, Collection, open_collection

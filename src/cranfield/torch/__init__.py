@@ -2,7 +2,7 @@
 
 >>> import torch
 >>> from cranfield.torch import evaluate
->>> evaluate(torch.tensor([[0.2, 0.9, 0.5]]), torch.tensor([[1, 0, 0]]), "RR P@3")
+>>> evaluate(torch.tensor([[1, 0, 0]]), torch.tensor([[0.2, 0.9, 0.5]]), "RR P@3")
 <Evaluation of scores: RR=0.3333, P@3=0.3333; 1 query>
 """
 

@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from cranfield.errors import CranfieldError, InputError
-from cranfield.evaluation.evaluating import DEFAULT_MEASURES, Measures
 from cranfield.evaluation.result import Evaluation
+from cranfield.measures import DEFAULT_MEASURES, Measures
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import rank_counted
 from cranfield.ranks.scan.counting import Scanned
@@ -39,11 +39,11 @@ class _Survey(NamedTuple):
 class FullCorpus:
     """The ranks that judged documents have among all documents of a corpus, by the similarity of embeddings.
 
+    qrels: sparse, dense or a tuple of tensors (query, document, grade), as for `evaluate`.
     queries: a tensor (queries, dimensions), on the device that is to compute.
     documents: a tensor (documents, dimensions), a NumPy array (it may be memory-mapped), a list of such shards, or a
         function that returns an iterable of shards, which is called for each pass over the corpus. A shard that is
         elsewhere is moved to the device of the queries, a tile at a time.
-    judgments: sparse, dense or a tuple of tensors (query, document, grade), as for `evaluate`.
     similarity: "dot", "cosine", or "l2" (the nearest first).
     tile: documents that are multiplied at once.
     dtype: the precision of the scores, in which they are compared; by default that of the embeddings, as of their
@@ -58,17 +58,17 @@ class FullCorpus:
     the scores of the tiles.
 
     >>> queries, documents = torch.tensor([[1.0, 0.0]]), torch.tensor([[0.5, 0.5], [0.9, 0.1], [0.0, 1.0]])
-    >>> FullCorpus(queries, documents, ([0], [0], [1])).evaluate("RR")
+    >>> FullCorpus(([0], [0], [1]), queries, documents).evaluate("RR")
     <Evaluation of embeddings: RR=0.5000; 1 query>
-    >>> FullCorpus(queries, documents, ([0], [0], [1])).ranks().rank.tolist()
+    >>> FullCorpus(([0], [0], [1]), queries, documents).ranks().rank.tolist()
     [2]
     """
 
     def __init__(
         self,
+        qrels: Any,
         queries: Tensor,
         documents: Any,
-        judgments: Any,
         similarity: Similarity = "dot",
         *,
         tile: int = 1 << 16,
@@ -88,7 +88,7 @@ class FullCorpus:
                 hint="give a function that returns a new iterator each time",
             )
         self._documents: Any = documents
-        self._given: Any = judgments
+        self._given: Any = qrels
         self._query_ids: Sequence[Any] | None = query_ids
         self._similarity: Similarity = similarity
         self._queries: Any = queries.detach()
@@ -159,7 +159,7 @@ class FullCorpus:
             lengths.append(len(shard))
         if len(wanted) and int(wanted[-1]) >= size:
             fact = f"document {int(wanted[-1])} is judged, but the corpus has {size} of them."
-            raise InputError("judgments", fact, hint="queries and documents are numbers from 0")
+            raise InputError("qrels", fact, hint="queries and documents are numbers from 0")
         tile = min(self._most, max([1, *lengths]))
         tiles = sum(-(-length // tile) for length in lengths)
         return _Survey(judgments, size, tile, tiles, torch.cat(found), which)

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from cranfield.errors import InputError
-from cranfield.evaluation.evaluating import DEFAULT_MEASURES, Measures
 from cranfield.evaluation.result import Evaluation
-from cranfield.measures import parse_measures
+from cranfield.measures import DEFAULT_MEASURES, Measures, parse_measures
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
 from cranfield.torch.corpus import FullCorpus, Similarity
@@ -30,9 +29,8 @@ else:  # whose trainer takes nothing that is not derived from its own class for 
 class RetrievalEvaluator(SentenceEvaluator):
     """Embeds queries and documents with a model, ranks the whole corpus exactly, and measures.
 
-    queries, documents: the texts by id.
-    qrels: anything that `cranfield.evaluate` takes; what it judges must be among the documents. Queries without a
-        judgment are not embedded.
+    qrels: anything that `cranfield.evaluate` takes; what it judges must be among the documents.
+    queries, documents: the texts by id. Queries without a judgment are not embedded.
     measures: the first one is the `primary_metric`, unless `primary` names another.
     name: stands before the names of the measures, as in sentence-transformers.
 
@@ -43,7 +41,7 @@ class RetrievalEvaluator(SentenceEvaluator):
     >>> class Letters:
     ...     def encode(self, texts, **options):
     ...         return torch.tensor([[float(text.count(letter)) for letter in "act"] for text in texts])
-    >>> evaluator = RetrievalEvaluator({"q": "cat"}, {"a": "tac", "b": "dog at"}, {"q": {"a": 1}}, "RR", name="tiny")
+    >>> evaluator = RetrievalEvaluator({"q": {"a": 1}}, {"q": "cat"}, {"a": "tac", "b": "dog at"}, "RR", name="tiny")
     >>> evaluator(Letters()), evaluator.primary_metric, evaluator.description
     ({'tiny_RR': 1.0}, 'tiny_RR', 'Information Retrieval')
     >>> evaluator.result.by_query("RR"), evaluator.get_config_dict()["similarity"]
@@ -54,9 +52,9 @@ class RetrievalEvaluator(SentenceEvaluator):
 
     def __init__(
         self,
+        qrels: Any,
         queries: Mapping[str, str],
         documents: Mapping[str, str],
-        qrels: Any,
         measures: Measures = DEFAULT_MEASURES,
         *,
         primary: str | None = None,
@@ -104,7 +102,7 @@ class RetrievalEvaluator(SentenceEvaluator):
         options = {"batch_size": self.batch_size, "convert_to_tensor": True, "show_progress_bar": False}
         queries = torch.as_tensor(embed_query(self._questions, **options))
         documents = torch.as_tensor(embed_document(self._texts, **options))
-        corpus = FullCorpus(queries, documents, self._judgments, self.similarity, query_ids=self._query_ids)
+        corpus = FullCorpus(self._judgments, queries, documents, self.similarity, query_ids=self._query_ids)
         self.result = corpus.evaluate(self.measures, policy=self.policy, name=self.name or "embeddings")
         values = {self._key(measure): value for measure, value in self.result.items()}
         if output_path is not None and self.write_csv:

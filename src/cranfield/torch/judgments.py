@@ -51,7 +51,7 @@ class TensorJudgments:
 
 
 def read_judgments(
-    relevance: Any,
+    qrels: Any,
     shape: tuple[int, int],
     device: torch.device,
     judged: Any,
@@ -66,22 +66,22 @@ def read_judgments(
     not judged, unless `everybody` is.
     """
     names = _names(query_ids, shape[0])
-    if isinstance(relevance, Tensor) and relevance.layout == torch.strided:
-        row, column, grade = _dense(relevance, shape, judged)
+    if isinstance(qrels, Tensor) and qrels.layout == torch.strided:
+        row, column, grade = _dense(qrels, shape, judged)
         everybody = judged is None
     elif judged is not None:
-        raise InputError("relevance", "only dense judgments can have a mask of what is judged.", hint=SHAPES)
+        raise InputError("qrels", "only dense judgments can have a mask of what is judged.", hint=SHAPES)
     else:
-        row, column, grade = _columns(relevance, shape)
+        row, column, grade = _columns(qrels, shape)
     grades = grade.double().cpu().numpy()
     if not np.isfinite(grades).all():
         at = int(np.flatnonzero(~np.isfinite(grades))[0])
         raise InputError(
-            "relevance",
+            "qrels",
             f"the grade of document {int(column[at])} for query '{names[int(row[at])]}' is {grades[at]}, not a number.",
         )
     if not len(grades):
-        raise InputError("relevance", "there is not one judgment in it.")
+        raise InputError("qrels", "there is not one judgment in it.")
     sizes = torch.bincount(row, minlength=shape[0]).cpu().numpy()
     rows = np.arange(shape[0]) if everybody else np.flatnonzero(sizes)
     return TensorJudgments(
@@ -113,51 +113,49 @@ def _names(query_ids: Sequence[Any] | None, size: int) -> tuple[str, ...]:
     return names
 
 
-def _dense(relevance: Tensor, shape: tuple[int, int], judged: Any) -> tuple[Tensor, Tensor, Tensor]:
-    if relevance.shape != shape:
-        raise InputError(
-            "relevance", f"its shape is {tuple(relevance.shape)}, that of the scores {shape}.", hint=SHAPES
-        )
+def _dense(qrels: Tensor, shape: tuple[int, int], judged: Any) -> tuple[Tensor, Tensor, Tensor]:
+    if qrels.shape != shape:
+        raise InputError("qrels", f"its shape is {tuple(qrels.shape)}, that of the scores {shape}.", hint=SHAPES)
     if judged is None:
-        mask = relevance != 0
+        mask = qrels != 0
     else:
-        mask = torch.as_tensor(judged, device=relevance.device)
+        mask = torch.as_tensor(judged, device=qrels.device)
         if mask.dtype != torch.bool:
             raise InputError("judged", f"it is a tensor of {mask.dtype}.", hint="a mask is a tensor of bool")
         mask = mask.expand(shape)
-    if relevance.is_floating_point():
-        mask = mask & ~relevance.isnan()
+    if qrels.is_floating_point():
+        mask = mask & ~qrels.isnan()
     if mask.is_cuda:
         row, column = mask.nonzero(as_tuple=True)
     else:  # NumPy finds them ten times as fast
         places = torch.from_numpy(np.flatnonzero(mask.cpu().numpy()))
         row, column = places.div(shape[1], rounding_mode="floor"), places % shape[1]
         row, column = row.to(mask.device), column.to(mask.device)
-    return row, column, relevance[row, column]
+    return row, column, qrels[row, column]
 
 
-def _columns(relevance: Any, shape: tuple[int, int]) -> tuple[Tensor, Tensor, Tensor]:
-    if isinstance(relevance, Tensor):
-        if relevance.shape != shape:
-            raise InputError("relevance", f"its shape is {tuple(relevance.shape)}, that of the scores {shape}.")
-        sparse = relevance if relevance.layout == torch.sparse_coo else relevance.to_sparse_coo()
+def _columns(qrels: Any, shape: tuple[int, int]) -> tuple[Tensor, Tensor, Tensor]:
+    if isinstance(qrels, Tensor):
+        if qrels.shape != shape:
+            raise InputError("qrels", f"its shape is {tuple(qrels.shape)}, that of the scores {shape}.")
+        sparse = qrels if qrels.layout == torch.sparse_coo else qrels.to_sparse_coo()
         # Not coalesce(): it would add up the grades of a document that is judged twice.
         (row, column), grade = sparse._indices(), sparse._values()
-    elif isinstance(relevance, Sequence) and len(relevance) == 3:
-        row, column, grade = (torch.as_tensor(part) for part in relevance)
+    elif isinstance(qrels, Sequence) and len(qrels) == 3:
+        row, column, grade = (torch.as_tensor(part) for part in qrels)
         if not len(row) == len(column) == len(grade):
-            raise InputError("relevance", f"its columns have {len(row)}, {len(column)} and {len(grade)} rows.")
+            raise InputError("qrels", f"its columns have {len(row)}, {len(column)} and {len(grade)} rows.")
         row, column, grade = row.long(), column.to(row.device).long(), grade.to(row.device)
     else:
-        raise InputError("relevance", f"cannot be read from {type(relevance).__name__}.", hint=SHAPES)
+        raise InputError("qrels", f"cannot be read from {type(qrels).__name__}.", hint=SHAPES)
     for name, part, size in (("query", row, shape[0]), ("document", column, shape[1])):
         outside = ((part < 0) | (part >= size)).nonzero().flatten()
         if len(outside):
             fact = f"{name} {int(part[outside[0]])} is judged, but the scores have {size} of them."
-            raise InputError("relevance", fact, hint="queries and documents are numbers from 0")
+            raise InputError("qrels", fact, hint="queries and documents are numbers from 0")
     key, order = (row * shape[1] + column).sort()
     again = (key[1:] == key[:-1]).nonzero().flatten()
     if len(again):
         at = order[again[0]]
-        raise DuplicateError("relevance", f"document {int(column[at])} is judged twice for query {int(row[at])}.")
+        raise DuplicateError("qrels", f"document {int(column[at])} is judged twice for query {int(row[at])}.")
     return row[order], column[order], grade[order]

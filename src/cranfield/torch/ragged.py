@@ -1,4 +1,4 @@
-"""Flat columns of score, target and query, as torchmetrics has them: at once, or in batches and across processes."""
+"""Flat columns of grade, score and query, as for torchmetrics: at once, or in batches and across processes."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from cranfield.errors import InputError
-from cranfield.evaluation.evaluating import DEFAULT_MEASURES, Measures
 from cranfield.evaluation.result import Evaluation
+from cranfield.measures import DEFAULT_MEASURES, Measures
 from cranfield.ranks.policy import Policy
 from cranfield.torch.counting import Counted, counter, retrieved
 from cranfield.torch.judgments import TensorJudgments, read_judgments
@@ -18,9 +18,9 @@ from cranfield.torch.scores import check_measures, finish, scanned_of
 
 
 def evaluate_flat(
-    preds: Tensor,
-    target: Tensor,
-    indexes: Tensor,
+    qrels: Tensor,
+    run: Tensor,
+    queries: Tensor,
     measures: Measures = DEFAULT_MEASURES,
     *,
     judged: Tensor | None = None,
@@ -29,7 +29,8 @@ def evaluate_flat(
 ) -> Evaluation:
     """Measure how good scores are that stand in one column, whatever the lengths of the rankings.
 
-    preds, target, indexes: of each document its score, its grade and the number of its query, in any order.
+    qrels, run, queries: of each document its grade, its score and the number of its query, in any order. torchmetrics
+        calls them target, preds and indexes.
     judged: a mask of the grades that are judgments; without it a grade of 0 is none, as in `evaluate`.
 
     Every query that occurs counts, also one without a relevant document, which torchmetrics calls
@@ -37,60 +38,65 @@ def evaluate_flat(
     ties="doc_id" puts the later one first. torchmetrics leaves the order of ties open, and its average precision takes
     a relevant document with a score of 0 or less for one that is not relevant.
 
-    >>> scores, grades = torch.tensor([0.2, 0.9, 0.5, 0.4]), torch.tensor([0, 0, 1, 1])
-    >>> evaluate_flat(scores, grades, torch.tensor([0, 0, 0, 1]), "RR").by_query("RR")
+    >>> grades, scores = torch.tensor([0, 0, 1, 1]), torch.tensor([0.2, 0.9, 0.5, 0.4])
+    >>> evaluate_flat(grades, scores, torch.tensor([0, 0, 0, 1]), "RR").by_query("RR")
     {'0': 0.5, '1': 1.0}
     """
     policy = policy or Policy()
     wanted = check_measures(measures, policy)
-    preds, target, indexes = (column.detach().flatten() for column in (preds, target, indexes))
-    lengths = {len(column) for column in (preds, target, indexes)}
-    if len(lengths) > 1:
-        raise InputError(name, f"preds, target and indexes have {len(preds)}, {len(target)} and {len(indexes)} rows.")
-    if not preds.is_floating_point() or indexes.is_floating_point():
-        raise InputError(name, "preds must be floating numbers, and indexes whole ones.")
-    if judged is not None and (judged.dtype != torch.bool or judged.numel() != len(preds)):
-        raise InputError("judged", "it must be a mask: one bool for each row.")
-    if not len(preds):
+    grades, scores, numbers = (column.detach().flatten() for column in (qrels, run, queries))
+    _check_columns(grades, scores, numbers, judged, name)
+    if not len(scores):
         raise InputError(name, "there is not one ranking in it.")
-    queries, query, sizes = indexes.unique(return_inverse=True, return_counts=True)
+    found_queries, query, sizes = numbers.unique(return_inverse=True, return_counts=True)
     order = query.argsort(stable=True)
-    query, preds, target = query[order], preds[order], target[order]
+    query, scores, grades = query[order], scores[order], grades[order]
     column = torch.arange(len(query), device=query.device) - (sizes.cumsum(0) - sizes)[query]
-    mask = target != 0 if judged is None else judged.flatten()[order]
+    mask = grades != 0 if judged is None else judged.flatten()[order]
     judgments = read_judgments(
-        (query[mask], column[mask], target[mask]),
-        (len(queries), int(sizes.max())),
-        preds.device,
+        (query[mask], column[mask], grades[mask]),
+        (len(found_queries), int(sizes.max())),
+        scores.device,
         None,
-        queries.tolist(),
+        found_queries.tolist(),
         everybody=True,
     )
-    own = preds[mask]
-    counted, found = _count(preds, query, column, sizes, judgments, own)
+    own = scores[mask]
+    counted, found = _count(scores, query, column, sizes, judgments, own)
     wrong = (found < 0).nonzero().flatten()
     if len(wrong):
-        value = preds[query == wrong[0]]
+        value = scores[query == wrong[0]]
         value = value[~(value < torch.inf)][0]
-        raise InputError(name, f"a score of query {int(queries[wrong[0]])} is {float(value)}.")
+        raise InputError(name, f"a score of query {int(found_queries[wrong[0]])} is {float(value)}.")
     scanned = scanned_of(judgments, counted, own, found, policy)
     return finish(judgments, scanned, wanted, policy, name, judgments.sha256)
 
 
+def _check_columns(grades: Tensor, scores: Tensor, numbers: Tensor, judged: Tensor | None, name: str) -> None:
+    sizes = [len(column) for column in (grades, scores, numbers)]
+    if len(set(sizes)) > 1:
+        raise InputError(name, "qrels, run and queries have {}, {} and {} rows.".format(*sizes))
+    if not scores.is_floating_point() or numbers.is_floating_point():
+        fact = "the run must be floating numbers, and the queries whole ones."
+        raise InputError(name, fact, hint="the order is: qrels, run, queries")
+    if judged is not None and (judged.dtype != torch.bool or judged.numel() != len(scores)):
+        raise InputError("judged", "it must be a mask: one bool for each row.")
+
+
 def _count(
-    preds: Tensor, query: Tensor, column: Tensor, sizes: Tensor, judgments: TensorJudgments, own: Tensor
+    flat: Tensor, query: Tensor, column: Tensor, sizes: Tensor, judgments: TensorJudgments, own: Tensor
 ) -> tuple[Counted, Tensor]:
     """Count in one dense tensor for all rankings of a similar length: less than half of each is padding."""
-    above, before, tied = torch.zeros((3, len(own)), dtype=torch.int64, device=preds.device)
-    found, odd = torch.zeros_like(sizes), torch.zeros(len(sizes), dtype=torch.int32, device=preds.device)
+    above, before, tied = torch.zeros((3, len(own)), dtype=torch.int64, device=flat.device)
+    found, odd = torch.zeros_like(sizes), torch.zeros(len(sizes), dtype=torch.int32, device=flat.device)
     kind = torch.frexp(sizes.double()).exponent  # the same for all lengths from one power of two up to the next
     row = torch.empty_like(sizes)
     for length in kind.unique():
         members = (kind == length).nonzero().flatten()
         row[members] = torch.arange(len(members), device=row.device)
         these = (kind[query] == length).nonzero().flatten()
-        scores = preds.new_full((len(members), int(sizes[members].max())), -torch.inf)
-        scores[row[query[these]], column[these]] = preds[these]
+        scores = flat.new_full((len(members), int(sizes[members].max())), -torch.inf)
+        scores[row[query[these]], column[these]] = flat[these]
         hits = (kind[judgments.row] == length).nonzero().flatten()
         counting = counter(len(members), row[judgments.row[hits]], own[hits], judgments.column[hits])
         counting.add(scores)
@@ -107,8 +113,8 @@ class RetrievalMeasures:
     initialised, `compute` gathers them, and gives the same in every process.
 
     >>> collected = RetrievalMeasures("RR")
-    >>> collected.update(torch.tensor([0.2, 0.9]), torch.tensor([1, 0]), torch.tensor([0, 0]))
-    >>> collected.update(torch.tensor([0.1, 0.3]), torch.tensor([0, 1]), torch.tensor([0, 1]))
+    >>> collected.update(torch.tensor([1, 0]), torch.tensor([0.2, 0.9]), torch.tensor([0, 0]))
+    >>> collected.update(torch.tensor([0, 1]), torch.tensor([0.1, 0.3]), torch.tensor([0, 1]))
     >>> collected.compute()["RR"]
     0.75
     >>> collected.reset()
@@ -128,15 +134,12 @@ class RetrievalMeasures:
         self._group: Any = group
         self._batches: list[tuple[Any, ...]] = []
 
-    def update(self, preds: Tensor, target: Tensor, indexes: Tensor, judged: Tensor | None = None) -> None:
-        """Add a batch: of each document its score, its grade and the number of its query."""
-        columns = tuple(column.detach().flatten() for column in (preds, target, indexes))
-        if len({len(column) for column in columns}) > 1:
-            raise InputError(
-                self.name, f"a batch has columns of {', '.join(str(len(column)) for column in columns)} rows."
-            )
-        mask = columns[1] != 0 if judged is None else judged.flatten()
-        self._batches.append((*columns, mask))
+    def update(self, qrels: Tensor, run: Tensor, queries: Tensor, judged: Tensor | None = None) -> None:
+        """Add a batch: of each document its grade, its score and the number of its query."""
+        grades, scores, numbers = (column.detach().flatten() for column in (qrels, run, queries))
+        _check_columns(grades, scores, numbers, judged, self.name)
+        mask = grades != 0 if judged is None else judged.flatten()
+        self._batches.append((grades, scores, numbers, mask))
 
     __call__ = update
 
@@ -153,8 +156,8 @@ class RetrievalMeasures:
         distributed = torch.distributed
         if distributed.is_available() and distributed.is_initialized() and distributed.get_world_size(self._group) > 1:
             columns = _gathered(columns, self._group)
-        preds, target, indexes, mask = columns
-        return evaluate_flat(preds, target, indexes, self.measures, judged=mask, policy=self.policy, name=self.name)
+        grades, scores, queries, mask = columns
+        return evaluate_flat(grades, scores, queries, self.measures, judged=mask, policy=self.policy, name=self.name)
 
 
 def _gathered(columns: Sequence[Tensor], group: Any) -> list[Tensor]:

@@ -1,4 +1,4 @@
-"""evaluate(scores, relevance, measures): a tensor of scores on any device, and the usual Evaluation."""
+"""evaluate(qrels, run, measures): a tensor of scores on any device, and the usual Evaluation."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from cranfield.errors import InputError, MeasureError, PolicyError
-from cranfield.evaluation.evaluating import DEFAULT_MEASURES, Measures, digest_of, refuse_missing
+from cranfield.evaluation.evaluating import digest_of, refuse_missing
 from cranfield.evaluation.result import Evaluation
-from cranfield.measures import Measure, parse_measures
+from cranfield.measures import DEFAULT_MEASURES, Measure, Measures, parse_measures
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import Graded, rank_counted
 from cranfield.ranks.scan.counting import Places, Scanned
@@ -22,8 +22,8 @@ from cranfield.torch.judgments import TensorJudgments, read_judgments
 
 
 def evaluate(
-    scores: Tensor,
-    relevance: Any,
+    qrels: Any,
+    run: Tensor,
     measures: Measures = DEFAULT_MEASURES,
     *,
     judged: Any = None,
@@ -37,30 +37,30 @@ def evaluate(
 
     That is counted where the scores are; only the ranks of judged documents leave the device.
 
-    scores: half, bfloat16, float32 or float64. -∞ means "not retrieved", for rows of different lengths; a row of
-        nothing else is a query that the run lacks. NaN and ∞ are errors.
-    relevance: the grades, in one of three shapes.
-        A dense tensor of the scores' shape: each row is a judged query; NaN is no judgment, and neither is 0 unless the
+    qrels: the grades, in one of three shapes.
+        A dense tensor of the run's shape: each row is a judged query; NaN is no judgment, and neither is 0 unless the
         mask `judged` (of bools, or True for all) says so. That matters only to measures that tell documents judged not
         relevant from unjudged ones, such as bpref and Judged@10. With a mask, a row without a judgment is not judged.
-        A sparse tensor, or a tuple of tensors (query, document, grade) with rows and columns of the scores: all that is
+        A sparse tensor, or a tuple of tensors (query, document, grade) with rows and columns of the run: all that is
         listed is judged, 0 as well; queries without a judgment are left out and counted as extra.
         A negative grade means "pooled, not judged", as everywhere, unless the policy says otherwise.
+    run: the scores: half, bfloat16, float32 or float64. -∞ means "not retrieved", for rows of different lengths; a row
+        of nothing else is a query that the run lacks. NaN and ∞ are errors.
     policy: the conventions. A document's id is its column: ties="doc_id" puts the larger column first, "smaller_doc_id"
         and "file" the smaller. Scores tie if they are equal in their own precision: 1.0001 and 1.0002 tie in half.
     query_ids: names for the rows; by default their numbers.
 
     >>> scores = torch.tensor([[0.2, 0.9, 0.5], [0.1, 0.2, 0.3]])
-    >>> evaluate(scores, torch.tensor([[1, 0, 0], [0, 0, 2]]), "RR nDCG@3")
+    >>> evaluate(torch.tensor([[1, 0, 0], [0, 0, 2]]), scores, "RR nDCG@3")
     <Evaluation of scores: RR=0.6667, nDCG@3=0.7500; 2 queries>
     """
     policy = policy or Policy()
     wanted = check_measures(measures, policy)
-    if not isinstance(scores, Tensor) or scores.dim() != 2 or not scores.is_floating_point():
-        kind = f"{tuple(scores.shape)} of {scores.dtype}" if isinstance(scores, Tensor) else type(scores).__name__
-        raise InputError(name, f"scores cannot be {kind}.", hint="a tensor (queries, documents) of floating numbers")
-    scores = scores.detach()
-    judgments = read_judgments(relevance, (scores.shape[0], scores.shape[1]), scores.device, judged, query_ids)
+    if not isinstance(run, Tensor) or run.dim() != 2 or not run.is_floating_point():
+        kind = f"{tuple(run.shape)} of {run.dtype}" if isinstance(run, Tensor) else type(run).__name__
+        raise InputError(name, f"the run cannot be {kind}.", hint="a tensor (queries, documents) of floating numbers")
+    scores = run.detach()
+    judgments = read_judgments(qrels, (scores.shape[0], scores.shape[1]), scores.device, judged, query_ids)
     scanned = scan_scores(scores, judgments, policy, name)
     return finish(judgments, scanned, wanted, policy, name, judgments.sha256)
 

@@ -14,8 +14,8 @@ from typing import Any, Unpack
 from cranfield.evaluation.advice.cautions import DATA_CAUTIONS, MEASURE_CAUTIONS
 from cranfield.evaluation.advice.facts import RUN_MEASURES, Facts, RunFacts, facts_of
 from cranfield.evaluation.advice.recommendations import RECOMMENDATIONS, Recommendation
-from cranfield.evaluation.evaluating import Measures, Options, evaluate_runs
-from cranfield.measures import parse_measures
+from cranfield.evaluation.evaluating import Options, evaluate_runs
+from cranfield.measures import Measures, parse_measures
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
 

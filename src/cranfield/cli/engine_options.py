@@ -1,0 +1,59 @@
+"""The option --engine and what each engine can be told, as the registry of engines has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+
+from cranfield.engines.registry import listed, readers
+
+
+class EngineCommand(click.Command):
+    """A command that takes --engine; its function gets `engine` and `engine_settings`."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """The command's own options, then those of the engines, then --help."""
+        own = super().get_params(ctx)
+        return [*self.params, *_options(), *own[len(self.params) :]]
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Hand over what the chosen engine is told; what another is told is an error."""
+        chosen, settings = ctx.params["engine"], {}
+        for engine in readers():
+            for setting in engine.settings:
+                value = ctx.params.pop(_parameter(engine.name, setting))
+                if value is not None and engine.name != chosen:
+                    raise click.UsageError(f"--{engine.name}-{setting} needs --engine {engine.name}.", ctx)
+                if value is not None:
+                    settings[setting] = value
+        ctx.params["engine_settings"] = settings
+        return super().invoke(ctx)
+
+
+def _options() -> list[click.Parameter]:
+    names = [engine.name for engine in readers()]
+    told = f"Let {listed(names)} read Parquet: files, patterns or folders."
+    options: list[click.Parameter] = [click.Option(["--engine"], type=click.Choice(names), help=told)]
+    for engine in readers():
+        for name, setting in engine.settings.items():
+            declared = [f"--{engine.name}-{name}", _parameter(engine.name, name)]
+            options.append(click.Option(declared, metavar=setting.kind, help=setting.meaning))
+    return options
+
+
+def _parameter(engine: str, setting: str) -> str:
+    return f"{engine}_{setting}"
+
+
+def in_engine(runs: Sequence[str], engine: str, format: str | None, settings: Mapping[str, str]) -> dict[str, Any]:
+    """Lazy frames by name, each of the Parquet files of a name, pattern or folder."""
+    from cranfield.engines.sources import open_run
+    from cranfield.read.source import run_name
+
+    opened = [open_run(run, engine, format, settings) for run in runs]
+    names = [run_name(run.name) for run in opened]
+    if len(set(names)) < len(names):
+        names = list(runs)
+    return dict(zip(names, opened, strict=True))

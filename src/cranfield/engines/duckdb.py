@@ -1,0 +1,80 @@
+"""DuckDB: relations of a connection, in SQL; what memory cannot hold goes to disk."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cranfield.engines.temporary_files import FileEngine
+
+
+class DuckDB(FileEngine):
+    """The engine of a DuckDB relation. Only relations of one connection can be joined."""
+
+    name = "duckdb"
+    title = "DuckDB"
+    takes = "a DuckDB relation"
+    memory = (
+        "obeys the `memory_limit` of the connection that a relation belongs to, and spills to its `temp_directory`; "
+        "groups ranges of about 10 million rows"
+    )
+    package = "duckdb"
+    library = "duckdb"
+    extra = "duckdb"
+    frames = frozenset({("duckdb", "DuckDBPyRelation")})
+    rows_at_once = 10_000_000
+
+    @classmethod
+    def scan(cls, files: Sequence[str], partitions: Sequence[str], beside: Any, **settings: str) -> Any:
+        """Parquet files as a relation, of the connection of `beside` where that is given."""
+        listed = ", ".join(_literal(file) for file in files)
+        options = f"hive_partitioning={bool(partitions)}, hive_types_autocast=false"
+        query = f"SELECT * FROM read_parquet([{listed}], {options})"
+        return _connected(cls.imported()).sql(query) if beside is None else _queried(beside, query)
+
+    def from_arrow(self, table: Any) -> Any:
+        """A small table; DuckDB finds a variable of Python by its name, in the function that queries."""
+        cranfield_rows = table  # noqa: F841
+        return self.native.query("cranfield_run", "SELECT * FROM cranfield_rows")
+
+    def keyed(self, native: Any) -> Any:
+        """DuckDB hashes several columns at once."""
+        return native.project("*, hash(query, document) AS key")
+
+    def with_text(self, frame: Any, columns: Mapping[str, str]) -> Any:
+        """A connection and a column may have a collation, which also decides what is equal; C compares bytes."""
+        made = ", ".join(
+            f"(nullif(CAST({_quoted(name)} AS VARCHAR), '') COLLATE C) AS {_quoted(new + '_as_text')}"
+            for new, name in columns.items()
+        )
+        return self.wrapped(frame.to_native().project(f"*, {made}"))
+
+    def write(self, native: Any, path: str) -> None:
+        """DuckDB writes as it reads, in a stream."""
+        native.write_parquet(path)
+
+    def read(self, path: str) -> Any:
+        """A file that it has written."""
+        return _queried(self.native, f"SELECT * FROM read_parquet({_literal(path)})")
+
+
+def _queried(relation: Any, query: str) -> Any:
+    """A query on the connection of a relation, which only a query of the relation itself reaches."""
+    return relation.query("cranfield_run", query)
+
+
+def _connected(duckdb: Any) -> Any:
+    """A new connection; what memory cannot hold goes to the folder for temporary files, not to the current one."""
+    import tempfile
+
+    folder = os.path.join(tempfile.gettempdir(), f"cranfield-{os.getpid()}")
+    return duckdb.connect(config={"temp_directory": folder})
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,32 @@
+"""Ibis: tables of many databases, as expressions that their backend runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cranfield.engines.temporary_files import FileEngine
+
+
+class Ibis(FileEngine):
+    """The engine of an Ibis table. Its backends share no hash; which of them is to read a file, only users know."""
+
+    name = "ibis"
+    title = "Ibis"
+    takes = "an Ibis table"
+    memory = "that of its backend, which must be able to read a local Parquet file for `evaluate_lazily`"
+    package = "ibis-framework"
+    reads_parquet = False
+    library = "ibis"
+    frames = frozenset({("ibis", "Table")})
+
+    def from_arrow(self, table: Any) -> Any:
+        """A small table."""
+        return self.imported().memtable(table)
+
+    def write(self, native: Any, path: str) -> None:
+        """The backend writes."""
+        native.to_parquet(path)
+
+    def read(self, path: str) -> Any:
+        """A file that the backend has written."""
+        return self.native.get_backend().read_parquet(path)

@@ -1,0 +1,51 @@
+"""Polars: frames in the memory of this process, read in a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cranfield.engines.temporary_files import FileEngine
+
+
+class Polars(FileEngine):
+    """The engine of a `polars.LazyFrame`."""
+
+    name = "polars"
+    title = "Polars"
+    takes = "a `polars.LazyFrame`"
+    memory = (
+        "streams, but keeps the judgments, the judged rows, and each range of about 10 million rows in memory; with "
+        "more judgments than memory holds, use another engine"
+    )
+    package = "polars"
+    library = "polars"
+    frames = frozenset({("polars", "LazyFrame")})
+    rows_at_once = 10_000_000
+
+    @classmethod
+    def scan(cls, files: Sequence[str], partitions: Sequence[str], beside: Any, **settings: str) -> Any:
+        """Parquet files as a lazy frame."""
+        polars = cls.imported()
+        hive = dict.fromkeys(partitions, polars.String)
+        return polars.scan_parquet(list(files), hive_partitioning=bool(hive), hive_schema=hive or None)
+
+    def from_arrow(self, table: Any) -> Any:
+        """A small table."""
+        return self.imported().from_arrow(table).lazy()
+
+    def keyed(self, native: Any) -> Any:
+        """Polars hashes structs."""
+        return native.with_columns(self.imported().struct("query", "document").hash().alias("key"))
+
+    def collect(self, frame: Any) -> Any:
+        """In memory at once, Polars would hold all of a run."""
+        return self.guarded(lambda: frame.collect(engine="streaming"))
+
+    def write(self, native: Any, path: str) -> None:
+        """In a stream, too."""
+        native.sink_parquet(path, engine="streaming")
+
+    def read(self, path: str) -> Any:
+        """A file that it has written."""
+        return self.imported().scan_parquet(path)

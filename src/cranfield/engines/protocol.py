@@ -1,0 +1,165 @@
+"""What every engine can do. Each has a file and a class of its own, which says where it differs from the others.
+
+The rest of this room speaks with an engine through these methods only, and with its frames through narwhals.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from cranfield.engines import libraries
+from cranfield.errors import CranfieldError, InputError, need
+
+if TYPE_CHECKING:
+    from cranfield.engines.measuring import Measuring
+    from cranfield.engines.totals import Totals
+
+
+class Setting(NamedTuple):
+    """What an engine can be told when it opens files."""
+
+    kind: str  # of its value, in a word: URL
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Engine(ABC):
+    """An engine, as the holder of one frame.
+
+    native: the frame, as the library of the engine has it.
+    source: what errors call the frame.
+    """
+
+    # What users are told; command-line options, help, error messages and the page about engines are made of it.
+    name: ClassVar[str]  # engine="duckdb", --engine duckdb
+    title: ClassVar[str]  # as its makers write it
+    takes: ClassVar[str]  # what kind of frame, in words
+    memory: ClassVar[str]  # what it keeps in memory, a sentence or two
+    package: ClassVar[str]  # what pip installs
+    reads_parquet: ClassVar[bool] = True  # whether `scan` reads files that users name
+    settings: ClassVar[Mapping[str, Setting]] = {}  # what `scan` can be told; --NAME-SETTING on the command line
+
+    # How it is recognised and imported.
+    library: ClassVar[str]
+    extra: ClassVar[str] = ""  # of cranfield, where there is one that brings the library
+    frames: ClassVar[frozenset[tuple[str, str]]]  # classes of its frames: (library, name of the class)
+
+    rows_at_once: ClassVar[int | None] = None  # how many rows it groups at once, where more would not fit into memory
+
+    native: Any
+    source: str
+
+    @classmethod
+    def imported(cls) -> ModuleType:
+        """The library of the engine, or an error that says what to install."""
+        return need(cls.library, extra=cls.extra, purpose=f"the engine {cls.name}")
+
+    @classmethod
+    def scan(cls, files: Sequence[str], partitions: Sequence[str], beside: Any, **settings: str) -> Any:
+        """Parquet files as one frame of this engine.
+
+        files: their paths or addresses.
+        partitions: the names of folders such as `query_id=17`: columns of text, whatever they look like.
+        beside: a frame of this engine that the new one is to be joined with, or None.
+        settings: those of `settings` that the user gave.
+        """
+        raise CranfieldError(
+            f"the engine {cls.name} opens no files by itself.", hint=f"open them with it, and give {cls.takes}"
+        )
+
+    @abstractmethod
+    def from_arrow(self, table: Any) -> Any:
+        """A small Arrow table as a frame of this engine."""
+
+    @abstractmethod
+    def keep(self, frame: Any, path: str) -> Any:
+        """The frame, computed once; `path` is where a Parquet file may be written."""
+
+    @abstractmethod
+    def measured(self, table: Any, measuring: Measuring, folder: str) -> tuple[Totals, Any]:
+        """The totals over all queries of a table of judged rows, and the values as a lazy frame."""
+
+    @abstractmethod
+    def release(self, kept: Iterable[Any], folder: str) -> None:
+        """Give back what the kept frames take, in memory or in the folder; the values that were measured stay."""
+
+    def keyed(self, native: Any) -> Any | None:
+        """The columns query and document as one number of 64 bits, key: a hash; None where the engine has none.
+
+        Grouping by it takes a fraction of the time and memory of grouping by ids. Equal ids have equal keys; different
+        ids may, hardly ever, share one.
+        """
+        return None
+
+    def spread(self, frame: Any, column: str) -> Any:
+        """The frame, for grouping by a column whose values are nearly all different."""
+        return frame
+
+    def with_text(self, frame: Any, columns: Mapping[str, str]) -> Any:
+        """The frame with more columns, NAME_as_text: ids that compare by bytes, null where they are empty."""
+        nw = libraries.narwhals()
+        texts = {name: nw.col(name).cast(nw.String()) for name in columns.values()}  # without a collation
+        return frame.with_columns(
+            nw.when(texts[name] != "").then(texts[name]).alias(f"{new}_as_text") for new, name in columns.items()
+        )
+
+    def collect(self, frame: Any) -> Any:
+        """The rows of a frame, in memory."""
+        return self.guarded(frame.collect)
+
+    def failure(self, error: Exception) -> CranfieldError:
+        """An error of the engine as one of ours."""
+        return InputError(self.source, f"the engine {self.name} failed ({briefly(error)}).")
+
+    # What follows is the same for all engines.
+
+    def send(self, columns: Mapping[str, Any]) -> Any:
+        """A small table, as a lazy frame of this engine."""
+        return self.wrapped(self.from_arrow(libraries.arrow().table(dict(columns))))
+
+    def wrapped(self, native: Any) -> Any:
+        """A frame of this engine, as narwhals has it."""
+        return libraries.narwhals().from_native(native)
+
+    def with_key(self, frame: Any) -> Any | None:
+        """The frame with the column key, where the engine has hashes."""
+        native = self.keyed(frame.to_native())
+        return None if native is None else self.wrapped(native)
+
+    def numbers(self, frame: Any) -> dict[str, npt.NDArray[Any]]:
+        """The columns of numbers that an expression gives."""
+        result = self.collect(frame)
+        return {name: np.asarray(result[name].to_numpy()) for name in result.columns}
+
+    def rows(self, frame: Any) -> list[tuple[Any, ...]]:
+        """The few rows that an expression gives."""
+        rows: list[tuple[Any, ...]] = self.collect(frame).rows()
+        return rows
+
+    def text(self, ids: Sequence[str]) -> Any:
+        """Ids as a column of `send`."""
+        arrow = libraries.arrow()
+        return arrow.array(ids, arrow.string())
+
+    def guarded(self, work: Callable[[], Any]) -> Any:
+        """What the work gives; an engine that fails says so as an error about the source."""
+        try:
+            return work()
+        except CranfieldError:
+            raise
+        except Exception as error:  # each engine raises its own
+            raise self.failure(error) from error
+
+
+def briefly(error: Exception) -> str:
+    """The first line of an engine's error, and the last where the first only announces it."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [""]
+    fact = f"{lines[0]} {lines[-1]}" if lines[0].endswith((":", "below.")) else lines[0]
+    return f"{type(error).__name__}: {fact}"[:300]

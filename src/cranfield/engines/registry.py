@@ -1,0 +1,94 @@
+"""The engines there are. Whatever lists them, or tells one from another, asks here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from cranfield.engines.duckdb import DuckDB
+from cranfield.engines.ibis import Ibis
+from cranfield.engines.polars import Polars
+from cranfield.engines.protocol import Engine
+from cranfield.engines.spark import Spark
+from cranfield.errors import InputError
+
+ENGINES: dict[str, type[Engine]] = {}
+_ANY = ("narwhals", "LazyFrame")  # the class that wraps frames of all engines
+
+
+def register(engine: type[Engine]) -> type[Engine]:
+    """Make an engine known, under its name.
+
+    engine: a class that says how it is recognised, how it reads files, and where it differs from others.
+
+    Returns the class, so that this may stand above it as a decorator.
+    """
+    ENGINES[engine.name] = engine
+    return engine
+
+
+for _engine in (DuckDB, Polars, Spark, Ibis):
+    register(_engine)
+
+
+def readers() -> list[type[Engine]]:
+    """The engines that read Parquet files, which users choose by name.
+
+    >>> [engine.name for engine in readers()]
+    ['duckdb', 'polars', 'spark']
+    """
+    return [engine for engine in ENGINES.values() if engine.reads_parquet]
+
+
+def engine_named(name: str, source: str) -> type[Engine]:
+    """The engine of a name; `source` is what it is to read."""
+    if name not in ENGINES:
+        known = ", ".join(engine.name for engine in readers())
+        raise InputError(source, f"there is no engine '{name}'.", hint=f"engines are {known}")
+    return ENGINES[name]
+
+
+def is_lazy(thing: Any) -> bool:
+    """Whether this is a frame whose rows an engine holds; nothing is imported to find out.
+
+    >>> import polars
+    >>> is_lazy(polars.LazyFrame()), is_lazy(polars.DataFrame())
+    (True, False)
+    """
+    kinds = _kinds(thing)
+    return _ANY in kinds or any(kinds & engine.frames for engine in ENGINES.values())
+
+
+def engine_of(frame: Any, source: str) -> Engine:
+    """The engine that holds a lazy frame; `source` is what errors call the frame."""
+    native = frame.to_native() if _ANY in _kinds(frame) else frame
+    kinds = _kinds(native)
+    for engine in ENGINES.values():
+        if kinds & engine.frames:
+            return engine(native, source)
+    kind = f"{type(native).__module__.partition('.')[0]}.{type(native).__name__}"
+    raise InputError(source, f"no engine holds the rows of a {kind}.", hint=f"give {frames_taken()}")
+
+
+def frames_taken() -> str:
+    """The kinds of frames that are evaluated where they are, in words.
+
+    >>> frames_taken()
+    'a DuckDB relation, a polars.LazyFrame, a PySpark DataFrame (classic or Connect) or an Ibis table'
+    """
+    return listed(engine.takes.replace("`", "") for engine in ENGINES.values())
+
+
+def listed(words: Iterable[str]) -> str:
+    """Words in a sentence.
+
+    >>> listed(["one", "two", "three"])
+    'one, two or three'
+    """
+    *first, last = words
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def _kinds(thing: Any) -> set[tuple[str, str]]:
+    """The classes of a thing: (library, name). Libraries written in C have an underscore before their name."""
+    return {(kind.__module__.partition(".")[0].removeprefix("_"), kind.__name__) for kind in type(thing).__mro__}

@@ -1,0 +1,75 @@
+"""Runs and judgments that stay where they are: lazy frames, and files that an engine opens."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from cranfield.engines.parquet import is_many, open_parquet
+from cranfield.engines.registry import is_lazy
+from cranfield.errors import InputError
+from cranfield.ranks.judgments import Judgments
+
+
+class Lazy(NamedTuple):
+    """A frame whose rows an engine holds; evaluating it does not take them out."""
+
+    name: str
+    frame: Any
+    stream: None = None
+
+
+def stays_in_engine(run: Any, engine: str | None) -> bool:
+    """Whether a run is evaluated in an engine."""
+    return engine is not None or isinstance(run, Lazy) or is_lazy(run)
+
+
+def open_run(
+    run: Any, engine: str | None = None, format: str | None = None, settings: Mapping[str, str] | None = None
+) -> Lazy:
+    """A lazy frame, or the Parquet files of a path with an engine to read them.
+
+    settings: what that engine is told, as its `settings` name it.
+    """
+    if isinstance(run, Lazy):
+        return run
+    if is_lazy(run):
+        if engine is not None:
+            raise InputError("the run", f"engine='{engine}' is for files; a {type(run).__name__} has its own.")
+        return Lazy("the run", run)
+    if not isinstance(run, str | os.PathLike):
+        raise InputError(
+            "the run",
+            f"engine='{engine}' needs the path of Parquet files, not a {type(run).__name__}.",
+            hint="leave the engine out for what is in memory",
+        )
+    if format not in (None, "parquet"):
+        raise InputError(os.fspath(run), f"the engine {engine} reads Parquet, not {format}.")
+    return Lazy(_name(os.fspath(run)), open_parquet(run, str(engine), settings=settings))
+
+
+def open_judgments(
+    qrels: Any, engine: str | None, format: str | None = None, *, beside: Any = None
+) -> Judgments | Lazy:
+    """Judgments that stay in an engine, or else read into memory; Parquet goes to the engine, where one is named.
+
+    beside: the run that they are to be joined with.
+    """
+    if isinstance(qrels, Lazy):
+        return qrels
+    if is_lazy(qrels):
+        return Lazy("the judgments", qrels)
+    if engine is not None and format in (None, "parquet") and isinstance(qrels, str | os.PathLike):
+        where = os.fspath(qrels)
+        if format or is_many(where) or where.endswith((".parquet", ".parq", ".pq")):
+            return Lazy(where, open_parquet(where, engine, beside=beside))
+    return Judgments.read(qrels, format)
+
+
+def _name(path: str) -> str:
+    """What a run of many files is called by: the last part of the path without a pattern in it."""
+    parts = [part for part in re.split(r"[/\\]", path) if part]
+    named = [part for part in parts if not any(sign in part for sign in "*?[=")]
+    return path if named[-1:] == parts[-1:] or not named else named[-1]

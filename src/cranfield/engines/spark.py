@@ -1,0 +1,116 @@
+"""Spark: frames of a cluster, classic or Connect; measures run inside its tasks."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import reduce
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from cranfield.engines.protocol import Engine, Setting
+from cranfield.errors import CranfieldError, MeasureError, need
+
+if TYPE_CHECKING:
+    from cranfield.engines.measuring import Measuring
+    from cranfield.engines.totals import Totals
+
+# What a measure raises in a task arrives as the text of another error.
+_RAISED = re.compile(r"cranfield\.errors\.MeasureError: (.+)(?:\nHint: (.+))?")
+
+
+class Spark(Engine):
+    """The engine of a PySpark DataFrame."""
+
+    name = "spark"
+    title = "Spark"
+    takes = "a PySpark DataFrame (classic or Connect)"
+    memory = (
+        "spreads rows by their hash to find duplicates, so that a query with very many documents burdens no single "
+        "task; a window over a heavily judged query is one task"
+    )
+    package = "pyspark"
+    settings: ClassVar[Mapping[str, Setting]] = {"master": Setting("URL", "Where Spark runs [local[*]].")}
+    library = "pyspark"
+    extra = "spark"
+    frames = frozenset({("pyspark", "DataFrame")})
+
+    @classmethod
+    def scan(cls, files: Sequence[str], partitions: Sequence[str], beside: Any, **settings: str) -> Any:
+        """Parquet files as a DataFrame of the active session, or of a new one on `master`."""
+        cls.imported()
+        sql = need("pyspark.sql", extra=cls.extra, purpose=f"the engine {cls.name}")
+        session = sql.SparkSession.getActiveSession() or _started(sql.SparkSession.builder, **settings)
+        base = re.split(r"[^/\\]+=", files[0])[0] if partitions else None  # the folders below it are partitions
+        with _partitions_as_text(session):
+            reader = session.read if base is None else session.read.option("basePath", os.path.abspath(base))
+            return reader.parquet(*(file if "://" in file else os.path.abspath(file) for file in files))
+
+    def from_arrow(self, table: Any) -> Any:
+        """A small table, sent from the driver."""
+        return self.native.sparkSession.createDataFrame(table)
+
+    def keyed(self, native: Any) -> Any:
+        """Spark hashes several columns at once."""
+        return native.selectExpr("*", "xxhash64(query, document) AS key")
+
+    def spread(self, frame: Any, column: str) -> Any:
+        """Spark would first group what each task reads, which takes long and saves nothing where all values differ."""
+        return self.wrapped(frame.to_native().repartition(column))
+
+    def keep(self, frame: Any, path: str) -> Any:
+        """Spark has a store of its own, on all machines; a path of the driver would say nothing to them."""
+        return self.wrapped(frame.to_native().persist())
+
+    def release(self, kept: Iterable[Any], folder: str) -> None:
+        """Spark forgets what it is told to."""
+        for frame in kept:
+            frame.to_native().unpersist()
+
+    def measured(self, table: Any, measuring: Measuring, folder: str) -> tuple[Totals, Any]:
+        """The measures run where the rows are; only a row of totals for each task reaches the driver."""
+        from cranfield.engines.measuring import PER_QUERY
+        from cranfield.engines.totals import Totals
+
+        rows = table.to_native().repartition("query").sortWithinPartitions("query", "document")
+        values = rows.mapInArrow(measuring.values, _sql(measuring.schema)).persist()
+        parts = values.mapInArrow(measuring.totals, "totals string").collect()
+        totals = (Totals.from_json(row[0]) for row in parts)
+        per_query = values.mapInArrow(measuring.per_query, _sql(PER_QUERY))
+        return reduce(Totals.__add__, totals, Totals.none(len(measuring.measures))), self.wrapped(per_query)
+
+    def failure(self, error: Exception) -> CranfieldError:
+        """An error of a measure, where a task failed with one."""
+        if raised := _RAISED.search(str(error)):
+            return MeasureError(raised[1], hint=raised[2] or "")
+        return super().failure(error)
+
+
+@contextmanager
+def _partitions_as_text(session: Any) -> Iterator[None]:
+    """Spark would guess the types of partitions, and read '007' as 7."""
+    setting = "spark.sql.sources.partitionColumnTypeInference.enabled"
+    before = session.conf.get(setting)
+    session.conf.set(setting, "false")
+    try:
+        yield
+    finally:
+        session.conf.set(setting, before)
+
+
+def _started(builder: Any, master: str = "local[*]") -> Any:
+    import shutil
+
+    if master.startswith("sc://"):  # Spark Connect, which needs no Java here
+        return builder.remote(master).getOrCreate()
+    if not (shutil.which("java") or "JAVA_HOME" in os.environ):
+        raise CranfieldError("the engine spark needs Java, which is not installed.", hint="install Java 17 or later")
+    quiet = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+    session = builder.master(master).appName("cranfield").config(map=quiet).getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    return session
+
+
+def _sql(columns: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {kind}" for name, kind in columns.items())

@@ -1,0 +1,166 @@
+"""Everything that lists engines is made from the registry, and only an engine's own file tells it from others."""
+
+import ast
+import runpy
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from click.testing import CliRunner
+
+import cranfield
+from cranfield import InputError
+from cranfield.cli.evaluate import command
+from cranfield.engines import registry
+from cranfield.engines.polars import Polars
+from cranfield.engines.protocol import Setting
+from tests.engines.conftest import arrow
+from tests.pages import ROOT
+
+SOURCE = ROOT / "src" / "cranfield"
+
+
+class Beads:
+    """A frame of the engine below."""
+
+
+@pytest.fixture
+def abacus(monkeypatch):
+    polars = pytest.importorskip("polars")
+    scanned = []
+
+    class Abacus(Polars):
+        name = "abacus"
+        title = "Abacus"
+        takes = "a frame of beads"
+        memory = "what ten fingers hold"
+        package = "wood"
+        settings = {"rows": Setting("N", "How many rows of beads.")}  # noqa: RUF012
+        frames = frozenset({(Beads.__module__.partition(".")[0], "Beads")})
+
+        @classmethod
+        def scan(cls, files, partitions, beside, **settings):
+            scanned.append(settings)
+            return polars.scan_parquet(files)
+
+    monkeypatch.setattr(registry, "ENGINES", dict(registry.ENGINES))
+    registry.register(Abacus)
+    return scanned
+
+
+@pytest.fixture
+def files(tmp_path):
+    pa.parquet.write_table(arrow([("q", "a", 1.0)]), tmp_path / "run.parquet")
+    pa.parquet.write_table(arrow([("q", "a", 1)], names=("query_id", "doc_id", "grade")), tmp_path / "qrels.parquet")
+    return [str(tmp_path / name) for name in ("qrels.parquet", "run.parquet")]
+
+
+def table():
+    return runpy.run_path(str(ROOT / "docs" / "site" / "engines.py"))["table"]()
+
+
+@pytest.mark.usefixtures("abacus")
+def test_the_command_line_offers_it():
+    told = CliRunner().invoke(command, ["--help"], terminal_width=200).stdout
+    assert "--engine [duckdb|polars|spark|abacus]" in told
+    assert "Let duckdb, polars, spark or abacus read Parquet" in told
+    assert "--abacus-rows N" in told
+    assert "How many rows of beads." in told
+    refused = CliRunner().invoke(command, ["qrels", "run", "--engine", "slide-rule"])
+    assert refused.exit_code == 2
+    assert "'duckdb', 'polars', 'spark', 'abacus'" in refused.stderr
+
+
+def test_the_command_line_uses_it(abacus, files):
+    told = CliRunner().invoke(command, [*files, "-m", "RR", "--engine", "abacus", "--abacus-rows", "7"])
+    assert told.exit_code == 0, told.output
+    assert "1.0000" in told.stdout
+    assert {"rows": "7"} in abacus
+    told = CliRunner().invoke(command, [*files, "--engine", "polars", "--abacus-rows", "7"])
+    assert "--abacus-rows needs --engine abacus." in told.stderr
+
+
+@pytest.mark.usefixtures("abacus")
+def test_functions_use_it(files):
+    assert cranfield.evaluate(*files, "RR", engine="abacus")["RR"] == 1
+    assert cranfield.evaluate_lazily(*files, "RR", engine="abacus")["RR"] == 1
+
+
+@pytest.mark.usefixtures("abacus")
+def test_errors_name_it(files):
+    with pytest.raises(InputError, match=r"no engine 'slide rule'.\nHint: engines are duckdb, polars, spark, abacus"):
+        cranfield.evaluate(*files, engine="slide rule")
+    with pytest.raises(InputError, match=r"or a frame of beads; or .* engine='duckdb', 'polars', 'spark' or 'abacus'"):
+        cranfield.evaluate_lazily({"q": {"a": 1}}, {"q": ["a"]})
+
+
+def test_its_frames_are_recognised(abacus):
+    assert registry.is_lazy(Beads())
+    assert registry.engine_of(Beads(), "the run").name == "abacus"
+
+
+def test_frames_of_no_engine():
+    assert not registry.is_lazy(Beads())
+    with pytest.raises(InputError, match=r"the run: no engine holds the rows of a tests.Beads.\nHint: give a DuckDB"):
+        registry.engine_of(Beads(), "the run")
+
+
+def test_an_engine_that_opens_no_files(files):
+    pytest.importorskip("ibis")
+    with pytest.raises(cranfield.CranfieldError, match=r"ibis opens no files .*\nHint: open .* and give an Ibis table"):
+        cranfield.evaluate(*files, engine="ibis")
+
+
+@pytest.mark.usefixtures("abacus")
+def test_the_page_lists_it():
+    row = "| Abacus | a frame of beads | `abacus` | `pip install 'cranfield[frames]' wood` | what ten fingers hold |"
+    assert row in table()
+
+
+def test_the_page_is_current():
+    assert table() in (ROOT / "docs" / "engines.md").read_text(encoding="utf-8")
+
+
+def test_the_readme_is_current():
+    names = "|".join(engine.name for engine in registry.readers())
+    assert f"--engine {names}`" in " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+
+
+def words(node):
+    """The texts that a part of an expression holds, also those in a tuple, a set or a list."""
+    return {each.value for each in ast.walk(node) if isinstance(each, ast.Constant) and isinstance(each.value, str)}
+
+
+def compared(tree):
+    """What code compares something with: operands, patterns, prefixes, and the keys of tables that it looks up."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            yield node.lineno, words(node)
+        elif isinstance(node, ast.MatchValue):
+            yield node.value.lineno, words(node)
+        elif isinstance(node, ast.Dict):
+            yield node.lineno, set().union(*(words(key) for key in node.keys if key))
+        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("startswith", "removeprefix", "get"):
+            yield node.lineno, set().union(*map(words, node.args))
+
+
+def test_only_an_engine_tells_itself_from_others():
+    names = {name for engine in registry.ENGINES.values() for name in (engine.name, engine.library, engine.title)}
+    own = {SOURCE / "engines" / f"{name}.py" for name in registry.ENGINES}
+    assert all(path.exists() for path in own)
+    found = [
+        f"{path.relative_to(ROOT)}:{line}"
+        for path in SOURCE.rglob("*.py")
+        if path not in own
+        for line, texts in compared(ast.parse(path.read_text(encoding="utf-8")))
+        if texts & names
+    ]
+    assert found == []
+
+
+def test_every_engine_is_one_class_in_a_file_of_its_name():
+    for name, engine in registry.ENGINES.items():
+        assert engine.__module__ == f"cranfield.engines.{name}"
+        tree = ast.parse(Path(SOURCE / "engines" / f"{name}.py").read_text(encoding="utf-8"))
+        assert [node.name for node in tree.body if isinstance(node, ast.ClassDef)] == [engine.__name__]
