@@ -215,6 +215,7 @@ def evaluate_lazily(
         missing=totals.missing,
         extra=extra,
         no_relevant=totals.no_relevant,
+        no_relevant_for_all=totals.no_relevant_for_all,
         tied=totals.tied / totals.found if totals.found else 0.0,
     )
     return LazyEvaluation(measuring, counts, totals, per_query, warnings)

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cranfield.facts import QueryFacts
 from cranfield.judge.judgments import Numbers
 from cranfield.result import Evaluation
-from cranfield.values import Bounds, PoorQuery, aggregate, combined
+from cranfield.values import Bounds, aggregate, combined
 
 ALL = "all"  # stands for all queries where a row is about a query
 
@@ -138,7 +139,7 @@ class View:
             for measure in result:
                 yield Row(result.run, ALL, measure, self.mean(result, measure))
 
-    def poor(self, result: Evaluation) -> list[PoorQuery]:
+    def poor(self, result: Evaluation) -> list[QueryFacts]:
         """The queries that perform poorly by the first measure."""
         return result.worst(self.measures[0], self.worst)
 
