@@ -93,7 +93,7 @@ def test_the_worst_queries_say_why(result):
         ("3", 0.0, "no relevant document is judged"),
         ("4", 0.0, "none of 1 relevant among 1 retrieved; 1 of 1 retrieved unjudged"),
         ("10", 0.0, "nothing retrieved, 1 relevant"),
-        ("2", 0.5, "1 of 2 relevant retrieved, the first at rank 2; 1 of 3 retrieved unjudged"),
+        ("2", 0.5, "1 of 2 relevant retrieved, the first at rank 2; 1 of 2 retrieved unjudged"),
     ]
     assert result.worst("RR", 0) == []
     assert len(result.worst(n=100)) == 4

@@ -52,7 +52,7 @@ def test_a_fraction_of_a_grade_has_a_gain():
     result = evaluate(qrels, run, "nDCG@10 AP")
     assert (
         result.worst("nDCG@10")[0].reason
-        == "1 of 1 relevant in the top 10, the first at rank 2; 1 unjudged in the top 10"
+        == "1 of 1 relevant in the top 10, the first at rank 2; 1 of 2 retrieved unjudged"
     )
     assert result.worst("AP")[0].reason == "no relevant document is judged; 1 of 2 retrieved unjudged"
 
@@ -66,10 +66,10 @@ def test_below_the_cutoff():
     run = {"q": [f"x{rank}" for rank in range(1, 13)] + ["a"]}
     result = evaluate({"q": {"a": 1, "b": 1}}, run, "nDCG@10 R@20 AP")
     assert result.worst("nDCG@10")[0].reason == (
-        "none of 2 relevant in the top 10, 1 further down; 10 unjudged in the top 10"
+        "none of 2 relevant in the top 10, 1 further down; 10 of the 10 unjudged"
     )
     assert result.worst("R@20")[0].reason == (
-        "1 of 2 relevant in the top 20, the first at rank 13; 12 unjudged in the top 20"
+        "1 of 2 relevant in the top 20, the first at rank 13; 12 of 13 retrieved unjudged"
     )
     assert (
         result.worst("AP")[0].reason == "1 of 2 relevant retrieved, the first at rank 13; 12 of 13 retrieved unjudged"
@@ -88,7 +88,7 @@ def test_without_the_unjudged():
 
 def test_r_precision_looks_at_the_first_r():
     result = evaluate({"q": {"a": 1, "b": 1}}, {"q": ["x", "a", "b"]}, "Rprec")
-    assert result.worst()[0].reason == "1 of 2 relevant in the top 2, the first at rank 2; 1 unjudged in the top 2"
+    assert result.worst()[0].reason == "1 of 2 relevant in the top 2, the first at rank 2; 1 of the 2 unjudged"
 
 
 def random_collection(chance):

@@ -32,8 +32,8 @@ class QueryFacts(NamedTuple):
         """What went wrong, in words."""
         if self.relevant and not self.retrieved:
             return f"nothing retrieved, {self.relevant} relevant"
-        unjudged = f"; {self.told_unjudged}" if self.unjudged else ""
-        return f"{self._found}{unjudged}"
+        unjudged = self._unjudged if self.relevant else self.told_unjudged
+        return f"{self._found}; {unjudged}" if self.unjudged else self._found
 
     @property
     def told_unjudged(self) -> str:
@@ -41,6 +41,13 @@ class QueryFacts(NamedTuple):
         if self.cutoff is None:
             return f"{self.unjudged} of {self.retrieved} retrieved unjudged"
         return f"{self.unjudged} unjudged in the top {self.cutoff}"
+
+    @property
+    def _unjudged(self) -> str:
+        if self.cutoff == 1:
+            return "its document is unjudged"
+        of = f"the {self.cutoff}" if self.cutoff and self.cutoff <= self.retrieved else f"{self.retrieved} retrieved"
+        return f"{self.unjudged} of {of} unjudged"
 
     @property
     def told_found(self) -> str:

@@ -419,7 +419,7 @@ class Evaluation(Summary):
         >>> qrels = {"q1": {"a": 1}, "q2": {"b": 1}}
         >>> [worst] = evaluate(qrels, {"q1": ["x", "a"], "q2": ["b"]}, "RR@10").worst("RR@10", 1)
         >>> worst.query_id, worst.value, worst.reason
-        ('q1', 0.5, '1 of 1 relevant in the top 10, the first at rank 2; 1 unjudged in the top 10')
+        ('q1', 0.5, '1 of 1 relevant in the top 10, the first at rank 2; 1 of 2 retrieved unjudged')
         """
         wanted = self.measures[0] if measure is None else self._find(measure)
         values = self._values[wanted]

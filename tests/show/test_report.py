@@ -104,7 +104,7 @@ def test_relevant_documents_that_were_missed_have_their_rank(tmp_path):
     ranking = data["rankings"][0]["0"]
     assert ranking["ranks"] == [4, 2, 0]
     assert ranking["why"] == []
-    assert ranking["reason"] == "1 of 3 relevant in the top 2, the first at rank 2; 1 unjudged in the top 2"
+    assert ranking["reason"] == "1 of 3 relevant in the top 2, the first at rank 2; 1 of the 2 unjudged"
 
 
 def test_differences_are_those_of_compare(builtin):

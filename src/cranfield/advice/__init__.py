@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import Any, Unpack
 
 from cranfield.advice.cautions import DATA_CAUTIONS, MEASURE_CAUTIONS
-from cranfield.advice.facts import RUN_MEASURES, Facts, RunFacts, facts_of
+from cranfield.advice.facts import DEPTHS, RUN_MEASURES, Facts, RunFacts, depth_text, facts_of
 from cranfield.advice.recommendations import RECOMMENDATIONS, Recommendation
 from cranfield.evaluation import Measures, Options, evaluate_runs
 from cranfield.judge.judgments import Judgments
 from cranfield.measures import parse_measures
 
-__all__ = ["Advice", "Facts", "Recommendation", "RunFacts", "advise"]
+__all__ = ["DEPTHS", "Advice", "Facts", "Recommendation", "RunFacts", "advise", "depth_text"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +86,9 @@ def _described(facts: Facts) -> Iterator[str]:
         yield f"{_count(facts.pooled, 'document', 'documents')} pooled but not judged"
     for run in facts.runs:
         yield (
-            f"{run.run}: rankings up to {_count(run.deepest, 'document', 'documents')}; {run.judged_at_10:.0%} of the "
-            f"first 10 judged ({run.unjudged_at_10:.1f} are not); {run.tied:.1%} tied; "
-            f"{_count(run.missing, 'query', 'queries')} missing"
+            f"{run.run}: rankings up to {_count(run.deepest, 'document', 'documents')}; judged: "
+            f"{', '.join(f'{run.judged(depth):.0%} of {depth_text(depth)}' for depth in run.depths)}; "
+            f"{run.tied:.1%} tied; {_count(run.missing, 'query', 'queries')} missing"
         )
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from heapq import nlargest
 
 import numpy as np
 import numpy.typing as npt
 
+from cranfield.advice import DEPTHS
 from cranfield.checking.judged import Spread
 from cranfield.checking.problems import Problems
 from cranfield.checking.similar import HINT as SIMILAR_HINT
@@ -18,7 +19,6 @@ from cranfield.judge.together import together
 from cranfield.read.records import RecordFile, Records
 
 HINT = "keep one of them; or evaluate with --duplicates first, last or best"
-PAGE = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,9 @@ class RunFacts:
     tied: float  # the share of documents with the score of another in their ranking
     tied_queries: int
     tie_examples: tuple[tuple[str, str, str], ...]  # (query, document, document)
-    judged_at_10: float  # the share of the first ten that is judged, in the mean over judged queries
+    judged: dict[
+        str, float
+    ]  # the share of the first 10, 100, 1000 and all that is judged, averaged over judged queries
 
 
 class RunCheck:
@@ -57,7 +59,7 @@ class RunCheck:
         self._sizes: list[int] = []
         self._extra: dict[str, int | None] = {}  # where each query that is not judged starts
         self._names: Counter[str] = Counter()
-        self._shares: list[float] = []
+        self._shares: list[list[float]] = []
         self._tied = self._tied_queries = self._reversed = 0
         self._examples: list[tuple[str, str, str]] = []
         self._common = False
@@ -115,7 +117,7 @@ class RunCheck:
                 where = f", on {self.file.unit} {line} and here" if line else ""
                 one, other = records.text[before], records.text[at]
                 what = f"both times {one}" if records.value[before] == records.value[at] else f"{one} and {other}"
-                fact = f"document '{document}' stands twice in the ranking of query '{query}'{where} ({what})."
+                fact = f"document '{document}' appears twice in the ranking of query '{query}'{where} ({what})."
                 self.problems.add("duplicate", fact, line=records.place(at), hint=HINT)
         return records.take(list(first.values()))
 
@@ -174,12 +176,7 @@ class RunCheck:
         retrieved = set(documents)
         self._never[query].difference_update(retrieved)
         self._common = self._common or not retrieved.isdisjoint(judged)
-        first = (
-            documents[:PAGE]
-            if falling
-            else [document for _, document in nlargest(PAGE, zip(records.value.tolist(), documents, strict=True))]
-        )
-        self._shares.append(sum(judged.get(document, -1) >= 0 for document in first) / len(first))
+        self._shares.append(_judged_shares(documents if falling else _best_first(records), judged))
         lacking = judged.keys() - retrieved
         if not lacking:
             return
@@ -238,6 +235,10 @@ class RunCheck:
                 hint="run the system on it too; --missing skip leaves such queries out",
             )
 
+    def _mean_shares(self) -> list[float]:
+        found: list[float] = np.mean(self._shares or [[0.0] * (len(DEPTHS) + 1)], axis=0).tolist()
+        return found
+
     def facts(self) -> RunFacts:
         """The facts."""
         rows = sum(self._sizes)
@@ -252,11 +253,24 @@ class RunCheck:
             tied=self._tied / rows if rows else 0.0,
             tied_queries=self._tied_queries,
             tie_examples=tuple(self._examples),
-            judged_at_10=float(np.mean(self._shares)) if self._shares else 0.0,
+            judged=dict(zip(map(str, (*DEPTHS, "all")), self._mean_shares(), strict=True)),
         )
 
 
 Numbers = npt.NDArray[np.float64]
+
+
+def _best_first(records: Records) -> list[str]:
+    """The documents in the order in which they are ranked: by score, and larger ids first where scores are equal."""
+    pairs = zip(records.value.tolist(), records.document, strict=True)
+    return [document for _, document in sorted(pairs, reverse=True)]
+
+
+def _judged_shares(ranking: Sequence[str], judged: Mapping[str, float]) -> list[float]:
+    """The share of the first 10, 100, 1000 documents and of all that is judged."""
+    places = [place for place, document in enumerate(ranking) if judged.get(document, -1) >= 0]
+    depths = [*(min(depth, len(ranking)) for depth in DEPTHS), len(ranking)]
+    return [bisect_left(places, depth) / depth for depth in depths]
 
 
 def _disagreement(ranks: Numbers, scores: Numbers) -> tuple[int, int] | None:
