@@ -110,7 +110,7 @@ def needs_complete_judgments(facts: Facts, measure: Measure) -> Iterator[str]:
         condensed = measure.replace(judged_only=True).name
         instead = "Bpref" if name in OF_ALL_RELEVANT and _nonrelevant(facts, measure) else condensed
         yield (
-            f"{facts.told_judged(scope.cutoff)}. The others count as not relevant and pull it down; {instead} leaves "
+            f"{facts.told_judged(scope.cutoff)}. The rest count as not relevant and pull it down; {instead} leaves "
             "them out."
         )
 

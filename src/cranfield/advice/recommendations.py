@@ -61,7 +61,7 @@ def preference(facts: Facts) -> Iterator[Recommendation]:
         coarse = facts.relevant <= 2
         yield Recommendation(
             "Bpref10" if coarse else "Bpref",
-            f"{facts.told_judged(None)}, and it leaves the others out of account"
+            f"{facts.told_judged(None)}, and it leaves the rest out of account"
             + ("; with so few relevant documents Bpref itself would be coarse." if coarse else "."),
         )
 
@@ -72,7 +72,7 @@ def condensed(facts: Facts) -> Iterator[Recommendation]:
     if facts.graded and facts.incomplete(k):
         yield Recommendation(
             f"nDCG(judged_only=True)@{k}",
-            f"{facts.told_judged(k)}, and it leaves the others out, so that they do not count as not relevant.",
+            f"{facts.told_judged(k)}, and it leaves the rest out instead of counting them as not relevant.",
         )
 
 
@@ -111,8 +111,7 @@ def judged_beside(facts: Facts) -> Iterator[Recommendation]:
     if facts.runs:
         yield Recommendation(
             f"Judged@{facts.first_page}",
-            "beside every value at this cutoff: how much of it rests on judgments. Beside others read Judged at their "
-            "own cutoff, or Judged alone for those without one.",
+            "how much of a value at this cutoff rests on judgments; for other values read Judged at their cutoff.",
         )
 
 
