@@ -29,6 +29,7 @@ RECOMMENDED = {
     "whole_ranking": ("AP", {"grades": (1, 1, 1, 0)}, {"grades": (1, 1, 1, 0), "unjudged": 10}),
     "first_page_precision": ("P@10", {"grades": (1,) * 12}, {"grades": (1,) * 8 + (0,) * 4}),
     "preference": ("Bpref", {"unjudged": 10}, {"grades": (1, 1, 1), "unjudged": 10}),
+    "condensed": ("nDCG(judged_only=True)@10", {"unjudged": 10}, {}),
     "sampled": ("infAP", {"grades": (1, 1, -1)}, {"grades": (1, 1, 0)}),
     "bounds": ("RBPResidual", {"unjudged": 5}, {}),
     "coverage": ("R@100", {"depth": 100}, {"depth": 99}),
@@ -54,13 +55,52 @@ def test_which_variant_is_recommended():
     assert "R@1000" in named(depth=1000)
     assert "nDCG@10" in named(depth=15)
     assert named(grades=(1,), depth=10, queries=200) == ["RR@10", "RBPResidual", "Judged@10"]
+    assert named(grades=(1, 1) * 5 + (0,), depth=100) == ["P@10", "Bpref", "R@100", "Judged@10"]
     assert named(grades=(1, 1, 1, 0)) == ["AP", "Judged@4"]
+
+
+def judged_at_the_top(depth=100, judged=53):
+    """Sixty queries of which the first documents are judged, but only so many of all."""
+    grades = (1, 0) * (judged // 2) + (1,) * (judged % 2)
+    return collection(grades=grades, depth=depth)
+
+
+def test_the_whole_ranking_is_not_judged_because_its_top_is():
+    advice = advise(*judged_at_the_top(), "AP AP@10 nDCG@100 nDCG@10 P(judged_only=True)@100")
+    [run] = advice.facts.runs
+    assert [run.judged(cutoff) for cutoff in (10, 100, None)] == pytest.approx([1.0, 0.53, 0.53])
+    measures = {each.measure: each.why for each in advice.recommended}
+    assert "AP" not in measures
+    assert measures["Bpref"].startswith("only 53% of all that mine retrieves is judged")
+    assert "Only 53% of mine's first 100 documents are judged" in measures["R@100"]
+    told = [warning for warning in advice.warnings if " judged" in warning]
+    assert [warning.partition(":")[0] for warning in told] == ["mine", "AP", "nDCG@100"]
+    assert told[0].startswith("mine: 47% of all that it retrieves is not judged")
+    assert told[1].startswith("AP: only 53% of all that mine retrieves is judged")
+    assert told[2].startswith("nDCG@100: only 53% of mine's first 100 documents are judged")
+    assert "100% of the first 10, 53% of all retrieved" in " ".join(str(advice).split())
+
+
+def test_what_suits_judgments_to_the_end():
+    advice = advise(*judged_at_the_top(depth=53))
+    [why] = [each.why for each in advice.recommended if each.measure == "AP"]
+    assert why == "queries have several relevant documents, it looks at all of the ranking, and 100% of that is judged."
+    [why] = [each.why for each in advise(collection(grades=(1, 1, 0))[0]).recommended if each.measure == "AP"]
+    assert "if most of what a run retrieves is judged" in why
+
+
+def test_cautions_count_by_the_rel_of_the_measure():
+    data = collection(grades=(2, 1, 1, 1, 0))
+    assert advise(*data, "RR(rel=2)").warnings == ()
+    assert "the first of 4 relevant" in advise(*data, "RR").warnings[0]
+    assert "AP is the same as RR" in advise(*data, "AP(rel=2)").warnings[0]
+    assert advise(*data, "AP").warnings == ()
 
 
 DATA = {
     "few_queries": ("there are 49 queries", {"queries": 49}, {"queries": 50}),
     "nothing_to_find": ("100% of the queries have no relevant document", {"grades": (0, 0)}, {}),
-    "holes": ("mine: 5.0 of the first 10 documents are not judged", {"unjudged": 5}, {"unjudged": 1}),
+    "holes": ("mine: 50% of all that it retrieves is not judged", {"unjudged": 5}, {"unjudged": 1}),
     "missing_queries": ("mine: 7 of 60 judged queries are not in it", {"lacks": 7}, {}),
     "tied_scores": ("mine: 100% of the retrieved judged documents share", {"tied": True}, {}),
 }
@@ -88,7 +128,7 @@ MEASURES = {
     ],
     "needs_complete_judgments": [
         ("AP", SPARSE, "Bpref leaves them out"),
-        ("AP", {"grades": (1, 1, 1), "unjudged": 10}, "read RBPResidual"),
+        ("AP", {"grades": (1, 1, 1), "unjudged": 10}, "AP(judged_only=True) leaves them out"),
         ("AP", {}),
         ("Bpref", SPARSE),
         ("AP", {"grades": (1, 0), "unjudged": 10}),
@@ -172,11 +212,12 @@ def test_the_facts():
     assert (facts.queries, facts.judged, facts.relevant) == (4, 1.5, 1.0)
     assert (facts.one_relevant, facts.none_relevant) == (0.5, 0.25)
     assert (facts.nonrelevant, facts.pooled, facts.grades) == (3, 1, (0.5, 1.0, 2.0))
-    assert (facts.graded, facts.highest, facts.one_answer, facts.incomplete) == (True, 2.0, False, True)
+    assert (facts.graded, facts.highest, facts.one_answer) == (True, 2.0, False)
+    assert facts.least_judged(10) == ("r", pytest.approx((1 / 4 + 1 + 0) / 3))
     [only] = facts.runs
     assert (only.run, only.missing, only.deepest, only.tied) == ("r", 1, 4, 0.5)
-    assert only.judged_at_10 == pytest.approx((1 / 4 + 1 + 0) / 3)
-    assert only.unjudged_at_10 == pytest.approx((3 + 0 + 1) / 3)
+    assert only.judged(10) == pytest.approx((1 / 4 + 1 + 0) / 3)
+    assert only.judged(1) == pytest.approx((0 + 1 + 0) / 3)
 
 
 def test_it_reads_well(tmp_path):

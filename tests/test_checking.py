@@ -84,19 +84,19 @@ CASES = {
         (
             QRELS,
             RUN + b"2 Q0 c 1 1.0 t\n",
-            "run:4: document 'c' stands twice in the ranking of query '2', on line 3 and here (both times 1).",
+            "run:4: document 'c' appears twice in the ranking of query '2', on line 3 and here (both times 1).",
             KEEP,
         ),
         (
             QRELS,
             RUN + b"2 Q0 c 2 0.5 t\n",
-            "run:4: document 'c' stands twice in the ranking of query '2', on line 3 and here (1 and 0.5).",
+            "run:4: document 'c' appears twice in the ranking of query '2', on line 3 and here (1 and 0.5).",
             KEEP,
         ),
         (
             QRELS,
             RUN + b"1 Q0 a 3 0.5 t\n",  # far from the other
-            "run:4: document 'a' stands twice in the ranking of query '1', on line 1 and here (2 and 0.5).",
+            "run:4: document 'a' appears twice in the ranking of query '1', on line 1 and here (2 and 0.5).",
             KEEP,
         ),
     ],
@@ -278,7 +278,7 @@ def test_parquet(check, tmp_path):
     parquet.write_table(arrow.table(table), tmp_path / "file.parquet")
     report = check(QRELS, (tmp_path / "file.parquet").read_bytes(), "run.parquet")
     assert [str(problem) for problem in report.problems] == [
-        "run.parquet:3: document 'c' stands twice in the ranking of query '2', on row 2 and here (both times 2)."
+        "run.parquet:3: document 'c' appears twice in the ranking of query '2', on row 2 and here (both times 2)."
     ]
 
 
@@ -310,7 +310,12 @@ def test_facts(check):
     assert (its.queries, its.missing, its.extra, its.rows, its.names) == (3, 1, 1, 5, ("t",))
     assert (its.documents.least, its.documents.median, its.documents.most) == (1, 1.0, 3)
     assert (its.tied, its.tied_queries, its.tie_examples) == (2 / 5, 1, (("1", "a", "b"),))
-    assert its.judged_at_10 == (2 / 3 + 1) / 2
+    assert its.judged == {
+        "10": (2 / 3 + 1) / 2,
+        "100": (2 / 3 + 1) / 2,
+        "1000": (2 / 3 + 1) / 2,
+        "all": (2 / 3 + 1) / 2,
+    }
 
 
 def test_several_runs_share_the_judgments(tmp_path, monkeypatch):
@@ -339,15 +344,18 @@ def test_no_error_where_an_evaluation_finds_none(tmp_path, data, write):
     paths[0].write_bytes(trec_qrels(qrels, write))
     paths[1].write_bytes(trec_run(run, write))
     report = check_files(paths[0], [paths[1]], qrels_format="trec", format="trec")
-    result = cranfield.evaluate(*paths, "Judged@10 NumRet", qrels_format="trec", format="trec", check_ids=False)
+    result = cranfield.evaluate(
+        *paths, "Judged@10 Judged@100 Judged NumRet", qrels_format="trec", format="trec", check_ids=False
+    )
     kinds = {problem.kind for problem in report.problems if problem.severity == "error"}
     assert kinds <= {"no-common-query", "no-common-document"}
     assert bool(kinds) == all(set(qrels[query]).isdisjoint(run.get(query, ())) for query in qrels)
     its = report.runs[0]
     assert (its.missing, its.extra) == (result.counts.missing, result.counts.extra)
     assert its.rows == sum(map(len, run.values()))
-    answered = [value for query, value in result.by_query("Judged@10").items() if query in run]
-    assert its.judged_at_10 == pytest.approx(sum(answered) / len(answered) if answered else 0)
+    for depth, measure in (("10", "Judged@10"), ("100", "Judged@100"), ("all", "Judged")):
+        answered = [value for query, value in result.by_query(measure).items() if query in run]
+        assert its.judged[depth] == pytest.approx(sum(answered) / len(answered) if answered else 0)
     assert all(
         len(line) <= 80 or " " not in line.strip()
         for line in check_text(report).splitlines()
@@ -385,11 +393,24 @@ def test_built_in_data_are_clean():
     report = check_files(DATA / "qrels.txt", [DATA / "keywords.run", DATA / "meaning.run"])
     assert report.problems == report.more == ()
     assert report.passes(strict=True)
-    assert [run.judged_at_10 for run in report.runs] == pytest.approx([0.2, 0.3])
+    assert [run.judged["10"] for run in report.runs] == pytest.approx([0.2, 0.3])
     text = check_text(report)
     assert max(map(len, text.splitlines())) <= 80
     assert text.splitlines()[-1] == "0 errors, 0 warnings."
     assert "Measures\n  nDCG@10 " in text
+
+
+def test_how_much_is_judged_is_said_with_its_depth(check):
+    """All of the first ten, 53 of the first hundred."""
+    judged, others = [f"d{place}" for place in range(53)], [f"x{place}" for place in range(47)]
+    qrels = "".join(f"1 0 {document} 1\n" for document in judged)
+    run = "".join(f"1 Q0 {document} 0 {-place} t\n" for place, document in enumerate([*judged, *others]))
+    report = check(qrels.encode(), run.encode())
+    assert report.runs[0].judged == {"10": 1.0, "100": 0.53, "1000": 0.53, "all": 0.53}
+    text = check_text(report)
+    assert "  judged: 100% of the first 10, 53% of all retrieved\n" in text
+    assert "nearly all" not in text
+    assert "AP " not in text[text.index("Measures") :]
 
 
 def test_json_shape(check):

@@ -91,9 +91,9 @@ def test_the_worst_queries_say_why(result):
     worst = evaluate({**QRELS, "4": {"y": 1}}, {**RUN, "4": {"x": 1.0}}, "RR").worst("RR", 4)
     assert [(poor.query_id, poor.value, poor.reason) for poor in worst] == [
         ("3", 0.0, "no relevant document is judged"),
-        ("4", 0.0, "none of 1 relevant among 1 retrieved; 1 unjudged in the top 10"),
+        ("4", 0.0, "none of 1 relevant among 1 retrieved; 1 of 1 retrieved unjudged"),
         ("10", 0.0, "nothing retrieved, 1 relevant"),
-        ("2", 0.5, "1 of 2 relevant retrieved, the first at rank 2; 1 unjudged in the top 10"),
+        ("2", 0.5, "1 of 2 relevant retrieved, the first at rank 2; 1 of 2 retrieved unjudged"),
     ]
     assert result.worst("RR", 0) == []
     assert len(result.worst(n=100)) == 4

@@ -75,13 +75,13 @@ terminal.
       "warnings": [],
       "bounds": {"nDCG@10": {"low": 0.31, "high": 0.52, "exact": true, "scale": [0, 1, 2], "unseen": 0}},
       "segments": {"long": {"nDCG@10": 0.4}},
-      "worst": [{"query_id": "17", "value": 0.0, "reason": "none of 3 relevant among 100 retrieved"}],
+      "worst": [{"query_id": "17", "value": 0.0, "reason": "none of 3 relevant in the top 10"}],
       "per_query": {"17": {"nDCG@10": 0.0, "AP": 0.0}},
-      "counts": {"queries": 50, "judged": 50, "missing": 0, "extra": 0, "no_relevant": 0, "tied": 0.0},
+      "counts": {"queries": 50, "judged": 50, "missing": 0, "extra": 0, "no_relevant": 0, …},
       "signature": "ties:doc_id|missing:zero|…|version:0.1.0"
     }
   ],
-  "counts": {"queries": 50, "judged": 50, "missing": 0, "extra": 0, "no_relevant": 0, "tied": 0.0},
+  "counts": {"queries": 50, "judged": 50, "missing": 0, "extra": 0, "no_relevant": 0, …},
   "signature": "ties:doc_id|missing:zero|…|version:0.1.0"
 }
 ```

@@ -67,14 +67,16 @@ class SearchQuality:
 
         evaluation = self.evaluate(measure)
         if not holds(evaluation[measure]):
-            poor = evaluation.worst(measure, _WORST) if side == "at least" else []
+            found = misses(
+                evaluation, self.recorded.path, self._collection, measure, _WORST if side == "at least" else 0
+            )
             name = next(iter(evaluation))
             lines = [
                 f"{evaluation.run}: {name} is {evaluation[measure]:.4f} and must be {side} {value:g}",
                 f"{evaluation.describe_counts()}; Judged@10 {evaluation['Judged@10']:.4f}",
-                *(["", "the worst queries:"] if poor else []),
+                *(["", "the worst query:" if len(found) == 1 else "the worst queries:"] if found else []),
             ]
-            for miss in misses(evaluation, self.recorded.path, self._collection, poor):
+            for miss in found:
                 lines += miss_lines(miss)
             pytest.fail("\n".join(lines), pytrace=False)
         return self

@@ -54,8 +54,8 @@ def test_all_problems_then_facts_then_advice(files):
     assert done.stdout.splitlines() == [
         "error: bad.run:2: score 'x' is not a number.",
         "    Hint: a line is: query Q0 document rank score name",
-        "error: bad.run:3: document 'b' stands twice in the ranking of query '1', on line",
-        "    1 and here (2 and 1).",
+        "error: bad.run:3: document 'b' appears twice in the ranking of query '1', on",
+        "    line 1 and here (2 and 1).",
         "    Hint: keep one of them; or evaluate with --duplicates first, last or best",
         "",
         "qrels",
@@ -65,14 +65,14 @@ def test_all_problems_then_facts_then_advice(files):
         "good.run",
         "  2 queries; 0 judged but not in the run, 0 not judged",
         "  2 documents; 1 for a query",
-        "  100% of the first 10 judged",
+        "  judged: 100% of all retrieved",
         "  no equal scores",
         "  called t",
         "",
         "bad.run",
         "  2 queries; 0 judged but not in the run, 0 not judged",
         "  3 documents; 1 to 2 (median 1.5) for a query",
-        "  100% of the first 10 judged",
+        "  judged: 100% of all retrieved",
         "  no equal scores",
         "  called t",
         "",
@@ -93,7 +93,7 @@ def test_json(files):
 def test_standard_input(files):
     done = run("check", "qrels", "-", cwd=files, input="1 Q0 a 1 x t\n2 Q0 c 1 1 t\n2 Q0 c 2 1 t\n1 Q0 a 3 0 t\n")
     assert "error: standard input:1: score 'x' is not a number." in done.stdout
-    assert "error: standard input:3: document 'c' stands twice" in done.stdout
+    assert "error: standard input:3: document 'c' appears twice" in done.stdout
     assert done.returncode == 1
     clean = run("check", "qrels", "-", cwd=files, input="1 Q0 a 1 1 t\n2 Q0 c 1 1 t\n")
     assert clean.returncode == 0

@@ -257,7 +257,7 @@ def test_saved_evaluations_are_compared_like_others(tmp_path):
     [
         (lambda text: "no JSON", "this is not JSON(.|\n)*Evaluation.save"),
         (lambda text: "[]", "not a saved evaluation"),
-        (lambda text: text.replace('"edition": 1', '"edition": 99'), "edition 99"),
+        (lambda text: text.replace('"edition": 2', '"edition": 99'), "edition 99"),
         (lambda text: text.replace('"retrieved"', '"other"'), "columns are missing"),
         (lambda text: text.replace('"RR": [', '"RR": [NaN, '), "columns are missing"),
         (lambda text: text.replace('"RR"', '"XYZ"'), "cannot read what was saved"),

@@ -57,7 +57,7 @@ def files(tmp_path):
 
 
 def table():
-    return runpy.run_path(str(ROOT / "docs" / "site" / "engines.py"))["table"]()
+    return runpy.run_path(str(ROOT / "docs" / "site" / "tables.py"))["filled"]("<!-- table: engines -->\n<!-- end -->")
 
 
 @pytest.mark.usefixtures("abacus")

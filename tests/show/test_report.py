@@ -105,7 +105,7 @@ def test_relevant_documents_that_were_missed_have_their_rank(tmp_path):
     ranking = data["rankings"][0]["0"]
     assert ranking["ranks"] == [4, 2, 0]
     assert ranking["why"] == []
-    assert ranking["reason"] == "2 of 3 relevant retrieved, the first at rank 2; 2 unjudged in the top 10"
+    assert ranking["reason"] == "1 of 3 relevant in the top 2, the first at rank 2; 1 of the 2 unjudged"
 
 
 def test_differences_are_those_of_compare(builtin):

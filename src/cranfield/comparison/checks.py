@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from cranfield.comparison.differences import Difference, p_text
 from cranfield.comparison.pairing import check_finite
 from cranfield.comparison.significance import SAME
+from cranfield.errors import MeasureError
+from cranfield.evaluation.facts import QueryFacts
 from cranfield.evaluation.result import Evaluation
-from cranfield.evaluation.values import PoorQuery
 from cranfield.measures import Measure
+from cranfield.measures.scope import Scope
+from cranfield.ranks.tables.ranks import JudgedRanks
 
 
 class WorseQuery(NamedTuple):
@@ -39,7 +42,9 @@ class GatedMeasure:
     p_worse, p_better: corrected one-sided p-values, of "not worse" and of "not better".
     detectable: the true drop that the gate would have stopped with a power of 0.8; None if no two queries changed
         differently, so that nothing is known of the noise.
-    judged: of the baseline and the candidate, the share of the first documents that is judged; None: not known.
+    judged: of the baseline and the candidate, the share of the documents that is judged, of those that the measure
+        looks at: down to `judged_depth`, or all where that is None. None: not known, or there is
+        no such depth.
     sentence: what `compare` says of the two, by the two-sided test.
     """
 
@@ -56,20 +61,48 @@ class GatedMeasure:
     worse: int
     worse_queries: tuple[WorseQuery, ...]
     judged: tuple[float | None, float | None]
+    judged_depth: int | None
     sentence: str
 
 
-def what_moved(before: PoorQuery, after: PoorQuery) -> str:
-    """What happened to the relevant documents of a query, in words."""
+def what_moved(measure: Measure, before: QueryFacts, after: QueryFacts) -> str:
+    """What happened to what the measure looks at, in words."""
     if not after.retrieved:
         return f"nothing retrieved, before {before.retrieved}"
     moved = []
     if after.found != before.found:
-        moved.append(f"{after.found} of {after.relevant} relevant retrieved, before {before.found}")
+        moved.append(f"{after.told_found}, before {before.found}")
     if after.found and after.first != before.first:
         moved.append(f"the first relevant at rank {after.first}" + (f", before {before.first}" if before.first else ""))
     explained = after.found < before.found or (after.first or 0) > (before.first or 0)
-    return "; ".join(moved if explained else [*moved, "some relevant documents moved down"])
+    return "; ".join(moved if explained else [*moved, *_less_visible(measure, before, after)])
+
+
+def _less_visible(measure: Measure, before: QueryFacts, after: QueryFacts) -> Iterator[str]:
+    """Why a measure fell for which no fewer relevant documents were found, and the first no lower."""
+    # Somewhere in a whole ranking there are nearly always more or fewer of them.
+    if after.unjudged > before.unjudged and (after.cutoff is not None or measure.definition.of_holes):
+        yield f"{after.told_unjudged}, before {before.unjudged}"
+    if measure.definition.of_holes:
+        return
+    if _sees_order(measure):
+        yield "some relevant documents moved down"
+    elif after.rel is None:
+        yield "the relevant documents have lower grades"
+    elif after.cutoff is None:
+        yield f"{after.retrieved} retrieved, before {before.retrieved}"
+
+
+def _sees_order(measure: Measure) -> bool:
+    """Whether it matters to a measure where in the ranking a relevant document is."""
+    if measure.definition.table != "ranks":
+        return True
+    grade = max(1.0, Scope.of(measure).rel or 0.0)
+    above, below = (JudgedRanks.of_grades(grades) for grades in ([grade, 0.0], [0.0, grade]))
+    try:
+        return bool((measure(above) != measure(below)).any())
+    except MeasureError:  # it needs more than grades, such as the lengths of documents
+        return True
 
 
 def drop_check(seen: GatedMeasure, alpha: float) -> Check:

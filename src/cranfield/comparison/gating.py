@@ -26,7 +26,7 @@ from cranfield.comparison.checks import (
 from cranfield.comparison.comparing import PERMUTATIONS, SEED, compare_evaluations, evaluated
 from cranfield.comparison.corrections import CORRECTIONS
 from cranfield.comparison.differences import Difference
-from cranfield.comparison.pairing import check_finite, check_same_inputs, judged_cutoff, paired
+from cranfield.comparison.pairing import check_finite, check_same_inputs, paired
 from cranfield.comparison.power import USUAL, detectable_difference
 from cranfield.comparison.significance import TESTS, Settings, deviation
 from cranfield.errors import ComparisonError
@@ -34,6 +34,7 @@ from cranfield.evaluation import saving as saved
 from cranfield.evaluation.evaluating import Options
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure, Measures, parse_measure, parse_measures
+from cranfield.measures.scope import Scope
 from cranfield.ranks.columns import Numbers
 
 GATE_MEASURES = ("nDCG@10",)
@@ -259,7 +260,6 @@ def _gated(
     order = np.argsort(-drops, kind="stable")[:LISTED]
     worse = [before.query_ids[q] for q in order.tolist() if drops[q] > 0]
     pairs = zip(before.queries(measure, worse), after.queries(measure, worse), strict=True)
-    judged = f"Judged@{judged_cutoff(measure)}"
     return GatedMeasure(
         measure=measure.name,
         baseline=before[measure],
@@ -272,10 +272,15 @@ def _gated(
         better=int((drops < 0).sum()),
         same=int((drops == 0).sum()),
         worse=int((drops > 0).sum()),
-        worse_queries=tuple(WorseQuery(a.query_id, a.value, b.value, what_moved(a, b)) for a, b in pairs),
-        judged=(before.get(judged), after.get(judged)),
+        worse_queries=tuple(WorseQuery(a.query_id, a.value, b.value, what_moved(measure, a, b)) for a, b in pairs),
+        judged=(_judged_share(before, measure), _judged_share(after, measure)),
+        judged_depth=Scope.of(measure).cutoff,
         sentence=found.sentence,
     )
+
+
+def _judged_share(evaluation: Evaluation, measure: Measure) -> float | None:
+    return evaluation.facts(measure).judged_share() if Scope.of(measure).one_depth else None
 
 
 def _detectable(drops: Numbers, tolerance: float, alpha: float) -> float | None:

@@ -16,6 +16,7 @@ import numpy as np
 from cranfield.engines import libraries
 from cranfield.engines.totals import Totals
 from cranfield.measures import Measure
+from cranfield.measures.scope import without_relevant
 from cranfield.ranks.columns import offsets
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import GradeColumns, rank_counted
@@ -24,7 +25,7 @@ from cranfield.ranks.tables.ranks import JudgedRanks
 
 ROWS = 200_000  # judged rows that are measured at once, and more only where one query has more
 # What is known of each query beside its values.
-FACTS = ("retrieved", "missing", "relevant", "found", "tied", "qrels_digest", "ranks_digest")
+FACTS = ("retrieved", "missing", "no_relevant", "no_relevant_for_all", "found", "tied", "qrels_digest", "ranks_digest")
 
 PER_QUERY = {"run": "string", "query_id": "string", "measure": "string", "value": "double"}
 
@@ -92,13 +93,14 @@ class Measuring:
                 judged.query_ids, judged.retrieved.tolist(), judged.first.tolist(), judged.first[1:].tolist()
             )
         ]
-        every = np.ones(len(judged.rank), dtype=np.bool_)
+        some, every = without_relevant(self.measures, judged)
         return {
             "query_id": list(judged.query_ids),
             "retrieved": judged.retrieved,
             "missing": judged.missing,
-            "relevant": judged.n_relevant(1).astype(np.int64),
-            "found": judged.sum(every).astype(np.int64),
+            "no_relevant": some.astype(np.int64),
+            "no_relevant_for_all": every.astype(np.int64),
+            "found": judged.sum(np.ones(len(judged.rank))).astype(np.int64),
             "tied": judged.sum(judged.tied).astype(np.int64),
             "qrels_digest": np.array(digests, dtype=np.int64),
             "ranks_digest": np.array(ranks, dtype=np.int64),

@@ -180,5 +180,6 @@ def _counts(totals: Totals, extra: int) -> Counts:
         missing=totals.missing,
         extra=extra,
         no_relevant=totals.no_relevant,
+        no_relevant_for_all=totals.no_relevant_for_all,
         tied=totals.tied / totals.found if totals.found else 0.0,
     )

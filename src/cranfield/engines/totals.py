@@ -27,6 +27,7 @@ class Totals:
     judged: int
     missing: int
     no_relevant: int
+    no_relevant_for_all: int
     found: int
     tied: int
     qrels_digest: int
@@ -37,7 +38,7 @@ class Totals:
     @classmethod
     def none(cls, measures: int) -> Totals:
         """The totals of no query."""
-        return cls(0, 0, 0, 0, 0, 0, 0, 0, (), (0,) * measures)
+        return cls(0, 0, 0, 0, 0, 0, 0, 0, 0, (), (0,) * measures)
 
     @classmethod
     def of(
@@ -56,7 +57,8 @@ class Totals:
             queries=int(kept.sum()),
             judged=len(missing),
             missing=int(missing.sum()),
-            no_relevant=int((facts["relevant"][kept] == 0).sum()),
+            no_relevant=int(facts["no_relevant"][kept].sum()),
+            no_relevant_for_all=int(facts["no_relevant_for_all"][kept].sum()),
             found=int(facts["found"].sum()),
             tied=int(facts["tied"].sum()),
             qrels_digest=sum(facts["qrels_digest"].tolist()),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
+from dataclasses import asdict, replace
 from itertools import compress
 from math import inf
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from cranfield.errors import InputError, MeasureError, PolicyError, need
+from cranfield.evaluation.facts import FactColumns, QueryFacts
 from cranfield.evaluation.in_notebooks import notebook_html
 from cranfield.evaluation.overlap import little_in_common
 from cranfield.evaluation.summary import Summary
@@ -19,16 +21,14 @@ from cranfield.evaluation.tie_ranges import TieRange, tie_range, told
 from cranfield.evaluation.values import (
     Bounds,
     Counts,
-    PoorQuery,
     QueryValue,
     aggregate,
     combined,
-    described,
-    query_facts,
 )
 from cranfield.measures import Measure, parse_measure, parse_measures
 from cranfield.measures.completion import BUDGET, bounds, default_scale, read_scale
 from cranfield.measures.registry import Aggregate
+from cranfield.measures.scope import Scope, without_relevant
 from cranfield.ranks.columns import Integers, Numbers
 from cranfield.ranks.documents import Documents
 from cranfield.ranks.policy import Policy
@@ -94,12 +94,20 @@ class Evaluation(Summary):
             judged=len(judged),
             missing=int(judged.missing.sum()),
             extra=judged.extra,
-            no_relevant=int((judged.n_relevant(1)[kept] == 0).sum()),
             tied=float(judged.tied.mean()) if len(judged.tied) else 0.0,
+            **self._without_relevant(),
         )
         every = {"ranks": judged, **(tables or {})}
         self._values = {measure: self._measured(measure, every[measure.definition.table]) for measure in self.measures}
-        self._found = query_facts(judged)[:, kept]
+        self._facts: dict[Scope, FactColumns] = {}
+
+    def _without_relevant(self) -> dict[str, int]:
+        """How many queries have no relevant document, for some of the measures and for all of them."""
+        some, every = without_relevant(self.measures, self._ranks())
+        return {
+            "no_relevant": int(some[self._kept].sum()),
+            "no_relevant_for_all": int(every[self._kept].sum()),
+        }
 
     def __getitem__(self, measure: str | Measure) -> float:
         wanted = self._find(measure)
@@ -302,6 +310,7 @@ class Evaluation(Summary):
             measure.check_ranks()
         whole = copy(self)
         whole.measures = self.measures + more
+        whole.counts = replace(self.counts, **whole._without_relevant())
         whole._values = {**self._values, **{measure: self._measured(measure, judged) for measure in more}}
         return whole
 
@@ -346,12 +355,11 @@ class Evaluation(Summary):
         """
         from cranfield.evaluation import saving as saved
 
-        facts = dict(zip(saved.COLUMNS[1:], self._found.tolist(), strict=True))
         content = {
             **self.to_dict(per_query=False),
             "version": self.version,
             "query_ids": list(self.query_ids),
-            **facts,
+            "facts": {measure.name: _plain(self.facts(measure)) for measure in self.measures},
             "values": {measure.name: self._values[measure].tolist() for measure in self.measures},
         }
         saved.write(path, content)
@@ -382,7 +390,8 @@ class Evaluation(Summary):
             loaded._warnings = tuple(map(str, content.get("warnings", ())))
             columns = map(np.array, content["values"].values())
             loaded._values = dict(zip(loaded.measures, columns, strict=True))
-            loaded._found = np.array([content[name] for name in saved.COLUMNS[1:]], dtype=int)
+            facts = content["facts"]
+            loaded._facts = {Scope.of(each): _columns(facts[name]) for name, each in zip(facts, loaded.measures)}
         except (KeyError, TypeError, MeasureError, PolicyError) as error:
             raise InputError(os.fspath(path), f"this version cannot read what was saved: {error}") from None
         loaded._documents = None
@@ -390,29 +399,44 @@ class Evaluation(Summary):
         loaded._orders, loaded._ranges = None, {}
         return loaded
 
-    def queries(self, measure: str | Measure, query_ids: Sequence[str]) -> list[PoorQuery]:
+    def facts(self, measure: str | Measure) -> FactColumns:
+        """What the measure looks at, counted for each query in the order of `query_ids`: by its own rel and cutoff.
+
+        >>> from cranfield import evaluate
+        >>> result = evaluate({"q1": {"a": 1, "b": 2}}, {"q1": ["a", "b"]}, "P@1 P(rel=2)@1")
+        >>> result.facts("P@1").found, result.facts("P(rel=2)@1").found
+        (array([1]), array([0]))
+        """
+        scope = Scope.of(self._find(measure))
+        if scope not in self._facts:
+            self._facts[scope] = FactColumns.of(self._ranks(), scope, self._kept)
+        return self._facts[scope]
+
+    def queries(self, measure: str | Measure, query_ids: Sequence[str]) -> list[QueryFacts]:
         """What is known of some queries, in the order given."""
-        values, facts = self.column(measure), self._found.T.tolist()
         place = {query: at for at, query in enumerate(self.query_ids)}
         unknown = [query for query in query_ids if query not in place]
         if unknown:
             raise InputError(self.run, f"query '{unknown[0]}' was not evaluated.")
-        return [described(query, float(values[place[query]]), facts[place[query]]) for query in query_ids]
+        return self._described(self._find(measure), [place[query] for query in query_ids])
 
-    def worst(self, measure: str | Measure | None = None, n: int = 10) -> list[PoorQuery]:
-        """The n queries that perform worst, the worst first.
+    def _described(self, measure: Measure, places: Iterable[int]) -> list[QueryFacts]:
+        values, facts, scope = self._values[measure], self.facts(measure), Scope.of(measure)
+        return [facts.query(at, self.query_ids[at], float(values[at]), scope) for at in places]
+
+    def worst(self, measure: str | Measure | None = None, n: int = 10) -> list[QueryFacts]:
+        """The n worst queries by a measure, the worst first, and why: counts are by the measure's own rel and cutoff.
 
         >>> from cranfield import evaluate
         >>> qrels = {"q1": {"a": 1}, "q2": {"b": 1}}
-        >>> [poor] = evaluate(qrels, {"q1": ["x", "a"], "q2": ["b"]}, "RR").worst("RR", 1)
-        >>> poor.query_id, poor.value, poor.reason
-        ('q1', 0.5, '1 of 1 relevant retrieved, the first at rank 2; 1 unjudged in the top 10')
+        >>> [worst] = evaluate(qrels, {"q1": ["x", "a"], "q2": ["b"]}, "RR@10").worst("RR@10", 1)
+        >>> worst.query_id, worst.value, worst.reason
+        ('q1', 0.5, '1 of 1 relevant in the top 10, the first at rank 2; 1 of 2 retrieved unjudged')
         """
-        values = self.column(self.measures[0] if measure is None else measure)
-        lower_is_better = self.definition(self.measures[0] if measure is None else measure).lower_is_better
-        order = np.argsort(-values if lower_is_better else values, kind="stable")[: max(n, 0)].tolist()
-        facts = self._found.T.tolist()
-        return [described(self.query_ids[q], float(values[q]), facts[q]) for q in order]
+        wanted = self.measures[0] if measure is None else self._find(measure)
+        values = self._values[wanted]
+        order = np.argsort(-values if wanted.definition.lower_is_better else values, kind="stable")[: max(n, 0)]
+        return self._described(wanted, order.tolist())
 
     def to_dict(self, *, per_query: bool = True) -> dict[str, Any]:
         """The evaluation as plain dicts, ready for JSON.
@@ -489,3 +513,11 @@ class Evaluations(dict[str, Evaluation]):
 
     def _repr_html_(self) -> str:
         return notebook_html("evaluations_html", list(self.values()))
+
+
+def _plain(facts: FactColumns) -> dict[str, list[int]]:
+    return {name: column.tolist() for name, column in asdict(facts).items()}
+
+
+def _columns(facts: Mapping[str, Sequence[int]]) -> FactColumns:
+    return FactColumns(**{name: np.array(column, dtype=np.int64) for name, column in facts.items()})

@@ -7,6 +7,7 @@ import json
 import math
 import os
 from collections.abc import Mapping
+from textwrap import indent
 from typing import Any
 
 from cranfield.errors import InputError, OutputError
@@ -15,8 +16,8 @@ from cranfield.read.streams import Stream
 from cranfield.read.target import write_text
 
 FORMAT = "cranfield evaluation"
-EDITION = 1
-COLUMNS = ("query_ids", "relevant", "found", "first", "retrieved", "unjudged")
+EDITION = 2
+FACTS = ("relevant", "found", "first", "retrieved", "unjudged", "deeper", "cutoff")  # of a query, for each measure
 TEXTS = ("run", "qrels_sha256", "run_sha256", "version")
 CHECKSUM = "checksum"
 HINT = "Evaluation.save and 'cranfield evaluate --save' write such a file"
@@ -35,9 +36,9 @@ def write(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
 
 
 def _line(value: Any) -> str:
-    if isinstance(value, dict) and any(isinstance(inner, list) for inner in value.values()):
-        inner = [f"  {json.dumps(name, ensure_ascii=False)}: {_line(each)}" for name, each in value.items()]
-        return "{\n" + ",\n".join(inner) + "\n}"
+    if isinstance(value, dict) and any(isinstance(inner, list | dict) for inner in value.values()):
+        inner = [f"{json.dumps(name, ensure_ascii=False)}: {_line(each)}" for name, each in value.items()]
+        return "{\n" + indent(",\n".join(inner), "  ") + "\n}"
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
@@ -62,7 +63,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise InputError(stream.name, "this is not a saved evaluation.", hint=HINT)
     if content.get("edition") != EDITION:
         fact = f"it was saved in edition {content.get('edition')} of the format, and this version reads {EDITION}."
-        raise InputError(stream.name, fact)
+        raise InputError(stream.name, fact, hint="evaluate the run again, and save it")
     if not _is_sound(content):
         raise InputError(stream.name, "columns are missing, or have different lengths, or hold what is not a number.")
     if content.get(CHECKSUM, "") not in ("", _checksum(content)):
@@ -77,21 +78,32 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
 def _is_sound(content: Mapping[str, Any]) -> bool:
     """Whether all that an evaluation is made of is there, and of the right kind."""
     texts = [content.get(name) for name in TEXTS]
-    ids, *facts = (content.get(name) for name in COLUMNS)
-    values, counts, policy = (content.get(name) for name in ("values", "counts", "policy"))
+    ids, values, facts, counts, policy = (
+        content.get(name) for name in ("query_ids", "values", "facts", "counts", "policy")
+    )
     return (
         all(isinstance(each, str) for each in texts)
         and isinstance(ids, list)
         and all(isinstance(each, str) for each in ids)
         and len(set(ids)) == len(ids)
-        and all(_is_column(column, len(ids), whole=True) for column in facts)
         and isinstance(values, dict)
         and len(values) > 0
         and all(_is_column(column, len(ids)) for column in values.values())
+        and isinstance(facts, dict)
+        and list(facts) == list(values)
+        and all(_are_facts(columns, len(ids)) for columns in facts.values())
         and isinstance(counts, dict)
         and _is_column(list(counts.values()), len(counts))
         and isinstance(policy, dict)
         and all(isinstance(each, str | int | None) for each in policy.values())
+    )
+
+
+def _are_facts(columns: Any, length: int) -> bool:
+    return (
+        isinstance(columns, dict)
+        and tuple(columns) == FACTS
+        and all(_is_column(column, length, whole=True) for column in columns.values())
     )
 
 

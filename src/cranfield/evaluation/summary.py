@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -11,6 +11,7 @@ from cranfield.errors import MeasureError
 from cranfield.evaluation.values import Counts
 from cranfield.measures import Measure, parse_measure
 from cranfield.measures.registry import Definition
+from cranfield.measures.scope import rels_of
 from cranfield.ranks.policy import Policy
 
 
@@ -68,7 +69,7 @@ class Summary(Mapping[str, float]):
         return "|".join(
             (
                 str(self.policy),
-                "rel:1",
+                f"rel:{_listed(rels_of(self.measures))}",
                 f"judged:{counts.judged}",
                 f"queries:{counts.queries}",
                 f"missing_queries:{counts.missing}",
@@ -132,7 +133,9 @@ class Summary(Mapping[str, float]):
         if counts.extra:
             notes.append(f"{counts.extra} in the run but not judged (ignored)")
         if counts.no_relevant:
-            notes.append(f"{counts.no_relevant} without a relevant document (count 0)")
+            alike = counts.no_relevant == counts.no_relevant_for_all
+            where = "(count 0)" if alike else "for some measures (count 0 there)"
+            notes.append(f"{counts.no_relevant} without a relevant document {where}")
         if counts.tied:
             notes.append(f"{counts.tied:.1%} of the judged documents tied")
         return "; ".join(notes)
@@ -153,6 +156,10 @@ class Summary(Mapping[str, float]):
             f"<small>{alarms}{escape(self.describe_counts())}<br>"
             f'<code style="overflow-wrap: anywhere">{escape(self.signature)}</code></small>'
         )
+
+
+def _listed(rels: Iterable[float]) -> str:
+    return ",".join(f"{rel:g}" for rel in rels) or "none"
 
 
 def _short(digest: str) -> str:

@@ -1,9 +1,8 @@
-"""What an evaluation is made of: values of queries as rows and as one number, counts, and what is known of a query."""
+"""What an evaluation is made of: values of queries as rows and as one number, and counts."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, get_args
 
@@ -11,8 +10,7 @@ import numpy as np
 
 from cranfield.errors import InputError, MeasureError
 from cranfield.measures.registry import Aggregate
-from cranfield.ranks.columns import Integers, Numbers
-from cranfield.ranks.tables.ranks import JudgedRanks
+from cranfield.ranks.columns import Numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +21,8 @@ class Counts:
     judged: int
     missing: int  # judged, but not in the run
     extra: int  # in the run, but not judged
-    no_relevant: int  # without a judgment of grade 1 or higher
+    no_relevant: int  # without a relevant document, for some of the measures
+    no_relevant_for_all: int  # ... for all of them
     tied: float
 
 
@@ -34,45 +33,6 @@ class QueryValue(NamedTuple):
     query_id: str
     measure: str
     value: float
-
-
-class PoorQuery(NamedTuple):
-    """A query that performs poorly, and what is known of why."""
-
-    query_id: str
-    value: float
-    relevant: int
-    found: int
-    first: int | None  # the rank of the first relevant document
-    retrieved: int
-    unjudged: int  # of the first ten documents
-
-    @property
-    def reason(self) -> str:
-        """What went wrong, in words."""
-        if not self.relevant:
-            what = "no relevant document is judged"
-        elif not self.retrieved:
-            return f"nothing retrieved, {self.relevant} relevant"
-        elif not self.found:
-            what = f"none of {self.relevant} relevant among {self.retrieved} retrieved"
-        else:
-            what = f"{self.found} of {self.relevant} relevant retrieved, the first at rank {self.first}"
-        return f"{what}; {self.unjudged} unjudged in the top 10" if self.unjudged else what
-
-
-def described(query_id: str, value: float, facts: Sequence[int]) -> PoorQuery:
-    """A query, with the column of `query_facts` that is about it."""
-    relevant, found, first, retrieved, unjudged = facts
-    return PoorQuery(query_id, value, relevant, found, first or None, retrieved, unjudged)
-
-
-def query_facts(judged: JudgedRanks) -> Integers:
-    """What `described` says of each query: relevant, found, rank of the first, retrieved, unjudged in the top 10."""
-    hit = judged.relevant(1)
-    first = judged.sum(np.where(hit & (judged.running(hit) == 1), judged.rank, 0))
-    unjudged = judged.n_unjudged(10)
-    return np.stack([judged.n_relevant(1), judged.sum(hit), first, judged.retrieved, unjudged]).astype(np.int64)
 
 
 class Bounds(NamedTuple):

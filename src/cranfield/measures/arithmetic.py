@@ -27,6 +27,12 @@ def ratio(part: npt.ArrayLike, whole: npt.ArrayLike) -> Numbers:
     return out
 
 
+def multiple_of_relevant(relevant: Numbers | Integers, multiple: float) -> Numbers:
+    """The depth that is so many times the number of relevant documents, as trec_eval rounds it."""
+    depth: Numbers = np.floor(multiple * relevant + 0.9)
+    return depth
+
+
 def harmonic(precision: Numbers, recall: Numbers, beta: float) -> Numbers:
     """The weighted harmonic mean that F is."""
     weight = float(f"{beta**2:.15g}")  # of β = √0.5 just 0.5

@@ -17,6 +17,7 @@ BUCKLEY = "Buckley & Voorhees 2004"
     aliases=("bpref", "BPref"),
     reference=BUCKLEY,
     advice="For incomplete judgments: unjudged documents are left out of account instead of counting as irrelevant.",
+    skips_unjudged=True,
 )
 def binary_preference(judged: JudgedRanks, *, rel: float = 1, variant: str = "trec") -> Numbers:
     """Share of judged pairs in which the relevant document stands above the irrelevant one.
@@ -37,6 +38,7 @@ def binary_preference(judged: JudgedRanks, *, rel: float = 1, variant: str = "tr
     reference=BUCKLEY,
     advice="Bpref with a mean that looks at the hardest queries.",
     aggregate="geometric",
+    skips_unjudged=True,
 )
 def geometric_binary_preference(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
     """Bpref of each query; the mean over the queries is the geometric one, with 0.00001 for lower values.
@@ -51,6 +53,7 @@ def geometric_binary_preference(judged: JudgedRanks, *, rel: float = 1) -> Numbe
     aliases=("bpref10", "bpref_10", "bpref_top10pRnonrel"),
     reference=BUCKLEY,
     advice="Bpref for queries with only one or two relevant documents, where Bpref is coarse.",
+    skips_unjudged=True,
 )
 def binary_preference_10(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
     """Bpref that looks at ten more irrelevant documents than there are relevant ones.

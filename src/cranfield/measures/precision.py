@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from cranfield.measures.arithmetic import harmonic, ratio
+from cranfield.measures.arithmetic import harmonic, multiple_of_relevant, ratio
 from cranfield.measures.registry import measure
 from cranfield.ranks.columns import Numbers
 from cranfield.ranks.tables.ranks import JudgedRanks
@@ -128,7 +128,7 @@ def r_precision(judged: JudgedRanks, *, multiple: float = 1, rel: float = 1) -> 
 
     Rprec@m = relevant documents in the first k / k, k = ⌊m · R + 0.9⌋
     """
-    depth = np.floor(multiple * judged.n_relevant(rel) + 0.9)
+    depth = multiple_of_relevant(judged.n_relevant(rel), multiple)
     return ratio(judged.sum(judged.relevant(rel) & (judged.rank <= depth[judged.query])), depth)
 
 

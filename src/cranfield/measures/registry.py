@@ -51,6 +51,7 @@ class Definition:
     lower_is_better: bool
     monotone: bool  # rises with every grade in the ranking, and falls with every grade in the judgments
     of_holes: bool  # about the unjudged documents themselves, whatever they turn out to be
+    skips_unjudged: bool  # leaves unjudged documents out, as judged_only would
     orderly: bool  # a better document that moves up, past a worse one, never makes it worse
     table: TableName
 
@@ -185,6 +186,7 @@ def measure(
     lower_is_better: bool = False,
     monotone: bool = False,
     of_holes: bool = False,
+    skips_unjudged: bool = False,
     orderly: bool = True,
     table: TableName = "ranks",
 ) -> Callable[[Function], Function]:
@@ -225,6 +227,7 @@ def measure(
             lower_is_better=lower_is_better,
             monotone=monotone,
             of_holes=of_holes,
+            skips_unjudged=skips_unjudged,
             orderly=orderly,
             table=table,
         )

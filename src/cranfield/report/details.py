@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from cranfield.evaluation.facts import QueryFacts
 from cranfield.evaluation.result import Evaluation
-from cranfield.evaluation.values import PoorQuery
+from cranfield.measures.scope import Scope
 from cranfield.ranks.columns import Numbers
 from cranfield.ranks.first import first_documents
 from cranfield.ranks.judgments import Judgments
@@ -47,9 +48,11 @@ def details(request: Request) -> Details:
     grades = {query: request.flat.by_query[query] for query in chosen}
     places = {query: at for at, query in enumerate(request.query_ids)}
     number: dict[str, int] = {}  # of documents
-    found = {query: _judged(grades[query], number) for query in chosen}
+    scope = Scope.of(request.measures[0])
+    relevant = {query: scope.best_first(grades[query]) for query in chosen}
+    found = {query: _judged(grades[query], relevant[query], number) for query in chosen}
     rankings = [
-        safe_json(_ranking(request, request.flat, evaluation, grades, found, number, places))
+        safe_json(_ranking(request, request.flat, evaluation, grades, relevant, found, number, places))
         for evaluation in request.evaluations
     ]
     texts, left_out = _texts(request, number)
@@ -79,24 +82,24 @@ def worst_first(request: Request) -> list[str]:
     return [request.query_ids[at] for at in np.argsort(means, kind="stable").tolist()]
 
 
-def why(poor: PoorQuery) -> list[str]:
+def why(facts: QueryFacts) -> list[str]:
     """What went wrong with a query, in the words that the page filters by."""
-    if not poor.relevant:
+    if not facts.relevant:
         return ["no relevant document is judged"]
     found = []
-    if not poor.found:
+    if not facts.found and not facts.deeper:
         found.append("nothing relevant retrieved")
-    elif poor.first is not None and poor.first > LOW:
+    elif facts.first is None or facts.first > LOW:
         found.append("ranked too low")
-    if poor.unjudged * 2 > min(poor.retrieved, 10):
-        found.append("unjudged on top")
+    seen = facts.retrieved if facts.cutoff is None else min(facts.retrieved, facts.cutoff)
+    if facts.unjudged * 2 > seen:
+        found.append("mostly unjudged")
     return found
 
 
-def _judged(grades: Mapping[str, float], number: dict[str, int]) -> dict[str, Any]:
+def _judged(grades: Mapping[str, float], relevant: Sequence[str], number: dict[str, int]) -> dict[str, Any]:
     """The relevant documents, the best first, and the grades known so far, to which the runs add."""
-    relevant = _relevant(grades)
-    listed = [(_number(document, number), grade) for document, grade in relevant[:RELEVANT]]
+    listed = [(_number(document, number), grades[document]) for document in relevant[:RELEVANT]]
     return {"relevant": listed, "all_relevant": len(relevant), "grades": dict(listed)}
 
 
@@ -105,6 +108,7 @@ def _ranking(
     judgments: Judgments,
     evaluation: Evaluation,
     grades: Mapping[str, Mapping[str, float]],
+    relevant: Mapping[str, Sequence[str]],
     found: Mapping[str, dict[str, Any]],
     number: dict[str, int],
     places: Mapping[str, int],
@@ -117,7 +121,7 @@ def _ranking(
         rankings = first_documents(opened, grades, request.depth, evaluation.policy)
     place = {query: at for at, query in enumerate(evaluation.query_ids)}
     known = [query for query in found if query in place]
-    facts = {poor.query_id: poor for poor in evaluation.queries(request.measures[0], known)}
+    facts = {each.query_id: each for each in evaluation.queries(request.measures[0], known)}
     ranks = _ranks(evaluation, judgments)
     at = [place[query] for query in known]
     steps = _steps(request, evaluation, at)
@@ -128,14 +132,13 @@ def _ranking(
         for document in top:
             if document in grades[query]:
                 its["grades"][_number(document, number)] = grades[query][document]
-        poor = facts.get(query)
+        its_facts = facts.get(query)
         its_ranks = ranks(query)
-        listed = _relevant(grades[query])[:RELEVANT]
         shown[places[query]] = {
             "top": [_number(document, number) for document in top] if source is not None else None,
-            "ranks": None if its_ranks is None else [its_ranks.get(document, 0) for document, _ in listed],
-            "reason": poor.reason if poor else "not in this run, and left out",
-            "why": why(poor) if poor else [],
+            "ranks": None if its_ranks is None else [its_ranks.get(each, 0) for each in relevant[query][:RELEVANT]],
+            "reason": its_facts.reason if its_facts else "not in this run, and left out",
+            "why": why(its_facts) if its_facts else [],
             "steps": [step[: len(top), place[query]].tolist() for step in steps] if query in place else [],
         }
     return shown
@@ -175,10 +178,6 @@ def _ranks(evaluation: Evaluation, judgments: Judgments) -> Callable[[str], dict
 
 def _number(document: str, number: dict[str, int]) -> int:
     return number.setdefault(document, len(number))
-
-
-def _relevant(grades: Mapping[str, float]) -> list[tuple[str, float]]:
-    return sorted((pair for pair in grades.items() if pair[1] >= 1), key=lambda pair: -pair[1])
 
 
 def _texts(request: Request, number: Mapping[str, int]) -> tuple[list[list[str]], list[str]]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from cranfield.comparison import Difference
 from cranfield.evaluation.result import Evaluation
-from cranfield.report.request import JUDGED, Request
+from cranfield.measures.scope import Scope
+from cranfield.report.request import Request
 
 
 def headline(request: Request) -> list[str]:
@@ -16,13 +17,16 @@ def headline(request: Request) -> list[str]:
     ranked = sorted(request.evaluations, key=lambda each: sign * each[measure])
     best = ranked[0]
     found = [_place(request, ranked)]
-    poor = best.queries(measure, best.query_ids)
-    none = sum(bool(each.relevant) and not each.found for each in poor)
+    facts, scope = best.facts(measure), Scope.of(measure)
+    top = "" if scope.cutoff is None else f" in its top {scope.cutoff}"
+    none = int(((facts.relevant > 0) & (facts.found == 0)).sum())
     if none:
-        found.append(f"It retrieves nothing relevant for {none:,} of {_queries(len(poor))}.")
-    judged = best.get(JUDGED)
+        returns = "It retrieves nothing relevant" if scope.one_depth and not top else f"It has nothing relevant{top}"
+        found.append(f"{returns} for {none:,} of {_queries(len(best.query_ids))}.")
+    judged = facts.judged_share() if scope.one_depth else None
     if judged is not None and judged < 0.995:
-        found.append(f"{1 - judged:.0%} of its first ten documents are not judged, and count as not relevant.")
+        seen = "documents" if scope.cutoff is None else f"first {scope.cutoff} documents"
+        found.append(f"{1 - judged:.0%} of its {seen} are not judged, and count as not relevant.")
     return found
 
 

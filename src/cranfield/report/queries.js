@@ -1,5 +1,7 @@
 // The list of queries, and one of them with its rankings.
 const known = (query, run) => data.rankings[run][query];
+// What went wrong is counted by the rel and the cutoff of the first measure, which is named where another is shown.
+const about = () => (state.m === 0 ? "" : `By ${data.measures[0].name}: `);
 
 const listed = () => {
   const wanted = at("filter").value.trim().toLowerCase();
@@ -18,7 +20,7 @@ const listed = () => {
 
 const reason = (query) => {
   const its = known(query, state.b);
-  return its ? make("td", { class: "why" }, ...its.why.map((tag) => make("span", { class: "tag" }, tag)), make("small", {}, its.reason)) : make("td", {});
+  return its ? make("td", { class: "why" }, ...its.why.map((tag) => make("span", { class: "tag" }, tag)), make("small", {}, about() + its.reason)) : make("td", {});
 };
 const showList = () => {
   const found = listed();
@@ -50,7 +52,7 @@ const documentRow = (rank, grade, number) => make("li", {}, make("span", { class
 
 const missed = (query, its) => {
   const detail = data.details[query];
-  const part = make("div", {}, make("h4", {}, "Relevant, but not shown above"));
+  const part = make("div", {}, make("h4", {}, `Relevant${state.m === 0 ? "" : ` by ${data.measures[0].name}`}, but not shown above`));
   if (its.ranks === null) { part.append(make("p", { class: "note" }, "Not known.")); return part; }
   const rows = detail.relevant.map(([number, grade], index) => [number, grade, its.ranks[index]]).filter(([, , rank]) => rank === 0 || rank > (its.top ?? []).length);
   if (rows.length) part.append(make("p", { class: "note" }, "With the rank, or – where it was not retrieved."),
@@ -81,7 +83,7 @@ const side = (query, key) => {
     : its.top.length ? make("ol", { class: "ranking" }, ...its.top.map((number, index) => documentRow(String(index + 1), data.details[query].grades[number], number)))
       : make("p", { class: "note" }, "Nothing was retrieved.");
   return make("div", {}, make("p", { class: "side-head" }, data.runs.length > 1 ? pick : make("b", {}, data.runs[run]), make("span", {}, `${measure().name} ${four(value(run, query))}`)),
-    make("p", { class: "why" }, ...its.why.map((tag) => make("span", { class: "tag" }, tag)), its.reason), ranking, missed(query, its),
+    make("p", { class: "why" }, ...its.why.map((tag) => make("span", { class: "tag" }, tag)), about() + its.reason), ranking, missed(query, its),
     its.steps.length && its.top?.length ? steps(query, its) : null);
 };
 

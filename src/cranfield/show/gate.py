@@ -51,7 +51,8 @@ def _judged(seen: GatedMeasure) -> str:
     before, now = seen.judged
     if before is None or now is None:
         return ""
-    note = f"; {now:.0%} of the first documents judged, before {before:.0%}"
+    where = "retrieved documents" if seen.judged_depth is None else f"first {seen.judged_depth}"
+    note = f"; {now:.0%} of the {where} judged, before {before:.0%}"
     return note + (". Unjudged ones count as not relevant" if now < before - 0.05 else "")
 
 

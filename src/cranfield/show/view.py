@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cranfield.evaluation.facts import QueryFacts
 from cranfield.evaluation.result import Evaluation
-from cranfield.evaluation.values import Bounds, PoorQuery, aggregate, combined
+from cranfield.evaluation.values import Bounds, aggregate, combined
 from cranfield.ranks.columns import Numbers
 
 ALL = "all"  # stands for all queries where a row is about a query
@@ -140,7 +141,7 @@ class View:
             for measure in result:
                 yield Row(result.run, ALL, measure, self.mean(result, measure))
 
-    def poor(self, result: Evaluation) -> list[PoorQuery]:
+    def poor(self, result: Evaluation) -> list[QueryFacts]:
         """The queries that perform poorly by the first measure."""
         return result.worst(self.measures[0], self.worst)
 

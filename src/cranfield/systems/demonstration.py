@@ -39,7 +39,7 @@ def demonstrate() -> Demonstration:
             record(system, collection.queries, path)
             system.close()
         evaluations = [evaluate(collection.qrels, path, MEASURES) for path in paths]
-        poor = misses(evaluations[1], paths[1], collection, evaluations[1].worst(n=POOR))
+        poor = misses(evaluations[1], paths[1], collection, MEASURES[0], POOR)
         comparison = compare_evaluations(evaluations, "nDCG@10", baseline="plain")
     documents = sum(1 for _ in collection.documents())
     return Demonstration(collection, documents, tuple(evaluations), comparison, tuple(poor))
@@ -47,4 +47,4 @@ def demonstrate() -> Demonstration:
 
 def without_words(poor: Sequence[Miss]) -> int:
     """How many of the queries have relevant documents that share no word with them, at least half of them."""
-    return sum(2 * (miss.apart or 0) >= miss.poor.relevant > 0 for miss in poor)
+    return sum(2 * (miss.apart or 0) >= miss.facts.relevant > 0 for miss in poor)

@@ -6,8 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from cranfield.evaluation.facts import QueryFacts
 from cranfield.evaluation.result import Evaluation
-from cranfield.evaluation.values import PoorQuery
+from cranfield.measures import Measure, parse_measure
+from cranfield.measures.scope import Scope
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.rankings import rankings_of
 from cranfield.read.source import open_source
@@ -32,7 +34,7 @@ class Miss(NamedTuple):
     apart: how many of its relevant documents have no word in common with it; None if there is no corpus to look at
     """
 
-    poor: PoorQuery
+    facts: QueryFacts
     text: str
     expected: tuple[Place, ...]
     returned: tuple[Place, ...]
@@ -41,24 +43,27 @@ class Miss(NamedTuple):
     @property
     def why(self) -> str:
         """What words have to do with it, in words; empty if nothing."""
+        relevant = self.facts.relevant
         if not self.apart:
             return ""
-        some = "the only relevant document shares" if self.poor.relevant == 1 else f"all {self.apart} share"
-        if self.apart < self.poor.relevant:
-            some = f"{self.apart} of {self.poor.relevant} relevant share"
-        return f"{some} no word with the query"
+        if relevant == 1:
+            return "the only relevant document shares no word with the query"
+        if self.apart == relevant:
+            return f"none of the {relevant} shares a word with the query"
+        return f"{self.apart} of {relevant} relevant {'shares' if self.apart == 1 else 'share'} no word with the query"
 
 
 def misses(
-    evaluation: Evaluation, run: Any, collection: Collection, queries: Sequence[PoorQuery], shown: int = 3
+    evaluation: Evaluation, run: Any, collection: Collection, measure: str | Measure, worst: int, shown: int = 3
 ) -> list[Miss]:
-    """For some queries the best documents that were judged, and the first that were returned."""
+    """For the worst queries by a measure the best documents that are relevant to it, and the first returned."""
+    queries, scope = evaluation.worst(measure, worst), Scope.of(parse_measure(measure))
     grades = Judgments.read(collection.qrels).by_query
-    wanted = {poor.query_id: grades[poor.query_id] for poor in queries}
+    wanted = {facts.query_id: grades[facts.query_id] for facts in queries}
     if not wanted:
         return []
     rankings = rankings_of(open_source(run, "run"), wanted, evaluation.policy)
-    relevant = {query: _best_first(judged) for query, judged in wanted.items()}
+    relevant = {query: scope.best_first(judged) for query, judged in wanted.items()}
     needed = {doc_id for found in relevant.values() for doc_id in found}
     needed.update(doc_id for ranking in rankings.values() for doc_id in ranking[:shown])
     documents = {document.doc_id: document for document in collection.documents() if document.doc_id in needed}
@@ -72,18 +77,14 @@ def misses(
 
     return [
         Miss(
-            poor,
-            text := collection.queries.get(poor.query_id, ""),
-            places(poor.query_id, relevant[poor.query_id][:shown]),
-            places(poor.query_id, rankings.get(poor.query_id, [])[:shown]),
-            _apart(text, [documents[each] for each in relevant[poor.query_id] if each in documents]),
+            facts,
+            text := collection.queries.get(facts.query_id, ""),
+            places(facts.query_id, relevant[facts.query_id][:shown]),
+            places(facts.query_id, rankings.get(facts.query_id, [])[:shown]),
+            _apart(text, [documents[each] for each in relevant[facts.query_id] if each in documents]),
         )
-        for poor in queries
+        for facts in queries
     ]
-
-
-def _best_first(judged: Mapping[str, float]) -> list[str]:
-    return sorted((each for each in judged if judged[each] > 0), key=lambda each: (-judged[each], each))
 
 
 def _title(documents: Mapping[str, Document], doc_id: str) -> str:

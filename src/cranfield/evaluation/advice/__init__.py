@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from typing import Any, Unpack
 
 from cranfield.evaluation.advice.cautions import DATA_CAUTIONS, MEASURE_CAUTIONS
-from cranfield.evaluation.advice.facts import RUN_MEASURES, Facts, RunFacts, facts_of
+from cranfield.evaluation.advice.facts import DEPTHS, RUN_MEASURES, Facts, RunFacts, depth_text, facts_of
 from cranfield.evaluation.advice.recommendations import RECOMMENDATIONS, Recommendation
 from cranfield.evaluation.evaluating import Options, evaluate_runs
 from cranfield.measures import Measures, parse_measures
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
 
-__all__ = ["Advice", "Facts", "Recommendation", "RunFacts", "advise"]
+__all__ = ["DEPTHS", "Advice", "Facts", "Recommendation", "RunFacts", "advise", "depth_text"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +87,9 @@ def _described(facts: Facts) -> Iterator[str]:
         yield f"{_count(facts.pooled, 'document', 'documents')} pooled but not judged"
     for run in facts.runs:
         yield (
-            f"{run.run}: rankings up to {_count(run.deepest, 'document', 'documents')}; {run.judged_at_10:.0%} of the "
-            f"first 10 judged ({run.unjudged_at_10:.1f} are not); {run.tied:.1%} tied; "
-            f"{_count(run.missing, 'query', 'queries')} missing"
+            f"{run.run}: rankings up to {_count(run.deepest, 'document', 'documents')}; judged: "
+            f"{', '.join(f'{run.judged(depth):.0%} of {depth_text(depth)}' for depth in run.depths)}; "
+            f"{run.tied:.1%} tied; {_count(run.missing, 'query', 'queries')} missing"
         )
 
 

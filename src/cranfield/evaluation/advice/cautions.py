@@ -9,6 +9,7 @@ import numpy as np
 
 from cranfield.evaluation.advice.facts import ENOUGH_JUDGED, Facts
 from cranfield.measures import Measure
+from cranfield.measures.scope import Scope, chosen_parameters
 
 ENOUGH_QUERIES = 50  # TREC's custom: with fewer, the choice of queries decides more than the systems do
 SEVERAL = 3  # relevant documents: from here on the first one is a small part of the answer
@@ -19,7 +20,6 @@ STEEP = 8  # a grade whose exponential gain, 2^8 - 1, drowns all lower ones
 OF_ALL_RELEVANT = {"AP", "GMAP", "IAP", "Rprec", "YAAP", "binG"}
 OF_THE_FIRST = {"RR", "Success"}
 OF_GRADES = {"CG", "DCG", "nDCG", "G", "nDCGrel", "RnDCG", "Q"}
-OF_PREFERENCES = {"Bpref", "GMBpref", "Bpref10"}
 
 
 # About the data.
@@ -44,11 +44,17 @@ def nothing_to_find(facts: Facts) -> Iterator[str]:
 def holes(facts: Facts) -> Iterator[str]:
     """Unjudged documents count as not relevant, which is a guess."""
     for run in facts.runs:
-        if run.judged_at_10 < ENOUGH_JUDGED:
-            yield (
-                f"{run.run}: {run.unjudged_at_10:.1f} of the first 10 documents are not judged and count as not "
-                "relevant, which is a guess: a system that finds what others did not is punished for it."
-            )
+        depth = next((each for each in run.depths if run.judged(each) < ENOUGH_JUDGED), ...)
+        if depth is ...:
+            continue
+        share = f"{1 - run.judged(depth):.0%}"
+        some = (
+            f"{share} of all that it retrieves is" if depth is None else f"{share} of its first {depth} documents are"
+        )
+        yield (
+            f"{run.run}: {some} not judged. Most measures that look so far down count them as not relevant, "
+            "which is a guess: a system that finds what others did not is punished for it."
+        )
 
 
 def missing_queries(facts: Facts) -> Iterator[str]:
@@ -88,17 +94,25 @@ def misleading(facts: Facts, measure: Measure) -> Iterator[str]:
 
 def same_as_reciprocal_rank(facts: Facts, measure: Measure) -> Iterator[str]:
     """With one relevant document there is nothing to average."""
-    if measure.definition.name in OF_ALL_RELEVANT and facts.one_answer:
+    if measure.definition.name in OF_ALL_RELEVANT and _one_answer(facts, measure):
         name = measure.definition.name
         same = ", where AP is the same as RR." if name in ("AP", "GMAP") else ", so RR says all that there is to say."
         yield f"most queries have a single relevant document{same}"
 
 
 def needs_complete_judgments(facts: Facts, measure: Measure) -> Iterator[str]:
-    """Unjudged documents pull down what looks at the whole ranking."""
-    if measure.definition.name in OF_ALL_RELEVANT and facts.incomplete and not facts.one_answer:
-        instead = "Bpref leaves them out of account." if facts.nonrelevant else "read RBPResidual beside it."
-        yield f"unjudged documents count as irrelevant and pull it down; {instead}"
+    """Unjudged documents pull down what looks far down the ranking."""
+    scope, name = Scope.of(measure), measure.definition.name
+    deep = scope.cutoff is None or scope.cutoff > facts.first_page
+    if scope.judged_only or not deep or not facts.incomplete(scope.cutoff):
+        return
+    if name in OF_GRADES or (name in OF_ALL_RELEVANT and not _one_answer(facts, measure)):
+        condensed = measure.replace(judged_only=True).name
+        instead = "Bpref" if name in OF_ALL_RELEVANT and _nonrelevant(facts, measure) else condensed
+        yield (
+            f"{facts.told_judged(scope.cutoff)}. The rest count as not relevant and pull it down; {instead} leaves "
+            "them out."
+        )
 
 
 def no_grades(facts: Facts, measure: Measure) -> Iterator[str]:
@@ -116,15 +130,16 @@ def steep_gain(facts: Facts, measure: Measure) -> Iterator[str]:
 
 def sees_only_the_first(facts: Facts, measure: Measure) -> Iterator[str]:
     """Whatever comes after the first relevant document is not seen."""
-    if measure.definition.name in OF_THE_FIRST and facts.relevant >= SEVERAL:
-        yield f"it looks at the first of {facts.relevant:g} relevant documents (the median) and not at the others."
+    relevant = float(np.median(facts.n_relevant(measure)))
+    if measure.definition.name in OF_THE_FIRST and relevant >= SEVERAL:
+        yield f"it looks at the first of {relevant:g} relevant documents (the median) and not at the others."
 
 
 def cannot_be_filled(facts: Facts, measure: Measure) -> Iterator[str]:
     """P@k cannot reach 1 where fewer than k documents are relevant."""
     if measure.definition.name != "P":
         return
-    cutoff, relevant = _parameter(measure, "cutoff"), facts.n_relevant(_parameter(measure, "rel"))
+    cutoff, relevant = _parameter(measure, "cutoff"), facts.n_relevant(measure)
     if float((relevant < cutoff).mean()) > 0.5:
         most = float(np.minimum(relevant / cutoff, 1).mean())
         yield (
@@ -135,7 +150,7 @@ def cannot_be_filled(facts: Facts, measure: Measure) -> Iterator[str]:
 
 def nothing_to_prefer(facts: Facts, measure: Measure) -> Iterator[str]:
     """Bpref compares relevant documents with judged irrelevant ones."""
-    if measure.definition.name in OF_PREFERENCES and not facts.nonrelevant and not facts.complete:
+    if measure.definition.skips_unjudged and not facts.complete and not _nonrelevant(facts, measure):
         yield "no document is judged not relevant, so every relevant one that is retrieved counts 1: it is recall."
 
 
@@ -198,4 +213,15 @@ MEASURE_CAUTIONS: tuple[Callable[[Facts, Measure], Iterator[str]], ...] = (
 
 
 def _parameter(measure: Measure, name: str) -> Any:
-    return dict(measure.parameters).get(name, measure.definition.defaults.get(name))
+    return chosen_parameters(measure).get(name)
+
+
+def _one_answer(facts: Facts, measure: Measure) -> bool:
+    """Whether most queries have a single document that is relevant to a measure."""
+    return float((facts.n_relevant(measure) == 1).mean()) > 0.5
+
+
+def _nonrelevant(facts: Facts, measure: Measure) -> int:
+    """How many judgments say that a document is not relevant to a measure."""
+    grades = facts.read_grades
+    return int(((grades >= 0) & ~Scope.of(measure).relevant(grades)).sum())

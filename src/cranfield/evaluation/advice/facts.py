@@ -9,27 +9,40 @@ import numpy as np
 import numpy.typing as npt
 
 from cranfield.evaluation.result import Evaluation
+from cranfield.measures import Measure
+from cranfield.measures.counts import judged_share
+from cranfield.measures.scope import Scope
 from cranfield.ranks.columns import Numbers
 from cranfield.ranks.grades import graded
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
+from cranfield.ranks.tables.ranks import JudgedRanks
 
-ENOUGH_JUDGED = 0.8  # of the first ten; below it unjudged documents decide comparisons
-
-
-RUN_MEASURES = ("NumRet", "Judged@10", "Unjudged@10")
+ENOUGH_JUDGED = 0.8  # of what a measure looks at; below it unjudged documents decide comparisons
+RUN_MEASURES = ("NumRet",)
+DEPTHS = (10, 100, 1000)
 
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """What a run looks like. Shares are over the queries that it answers."""
+    """What a run looks like."""
 
     run: str
     missing: int  # judged queries that it lacks
     deepest: int  # documents in its longest ranking
-    judged_at_10: float  # the share of the first ten that is judged
-    unjudged_at_10: float  # how many of the first ten are not, in the mean
     tied: float  # the share of retrieved judged documents with the score of another
+    ranks: JudgedRanks = field(repr=False, compare=False)
+
+    def judged(self, cutoff: int | None = None) -> float:
+        """The share of its documents down to a cutoff that is judged, averaged over the queries that it answers."""
+        answered = self.ranks.retrieved > 0
+        shares = judged_share(self.ranks, cutoff=cutoff)[answered]
+        return float(shares.mean()) if len(shares) else 0.0
+
+    @property
+    def depths(self) -> tuple[int | None, ...]:
+        """The depths to look at: 10, 100 and 1000, as long as rankings are longer, and None for all of them."""
+        return (*(depth for depth in DEPTHS if depth < self.deepest), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +59,7 @@ class Facts:
     grades: tuple[float, ...]  # the different grades above 0
     runs: tuple[RunFacts, ...]
     judgments: Judgments = field(repr=False, compare=False)
+    read_grades: Numbers = field(repr=False, compare=False)  # those of the judgments, as the policy reads them
     complete: bool = False  # a document without a judgment is not relevant, and nobody needs to judge it
 
     @property
@@ -63,19 +77,37 @@ class Facts:
         """Whether most queries have a single relevant document."""
         return self.one_relevant > 0.5
 
-    @property
-    def incomplete(self) -> bool:
-        """Whether unjudged documents stand among the first ten of some run in numbers."""
-        return any(run.judged_at_10 < ENOUGH_JUDGED for run in self.runs)
+    def least_judged(self, cutoff: int | None) -> tuple[str, float]:
+        """The run of which the smallest share of the documents down to a cutoff is judged, and this share."""
+        shares = [(run.judged(cutoff), run.run) for run in self.runs]
+        share, run = min(shares, default=(1.0, ""))
+        return run, share
+
+    def incomplete(self, cutoff: int | None) -> bool:
+        """Whether many documents of some run are not judged, of those down to a cutoff."""
+        return self.least_judged(cutoff)[1] < ENOUGH_JUDGED
+
+    def told_judged(self, cutoff: int | None) -> str:
+        """How much is judged of the run of which least is, down to a cutoff, in words."""
+        run, share = self.least_judged(cutoff)
+        if cutoff is None:
+            return f"only {share:.0%} of all that {run} retrieves is judged"
+        return f"only {share:.0%} of {run}'s first {cutoff} documents are judged"
 
     @property
     def first_page(self) -> int:
         """Ten, or as deep as all runs go."""
         return min([10, *(run.deepest for run in self.runs if run.deepest)])
 
-    def n_relevant(self, rel: float = 1) -> Numbers:
-        """How many relevant documents each query has."""
-        return _per_query(self.judgments, self.judgments.grades >= rel)
+    def n_relevant(self, measure: Measure | None = None) -> Numbers:
+        """How many documents of each query are relevant to a measure, or have grade 1 or higher."""
+        grades = self.read_grades
+        return _per_query(self.judgments, grades >= 1 if measure is None else Scope.of(measure).relevant(grades))
+
+
+def depth_text(depth: int | None) -> str:
+    """What a share down to a depth is a share of, in words."""
+    return "all retrieved" if depth is None else f"the first {depth}"
 
 
 def facts_of(judgments: Judgments, results: Sequence[Evaluation], policy: Policy) -> Facts:
@@ -93,21 +125,19 @@ def facts_of(judgments: Judgments, results: Sequence[Evaluation], policy: Policy
         grades=tuple(np.unique(grades[grades > 0]).tolist()),
         runs=tuple(map(_run_facts, results)),
         judgments=judgments,
+        read_grades=grades,
         complete=policy.complete,
     )
 
 
 def _run_facts(result: Evaluation) -> RunFacts:
-    retrieved = result.column("NumRet")
-    answered = retrieved > 0
-    judged, unjudged = result.column("Judged@10")[answered], result.column("Unjudged@10")[answered]
+    assert result.ranks is not None  # which only saved evaluations lack
     return RunFacts(
         run=result.run,
         missing=result.counts.missing,
-        deepest=int(retrieved.max(initial=0)),
-        judged_at_10=float(judged.mean()) if answered.any() else 0.0,
-        unjudged_at_10=10 * float(unjudged.mean()) if answered.any() else 0.0,
+        deepest=int(result.column("NumRet").max(initial=0)),
         tied=result.counts.tied,
+        ranks=result.ranks,
     )
 
 

@@ -32,17 +32,20 @@ def first_answer(facts: Facts) -> Iterator[Recommendation]:
     """Where there is one answer, its rank is all there is to know."""
     if facts.one_answer:
         yield Recommendation(
-            f"RR@{facts.first_page}", "most queries have a single relevant document, and how far down it stands is all."
+            f"RR@{facts.first_page}",
+            "most queries have a single relevant document, and its rank is all there is to know.",
         )
 
 
 def whole_ranking(facts: Facts) -> Iterator[Recommendation]:
     """AP needs several relevant documents, and judgments that do not miss many."""
-    if not facts.one_answer and facts.relevant > 1 and not facts.incomplete:
-        yield Recommendation(
-            "AP",
-            "queries have several relevant documents, nearly all that is retrieved is judged, and it looks at all.",
+    if not facts.one_answer and facts.relevant > 1 and not facts.incomplete(None):
+        judged = (
+            f"and {facts.least_judged(None)[1]:.0%} of that is judged."
+            if facts.runs
+            else "and is safe if most of what a run retrieves is judged."
         )
+        yield Recommendation("AP", f"queries have several relevant documents, it looks at all of the ranking, {judged}")
 
 
 def first_page_precision(facts: Facts) -> Iterator[Recommendation]:
@@ -54,12 +57,22 @@ def first_page_precision(facts: Facts) -> Iterator[Recommendation]:
 
 def preference(facts: Facts) -> Iterator[Recommendation]:
     """Bpref leaves unjudged documents out, but needs some that are judged not relevant."""
-    if facts.incomplete and facts.nonrelevant and facts.relevant:
+    if facts.incomplete(None) and facts.nonrelevant and facts.relevant:
         coarse = facts.relevant <= 2
         yield Recommendation(
             "Bpref10" if coarse else "Bpref",
-            "many of the first documents are not judged, and it leaves those out of account"
+            f"{facts.told_judged(None)}, and it leaves the rest out of account"
             + ("; with so few relevant documents Bpref itself would be coarse." if coarse else "."),
+        )
+
+
+def condensed(facts: Facts) -> Iterator[Recommendation]:
+    """Where the first page is full of unjudged documents, grades still say in which order the judged ones should be."""
+    k = facts.first_page
+    if facts.graded and facts.incomplete(k):
+        yield Recommendation(
+            f"nDCG(judged_only=True)@{k}",
+            f"{facts.told_judged(k)}, and it leaves the rest out instead of counting them as not relevant.",
         )
 
 
@@ -71,8 +84,13 @@ def sampled(facts: Facts) -> Iterator[Recommendation]:
 
 def bounds(facts: Facts) -> Iterator[Recommendation]:
     """What unjudged documents could change at most."""
-    if facts.incomplete:
-        yield Recommendation("RBPResidual", "the true RBP lies between RBP and RBP plus this: what unjudged could add.")
+    k = facts.first_page
+    if facts.incomplete(k):
+        yield Recommendation(
+            "RBPResidual",
+            f"{facts.told_judged(k)}; the true RBP lies between RBP and RBP plus this: what unjudged documents could "
+            "add.",
+        )
 
 
 def coverage(facts: Facts) -> Iterator[Recommendation]:
@@ -80,8 +98,11 @@ def coverage(facts: Facts) -> Iterator[Recommendation]:
     depth = min((run.deepest for run in facts.runs), default=0)
     if depth >= DEEP:
         k = 1000 if depth >= 1000 else 100
+        known = f" {_sentence(facts.told_judged(k))}, so it is the recall of what is known to be relevant."
         yield Recommendation(
-            f"R@{k}", "the rankings are deep: is all that is relevant there, for a second ranker or a patient reader?"
+            f"R@{k}",
+            "the rankings are deep: is all that is relevant there, for a second ranker or a patient reader?"
+            + (known if facts.incomplete(k) else ""),
         )
 
 
@@ -89,8 +110,13 @@ def judged_beside(facts: Facts) -> Iterator[Recommendation]:
     """Every value is read beside the share that was judged."""
     if facts.runs and not facts.complete:
         yield Recommendation(
-            f"Judged@{facts.first_page}", "beside every other value: how much of it rests on judgments."
+            f"Judged@{facts.first_page}",
+            "how much of a value at this cutoff rests on judgments; for other values read Judged at their cutoff.",
         )
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}"
 
 
 RECOMMENDATIONS: tuple[Callable[[Facts], Iterator[Recommendation]], ...] = (
@@ -99,6 +125,7 @@ RECOMMENDATIONS: tuple[Callable[[Facts], Iterator[Recommendation]], ...] = (
     whole_ranking,
     first_page_precision,
     preference,
+    condensed,
     sampled,
     bounds,
     coverage,

@@ -83,7 +83,7 @@ def check_files(
     >>> import io
     >>> report = check_files(io.BytesIO(b"1 0 a 1\\n"), [io.BytesIO(b"1 Q0 a 1 0.5 x\\n1 Q0 a 2 0.4 x\\n")])
     >>> print(report.problems[0])
-    an open file:2: document 'a' stands twice in the ranking of query '1', on line 1 and here (0.5 and 0.4).
+    an open file:2: document 'a' appears twice in the ranking of query '1', on line 1 and here (0.5 and 0.4).
     """
     file = open_records(qrels, "qrels", qrels_format)
     judged = _whether_scattered(lambda scattered: JudgmentCheck(file, Problems(file.name, most), scattered=scattered))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from heapq import nlargest
 
 import numpy as np
 import numpy.typing as npt
 
+from cranfield.evaluation.advice import DEPTHS
 from cranfield.files.checking.judged import Spread
 from cranfield.files.checking.problems import Problems
 from cranfield.files.checking.similar import HINT as SIMILAR_HINT
@@ -20,7 +21,6 @@ from cranfield.ranks.policy import Policy
 from cranfield.read.records import RecordFile, Records
 
 HINT = "keep one of them; or evaluate with --duplicates first, last or best"
-PAGE = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,9 @@ class RunFacts:
     tied: float  # the share of documents with the score of another in their ranking
     tied_queries: int
     tie_examples: tuple[tuple[str, str, str], ...]  # (query, document, document)
-    judged_at_10: float  # the share of the first ten that is judged, in the mean over judged queries
+    judged: dict[
+        str, float
+    ]  # the share of the first 10, 100, 1000 and all that is judged, averaged over judged queries
 
 
 class RunCheck:
@@ -61,7 +63,7 @@ class RunCheck:
         self._sizes: list[int] = []
         self._extra: dict[str, int | None] = {}  # where each query that is not judged starts
         self._names: Counter[str] = Counter()
-        self._shares: list[float] = []
+        self._shares: list[list[float]] = []
         self._tied = self._tied_queries = self._reversed = 0
         self._examples: list[tuple[str, str, str]] = []
         self._common = False
@@ -119,7 +121,7 @@ class RunCheck:
                 where = f", on {self.file.unit} {line} and here" if line else ""
                 one, other = records.text[before], records.text[at]
                 what = f"both times {one}" if records.value[before] == records.value[at] else f"{one} and {other}"
-                fact = f"document '{document}' stands twice in the ranking of query '{query}'{where} ({what})."
+                fact = f"document '{document}' appears twice in the ranking of query '{query}'{where} ({what})."
                 self.problems.add("duplicate", fact, line=records.place(at), hint=HINT)
         return records.take(list(first.values()))
 
@@ -178,14 +180,8 @@ class RunCheck:
         retrieved = set(documents)
         self._never[query].difference_update(retrieved)
         self._common = self._common or not retrieved.isdisjoint(judged)
-        first = (
-            documents[:PAGE]
-            if falling
-            else [document for _, document in nlargest(PAGE, zip(records.value.tolist(), documents, strict=True))]
-        )
-        lowest = lowest_judged(self._policy)
-        known = [self._policy.complete or (each in judged and judged[each] >= lowest) for each in first]
-        self._shares.append(sum(known) / len(first))
+        ranking = documents if falling else _best_first(records)
+        self._shares.append(_judged_shares(ranking, judged, self._policy))
         lacking = judged.keys() - retrieved
         if not lacking:
             return
@@ -244,6 +240,10 @@ class RunCheck:
                 hint="run the system on it too; --missing skip leaves such queries out",
             )
 
+    def _mean_shares(self) -> list[float]:
+        found: list[float] = np.mean(self._shares or [[0.0] * (len(DEPTHS) + 1)], axis=0).tolist()
+        return found
+
     def facts(self) -> RunFacts:
         """The facts."""
         rows = sum(self._sizes)
@@ -258,11 +258,25 @@ class RunCheck:
             tied=self._tied / rows if rows else 0.0,
             tied_queries=self._tied_queries,
             tie_examples=tuple(self._examples),
-            judged_at_10=float(np.mean(self._shares)) if self._shares else 0.0,
+            judged=dict(zip(map(str, (*DEPTHS, "all")), self._mean_shares(), strict=True)),
         )
 
 
 Numbers = npt.NDArray[np.float64]
+
+
+def _best_first(records: Records) -> list[str]:
+    """The documents in the order in which they are ranked: by score, and larger ids first where scores are equal."""
+    pairs = zip(records.value.tolist(), records.document, strict=True)
+    return [document for _, document in sorted(pairs, reverse=True)]
+
+
+def _judged_shares(ranking: Sequence[str], judged: Mapping[str, float], policy: Policy) -> list[float]:
+    """The share of the first 10, 100, 1000 documents and of all that is judged."""
+    lowest, known = lowest_judged(policy), policy.complete
+    places = [at for at, each in enumerate(ranking) if known or (each in judged and judged[each] >= lowest)]
+    depths = [*(min(depth, len(ranking)) for depth in DEPTHS), len(ranking)]
+    return [bisect_left(places, depth) / depth for depth in depths]
 
 
 def _disagreement(ranks: Numbers, scores: Numbers) -> tuple[int, int] | None:

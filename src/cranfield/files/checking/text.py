@@ -7,6 +7,7 @@ from dataclasses import asdict
 from itertools import groupby
 from typing import Any
 
+from cranfield.evaluation.advice import DEPTHS, depth_text
 from cranfield.files.checking import CheckReport, JudgmentFacts, More, Problem, RunFacts, Spread
 from cranfield.layout import count, visible, wrapped
 
@@ -99,7 +100,9 @@ def _run(facts: RunFacts) -> Iterator[str]:
         "not judged"
     )
     yield _wrapped(f"{count(facts.rows, 'document')}; {_spread(facts.documents)} for a query")
-    yield _wrapped(f"{facts.judged_at_10:.0%} of the first 10 judged")
+    depths = [*(depth for depth in DEPTHS if depth < facts.documents.most), None]
+    shares = (f"{facts.judged[str(depth or 'all')]:.0%} of {depth_text(depth)}" for depth in depths)
+    yield _wrapped(f"judged: {', '.join(shares)}")
     if facts.tied:
         query, one, other = facts.tie_examples[0]
         yield _wrapped(

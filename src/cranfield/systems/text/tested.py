@@ -24,10 +24,11 @@ def tested_lines(results: Sequence[Tested], collection: Collection, worst: int) 
             yield from wrapped(check.message, "  ok      " if check.passed else "  FAILED  ")
         yield from _got_worse(tested, collection, worst)
         if tested.evaluation and worst:
-            poor = tested.evaluation.worst(n=worst)
+            measure = next(iter(tested.evaluation))
+            found = misses(tested.evaluation, tested.recorded.path, collection, measure, worst)
             yield ""
-            yield f"  the worst queries by {next(iter(tested.evaluation))}"
-            for miss in misses(tested.evaluation, tested.recorded.path, collection, poor):
+            yield f"  the worst {'query' if len(found) == 1 else 'queries'} by {measure}"
+            for miss in found:
                 yield from miss_lines(miss)
 
 
@@ -87,8 +88,8 @@ def _got_worse(tested: Tested, collection: Collection, shown: int) -> Iterator[s
 def miss_lines(miss: Miss) -> Iterator[str]:
     """A query that performs poorly: what was expected and what was returned."""
     yield ""
-    yield cut(f"  {miss.poor.value:.4f}  {miss.poor.query_id}: {miss.text}", WIDTH)
-    yield from wrapped("; ".join(filter(None, (miss.poor.reason, miss.why))), "          ")
+    yield cut(f"  {miss.facts.value:.4f}  {miss.facts.query_id}: {miss.text}", WIDTH)
+    yield from wrapped("; ".join(filter(None, (miss.facts.reason, miss.why))), "          ")
     for title, places in (("expected", miss.expected), ("returned", miss.returned)):
         for at, place in enumerate(places):
             yield cut(f"    {title if at == 0 else '':<9} {_where(place, title)}  {_named(place)}", WIDTH)

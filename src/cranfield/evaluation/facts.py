@@ -1,0 +1,126 @@
+"""What is known of a query beside a value of a measure, and what it says about that value in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from cranfield.measures.scope import Scope
+from cranfield.ranks.columns import Flags, Integers, Numbers
+from cranfield.ranks.tables.ranks import JudgedRanks
+
+
+class QueryFacts(NamedTuple):
+    """A query, its value, and what the measure of this value saw: counts are by its own rel and cutoff."""
+
+    query_id: str
+    value: float
+    relevant: int
+    found: int  # of them, down to the cutoff
+    first: int | None  # the rank of the first of those
+    retrieved: int  # documents in the ranking
+    unjudged: int  # of the documents down to the cutoff; 0 for a measure that leaves them out
+    deeper: int  # relevant documents that were retrieved, but below the cutoff
+    cutoff: int | None  # None: the measure looks at the whole ranking
+    rel: float | None  # None: what has a positive gain is relevant
+    judged_only: bool  # ranks are those among the judged documents
+
+    @property
+    def reason(self) -> str:
+        """What went wrong, in words."""
+        if self.relevant and not self.retrieved:
+            return f"nothing retrieved, {self.relevant} relevant"
+        unjudged = self._unjudged if self.relevant else self.told_unjudged
+        return f"{self._found}; {unjudged}" if self.unjudged else self._found
+
+    @property
+    def told_unjudged(self) -> str:
+        """How many documents are not judged, and where."""
+        if self.cutoff is None:
+            return f"{self.unjudged} of {self.retrieved} retrieved unjudged"
+        return f"{self.unjudged} unjudged in the top {self.cutoff}"
+
+    @property
+    def _unjudged(self) -> str:
+        if self.cutoff == 1:
+            return "its document is unjudged"
+        of = f"the {self.cutoff}" if self.cutoff and self.cutoff <= self.retrieved else f"{self.retrieved} retrieved"
+        return f"{self.unjudged} of {of} unjudged"
+
+    @property
+    def told_found(self) -> str:
+        """How many relevant documents were found, and where."""
+        where = "retrieved" if self.cutoff is None else f"in the top {self.cutoff}"
+        return f"{self.found} of {self.relevant} relevant {where}"
+
+    @property
+    def _found(self) -> str:
+        if not self.relevant:
+            usual = self.rel is None or self.rel == 1
+            return "no relevant document is judged" if usual else f"no judged document has grade {self.rel:g} or higher"
+        if self.found:
+            only = ", counting judged documents only" if self.judged_only else ""
+            return f"{self.told_found}, the first at rank {self.first}{only}"
+        if self.cutoff is None:
+            return f"none of {self.relevant} relevant among {self.retrieved} retrieved"
+        deeper = f", {self.deeper} further down" if self.deeper else ""
+        return f"none of {self.relevant} relevant in the top {self.cutoff}{deeper}"
+
+
+@dataclass(frozen=True, slots=True)
+class FactColumns:
+    """The facts of all queries for the measures of one scope; in `first` 0 stands for none, in `cutoff` -1."""
+
+    relevant: Integers
+    found: Integers
+    first: Integers
+    retrieved: Integers
+    unjudged: Integers
+    deeper: Integers
+    cutoff: Integers
+
+    @classmethod
+    def of(cls, judged: JudgedRanks, scope: Scope, kept: Flags) -> FactColumns:
+        """Count what measures of this scope look at, for the queries that are kept."""
+        depth = scope.depth(judged)
+        # Where judgments are complete, no document is left out, and none is unjudged.
+        table = judged.condensed if scope.judged_only and not judged.complete else judged
+        within = np.ones(len(table.rank), dtype=np.bool_) if depth is None else table.rank <= depth[table.query]
+        relevant = scope.relevant(table.grade)
+        hit = relevant & within
+        seen = table.retrieved if depth is None else np.minimum(table.retrieved, depth)
+        counts = (
+            scope.n_relevant(judged),
+            table.sum(hit),
+            table.sum(np.where(hit & (table.running(hit) == 1), table.rank, 0)),
+            judged.retrieved,
+            np.zeros(len(judged)) if judged.complete else seen - table.sum(table.judged & within),
+            table.sum(relevant & ~within),
+            np.full(len(judged), -1) if depth is None else depth,
+        )
+        return cls(*(column[kept].astype(np.int64) for column in counts))
+
+    def query(self, at: int, query_id: str, value: float, scope: Scope) -> QueryFacts:
+        """The facts of one query."""
+        cutoff = int(self.cutoff[at])
+        return QueryFacts(
+            query_id=query_id,
+            value=value,
+            relevant=int(self.relevant[at]),
+            found=int(self.found[at]),
+            first=int(self.first[at]) or None,
+            retrieved=int(self.retrieved[at]),
+            unjudged=int(self.unjudged[at]),
+            deeper=int(self.deeper[at]),
+            cutoff=None if cutoff < 0 else cutoff,
+            rel=scope.rel,
+            judged_only=scope.judged_only,
+        )
+
+    def judged_share(self) -> float | None:
+        """The share of the documents down to the cutoff that is judged, averaged over the queries that have any."""
+        seen = np.where(self.cutoff >= 0, np.minimum(self.cutoff, self.retrieved), self.retrieved)
+        share: Numbers = 1 - self.unjudged[seen > 0] / seen[seen > 0]
+        return float(share.mean()) if len(share) else None

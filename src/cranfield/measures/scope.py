@@ -1,0 +1,105 @@
+"""What a measure looks at: which documents are relevant to it, and how far down a ranking it goes.
+
+Whatever is said of a query beside a value (how many relevant documents were found, where the first one is, how many are
+not judged) is counted by the scope of the measure that has this value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import compress
+from typing import Any
+
+import numpy as np
+
+from cranfield.measures.arithmetic import gains, multiple_of_relevant
+from cranfield.measures.parameters import GainMap
+from cranfield.measures.registry import REQUIRED, Measure
+from cranfield.ranks.columns import Flags, Integers, Numbers
+from cranfield.ranks.grades import reaches
+from cranfield.ranks.tables.ranks import JudgedRanks
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a measure looks at.
+
+    rel: the lowest grade that is relevant; None where what has a positive gain is
+    cutoff: the deepest rank; None for the whole ranking
+    multiple: ... or so many times as deep as there are relevant documents
+    judged_only: ranks are those among the judged documents, because the measure leaves the others out
+    """
+
+    rel: float | None
+    gain: str | GainMap
+    cutoff: int | None
+    multiple: float | None
+    judged_only: bool
+
+    @classmethod
+    def of(cls, measure: Measure) -> Scope:
+        """The scope of a measure."""
+        chosen = chosen_parameters(measure)
+        # With a max_grade, RBP takes its gains from the grades and not from rel.
+        graded = chosen.get("max_grade") is not None
+        return cls(
+            rel=None if graded else chosen.get("rel"),
+            gain=chosen.get("gain", "linear"),
+            cutoff=chosen.get("cutoff"),
+            multiple=chosen.get("multiple"),
+            judged_only=bool(chosen["judged_only"]) or measure.definition.skips_unjudged,
+        )
+
+    @property
+    def one_depth(self) -> bool:
+        """Whether the measure looks at the same documents of every ranking: the first so many, or all."""
+        return self.multiple is None and not self.judged_only
+
+    def relevant(self, grades: Numbers) -> Flags:
+        """Which of these grades make a document relevant."""
+        return reaches(grades, self.rel) if self.rel is not None else gains(grades, self.gain) > 0
+
+    def best_first(self, judged: Mapping[str, float]) -> list[str]:
+        """The relevant ones of some documents with their grades, the best first, and by their ids where they are alike.
+
+        >>> from cranfield import parse_measure
+        >>> Scope.of(parse_measure("P(rel=2)@5")).best_first({"a": 1, "b": 2, "c": 3})
+        ['c', 'b']
+        """
+        kept = self.relevant(np.array(list(judged.values()), dtype=np.float64))
+        return sorted(compress(judged, kept), key=lambda each: (-judged[each], each))
+
+    def n_relevant(self, judged: JudgedRanks) -> Integers:
+        """How many relevant documents each query has, retrieved or not."""
+        return judged.judged_sum(self.relevant(judged.judged_grades)).astype(np.int64)
+
+    def depth(self, judged: JudgedRanks) -> Integers | None:
+        """The deepest rank of each query that counts; None where all do."""
+        if self.multiple is not None:
+            return multiple_of_relevant(self.n_relevant(judged), self.multiple).astype(np.int64)
+        return None if self.cutoff is None else np.full(len(judged), self.cutoff)
+
+
+def chosen_parameters(measure: Measure) -> dict[str, Any]:
+    """All parameters of a measure, whether they were chosen or are its defaults."""
+    known = {name: value for name, value in measure.definition.defaults.items() if value is not REQUIRED}
+    return {**known, **dict(measure.parameters)}
+
+
+def rels_of(measures: Iterable[Measure]) -> list[float]:
+    """The lowest grades that are relevant by some measure, the lowest first; none where no measure has any."""
+    found = {Scope.of(measure).rel for measure in measures}
+    return sorted(rel for rel in found if rel is not None)
+
+
+def without_relevant(measures: Iterable[Measure], judged: JudgedRanks) -> tuple[Flags, Flags]:
+    """The queries without a relevant document: for some of the measures, and for all of them.
+
+    Measures of the unjudged documents do not look for relevant ones, so they count only where there are no others.
+    """
+    known = list(measures)
+    looking = [each for each in known if not each.definition.of_holes] or known
+    criteria = {(scope.rel, scope.gain): scope for scope in map(Scope.of, looking)}
+    lacking = [scope.n_relevant(judged) == 0 for scope in criteria.values()]
+    return np.logical_or.reduce(lacking), np.logical_and.reduce(lacking)
