@@ -8,7 +8,8 @@ from contextlib import suppress
 import pytest
 
 import cranfield
-from cranfield import Evaluation, InputError, OutputError, saved
+from cranfield import Evaluation, InputError, OutputError
+from cranfield.evaluation import saving as saved
 from tests.read.test_fuzz import mutated
 
 

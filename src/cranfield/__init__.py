@@ -26,7 +26,6 @@ if TYPE_CHECKING:
         stability,
     )
     from cranfield.comparison.agreement import Overlap, RunOverlap, kendall_tau, rbo, run_overlap, spearman_rho, tau_ap
-    from cranfield.engines.per_query import LazyEvaluation, evaluate_lazily
     from cranfield.errors import (
         ComparisonError,
         CranfieldError,
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from cranfield.evaluation.advice import Advice, advise
     from cranfield.evaluation.evaluating import evaluate, evaluate_runs, value
     from cranfield.evaluation.explaining import Explanation, explain
+    from cranfield.evaluation.lazily import LazyEvaluation, evaluate_lazily
     from cranfield.evaluation.result import Evaluation
     from cranfield.files.checking import CheckReport, Problem, check_files
     from cranfield.files.converting import Conversion, convert_file
@@ -80,7 +80,7 @@ _HOMES = {
         *("ComparisonError", "CranfieldError", "DuplicateError", "InputError", "MeasureError", "MissingLibrary"),
         *("OutputError", "PolicyError", "SystemFailure"),
     ),
-    "engines.per_query": ("LazyEvaluation", "evaluate_lazily"),
+    "evaluation.lazily": ("LazyEvaluation", "evaluate_lazily"),
     "evaluation.evaluating": ("evaluate", "evaluate_runs", "value"),
     "evaluation.explaining": ("Explanation", "explain"),
     "evaluation.result": ("Evaluation",),

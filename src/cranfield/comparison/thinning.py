@@ -14,12 +14,12 @@ from cranfield.comparison.comparing import SEED
 from cranfield.comparison.correlation import tau
 from cranfield.comparison.pairing import check_finite
 from cranfield.errors import ComparisonError, InputError
-from cranfield.evaluation.overlap import SourceIds, check_overlap
-from cranfield.evaluation.values import aggregate
 from cranfield.measures import Measure, Measures, parse_measures
+from cranfield.measures.aggregates import aggregate
 from cranfield.ranks.columns import Flags, Numbers, offsets
 from cranfield.ranks.grades import graded
 from cranfield.ranks.judgments import Judgments
+from cranfield.ranks.overlap import SourceIds, check_overlap
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import rank_scanned, scan_source
 from cranfield.ranks.tables.ranks import JudgedRanks

@@ -12,7 +12,7 @@ from cranfield.engines.frames import EngineRows
 from cranfield.engines.protocol import Engine
 from cranfield.engines.totals import Totals
 from cranfield.errors import InputError
-from cranfield.evaluation.overlap import SHOWN, few_queries, lacks_most, no_common_document, no_common_query, refused
+from cranfield.ranks.overlap import SHOWN, few_queries, lacks_most, no_common_document, no_common_query, refused
 
 
 @dataclass(frozen=True)

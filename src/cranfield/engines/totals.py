@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from cranfield.evaluation.values import not_finite
 from cranfield.measures import Measure
+from cranfield.measures.aggregates import not_finite
 from cranfield.measures.registry import Aggregate
 from cranfield.ranks.columns import Numbers
 from cranfield.ranks.policy import Policy

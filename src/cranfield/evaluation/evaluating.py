@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from cranfield.engines.registry import is_lazy
 from cranfield.engines.sources import Lazy, open_run, stays_in_engine
 from cranfield.errors import InputError
-from cranfield.evaluation.overlap import RunIds, SourceIds, check_overlap
 from cranfield.evaluation.result import Evaluation, Evaluations
 from cranfield.measures import DEFAULT_MEASURES, Measure, Measures, parse_measure, parse_measures
 from cranfield.ranks.documents import Documents
 from cranfield.ranks.judgments import Judgments
+from cranfield.ranks.overlap import RunIds, SourceIds, check_overlap
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import rank_scanned, scan_source
 from cranfield.ranks.tables.ranks import JudgedRanks

@@ -15,22 +15,17 @@ import numpy as np
 from cranfield.errors import InputError, MeasureError, PolicyError, need
 from cranfield.evaluation.facts import FactColumns, QueryFacts
 from cranfield.evaluation.in_notebooks import notebook_html
-from cranfield.evaluation.overlap import little_in_common
 from cranfield.evaluation.summary import Summary
 from cranfield.evaluation.tie_ranges import TieRange, tie_range, told
-from cranfield.evaluation.values import (
-    Bounds,
-    Counts,
-    QueryValue,
-    aggregate,
-    combined,
-)
+from cranfield.evaluation.values import Bounds, Counts, QueryValue
 from cranfield.measures import Measure, parse_measure, parse_measures
+from cranfield.measures.aggregates import aggregate, combined
 from cranfield.measures.completion import BUDGET, bounds, default_scale, read_scale
 from cranfield.measures.registry import Aggregate
 from cranfield.measures.scope import Scope, without_relevant
 from cranfield.ranks.columns import Integers, Numbers
 from cranfield.ranks.documents import Documents
+from cranfield.ranks.overlap import little_in_common
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.ranks.tie_orders import TieOrders

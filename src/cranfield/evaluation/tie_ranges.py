@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from cranfield.evaluation.values import aggregate
 from cranfield.measures import Measure
+from cranfield.measures.aggregates import aggregate
 from cranfield.ranks.columns import Flags
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.tie_orders import TieOrders

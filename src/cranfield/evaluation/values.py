@@ -1,16 +1,9 @@
-"""What an evaluation is made of: values of queries as rows and as one number, and counts."""
+"""What an evaluation is made of: values of queries as rows, counts, and bounds."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import NamedTuple, get_args
-
-import numpy as np
-
-from cranfield.errors import InputError, MeasureError
-from cranfield.measures.registry import Aggregate
-from cranfield.ranks.columns import Numbers
+from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,64 +40,3 @@ class Bounds(NamedTuple):
     exact: bool
     by_query: dict[str, tuple[float, float]]
     scale: tuple[float, ...]
-
-
-def aggregate(values: Numbers, how: Aggregate, weights: Numbers | None = None, *, of: str) -> float:
-    """Values of queries as one number; 0 where there is no query.
-
-    A sum is exact before it is rounded, so that neither the order of the queries nor who adds them up matters.
-    of: what the values are of, for the error where they do not add up to a finite number.
-    """
-    found = combined(values, how, weights, of=of)
-    if not math.isfinite(found):
-        raise not_finite(how, of, len(values))
-    return found
-
-
-def not_finite(how: Aggregate, of: str, queries: int) -> MeasureError:
-    """The error for values that are finite themselves, but too large to make one number."""
-    what = {"geometric": "geometric mean"}.get(how, how)
-    return MeasureError(
-        f"the {what} of {of} over {queries} queries is not a finite number: its values are too large to add up.",
-        hint="use smaller grades, or less extreme parameters",
-    )
-
-
-def combined(values: Numbers, how: Aggregate, weights: Numbers | None = None, *, of: str) -> float:
-    """`aggregate` for values that may be infinite, as bounds are."""
-    if how not in get_args(Aggregate):
-        raise MeasureError(f"there is no aggregate '{how}'.", hint=f"it may be {', '.join(get_args(Aggregate))}")
-    if weights is not None:
-        weights = _scaled(weights, of)
-    with np.errstate(over="ignore", invalid="ignore"):
-        if how == "sum":
-            return _sum(values)
-        if not len(values):
-            return 0.0
-        if how == "geometric":
-            return float(np.exp(_mean(np.log(np.maximum(values, 0.00001)), weights)))
-        return float(np.median(values)) if how == "median" else _mean(values, weights)
-
-
-def _mean(values: Numbers, weights: Numbers | None) -> float:
-    return _sum(values) / len(values) if weights is None else float(np.average(values, weights=weights))
-
-
-def _sum(values: Numbers) -> float:
-    try:
-        return math.fsum(values.tolist())
-    except OverflowError:
-        return float(values.sum())
-
-
-def _scaled(weights: Numbers, of: str) -> Numbers:
-    """Weights in a range in which products with them are exact; an error where there is no such range."""
-    with np.errstate(over="ignore"):
-        total = float(weights.sum())
-    if len(weights) and not total:
-        fact = f"all queries that {of} is averaged over have the weight 0."
-        raise InputError("the weights", fact, hint="give at least one of them a weight above 0")
-    if not math.isfinite(total):
-        fact = f"they are too large to add up (the largest is {weights.max(initial=0):g})."
-        raise InputError("the weights", fact, hint="only their proportions matter: divide all of them by the largest")
-    return np.ldexp(weights, -math.frexp(total)[1])

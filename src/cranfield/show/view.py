@@ -12,7 +12,8 @@ import numpy as np
 
 from cranfield.evaluation.facts import QueryFacts
 from cranfield.evaluation.result import Evaluation
-from cranfield.evaluation.values import Bounds, aggregate, combined
+from cranfield.evaluation.values import Bounds
+from cranfield.measures.aggregates import aggregate, combined
 from cranfield.ranks.columns import Numbers
 
 ALL = "all"  # stands for all queries where a row is about a query

@@ -21,13 +21,13 @@ from cranfield.engines.registry import engine_of, frames_taken, listed, readers
 from cranfield.engines.sources import Lazy, open_judgments, open_run, stays_in_engine
 from cranfield.engines.totals import Totals
 from cranfield.errors import InputError
-from cranfield.evaluation.overlap import (
-    least_queries,
-)
 from cranfield.evaluation.summary import Summary
 from cranfield.evaluation.values import Counts
 from cranfield.measures import DEFAULT_MEASURES, Measure, Measures, parse_measures
 from cranfield.ranks.judgments import Judgments
+from cranfield.ranks.overlap import (
+    least_queries,
+)
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.read.source import run_name
