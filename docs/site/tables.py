@@ -16,6 +16,7 @@ from cranfield.ranks.policy import Policy, Setting, settings_of
 from cranfield.read import names
 from cranfield.read.formats import FORMATS
 from cranfield.show.charts import CHARTS
+from cranfield.systems.opening import KINDS
 
 DOCS = Path(__file__).resolve().parent.parent
 Row = tuple[str, ...]
@@ -69,6 +70,13 @@ def engines() -> Iterator[Row]:
         yield engine.title, engine.takes, chosen, f"`pip install {install}`", engine.memory
 
 
+def systems() -> Iterator[Row]:
+    """Every kind of system."""
+    yield "type", "what it is", "without settings"
+    for name, kind in KINDS.items():
+        yield f"`{name}`", kind.meaning, ", ".join(f"`{short}`" for short in kind.short)
+
+
 def columns() -> Iterator[Row]:
     """The names under which a column is found."""
     yield "column", "names"
@@ -90,7 +98,7 @@ def _roles(roles: tuple[str, ...]) -> str:
 
 
 TABLES: dict[str, Callable[[], Iterator[Row]]] = {
-    each.__name__: each for each in (formats, columns, tests, charts, policies, engines)
+    each.__name__: each for each in (formats, columns, tests, charts, policies, engines, systems)
 }
 
 

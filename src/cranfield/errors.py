@@ -80,8 +80,8 @@ class OutputError(CranfieldError):
     >>> cranfield.save_chart({}, "chart.doc")
     Traceback (most recent call last):
     ...
-    cranfield.errors.OutputError: chart.doc: what kind of picture this should be is not clear.
-    Hint: end it in .svg, .png or .pdf
+    cranfield.errors.OutputError: chart.doc: unsupported image format '.doc'.
+    Hint: end it in .svg, .png, .pdf or .json
     """
 
     def __init__(self, target: str, fact: str, *, hint: str = "") -> None:

@@ -87,10 +87,10 @@ def test_check_asks_what_low_grades_mean(files):
     assert asked.returncode == 1
     assert "6 judgments have a grade below -1 (-2), which usually means junk or spam that was judged" in said
     assert "--negative nonrelevant" in said
-    assert "67% of the first 10 judged" in said
+    assert "judged: 67% of all retrieved" in said
     told = run("check", "qrels", "old.run", "--strict", *JUNK, cwd=files).stdout
     assert "below -1" not in told
-    assert "100% of the first 10 judged" in told
+    assert "judged: 100% of all retrieved" in told
     assert "infAP" not in told
     for given in (("--negative", "unjudged"), COMPLETE):
         assert "below -1" not in run("check", "qrels", "old.run", *given, cwd=files).stdout
@@ -103,7 +103,7 @@ def test_the_settings_of_a_gate(files):
         'qrels = "qrels"\nbaseline = "old.run"\ncandidate = "new.run"\nmeasures = ["RR"]\ncomplete = true\n'
     )
     done = run("gate", "--config", "gate.toml", cwd=files)
-    assert "100% of the first documents judged, before 100%" in " ".join(done.stdout.split())
+    assert "100% of the retrieved documents judged, before 100%" in " ".join(done.stdout.split())
     (files / "gate.toml").write_text('complete = "yes"\n')
     assert run("gate", "--config", "gate.toml", cwd=files).returncode == 2
 

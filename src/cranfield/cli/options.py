@@ -13,6 +13,12 @@ from cranfield.ranks.policy import Policy, Setting, settings_of
 from cranfield.read.formats import readable
 
 
+def fill_help(command: click.Command, **texts: str) -> None:
+    """Put what is declared elsewhere into the help of a command, in the place of words in capitals."""
+    for word, text in texts.items():
+        command.help = (command.help or "").replace(word, text)
+
+
 def listed(names: Iterable[str]) -> str:
     """Names to choose from, for help: a, b or c."""
     *most, last = names

@@ -75,6 +75,4 @@ def command(
 
 
 _WIDEST = max(map(len, CHARTS))
-command.help = (command.help or "").replace(
-    "CHARTS", "\n    ".join(f"{name:{_WIDEST}}  {chart.meaning}" for name, chart in CHARTS.items())
-)
+options.fill_help(command, CHARTS="\n    ".join(f"{name:{_WIDEST}}  {chart.meaning}" for name, chart in CHARTS.items()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from cranfield.cli import options, output
+from cranfield.systems.opening import short_names
 
 
 @click.command("run")
@@ -50,7 +51,7 @@ def command(
 ) -> None:
     """Ask SYSTEM all QUERIES and write what it answers.
 
-    SYSTEM is package.module:name, a name in cranfield.toml, FILE.toml:NAME, sqlite, sqlite:tuned or bm25s. QUERIES is
+    SYSTEM is package.module:name, a name in cranfield.toml, FILE.toml:NAME, or one of SHORT_NAMES. QUERIES is
     a file of queries, the folder of a collection, 'builtin' or 'ir_datasets:ID'. The exit code is 1 if a query failed.
 
     \b
@@ -107,3 +108,6 @@ def command(
         if os.path.exists(f"{file}.partial"):
             say("  Hint: the same call with --resume asks only what is missing")
         click.get_current_context().exit(1)
+
+
+options.fill_help(command, SHORT_NAMES=", ".join(short_names()))

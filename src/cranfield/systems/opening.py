@@ -7,20 +7,33 @@ import json
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from cranfield.errors import InputError
 from cranfield.systems.collection import Collection
-from cranfield.systems.presets import PRESETS
+from cranfield.systems.presets import MEANINGS
 from cranfield.systems.secrets import Secrets
 from cranfield.systems.settings import SETTINGS_FILE, check_settings, read_toml
 from cranfield.systems.system import System
 
-# Where each type of system is: a module with its SETTINGS, and `open_type`, which makes one of them.
-_HOMES = {"python": "python", "sqlite": "sqlite", "bm25s": "bm25s", "postgres": "postgres"} | dict.fromkeys(
-    PRESETS, "http"
-)
-TYPES = tuple(_HOMES)
+
+class Kind(NamedTuple):
+    """A kind of system: settings with this `type`."""
+
+    home: str  # the module that has its SETTINGS, and `open_type`, which makes one of them
+    meaning: str  # for documentation
+    short: tuple[str, ...] = ()  # names under which it is opened without settings
+
+
+KINDS: dict[str, Kind] = {
+    "python": Kind("python", "a function, a class or a retriever in Python: package.module:name"),
+    "sqlite": Kind(
+        "sqlite", "SQLite's full-text search over the collection's documents, in memory", ("sqlite", "sqlite:tuned")
+    ),
+    "bm25s": Kind("bm25s", "BM25 by the library bm25s over the collection's documents, in memory", ("bm25s",)),
+    "postgres": Kind("postgres", "an SQL query to PostgreSQL"),
+    **{name: Kind("http", told) for name, told in MEANINGS.items()},
+}
 
 
 def open_system(
@@ -50,7 +63,7 @@ def open_system(
 
         return System(PythonSearch(what, name or getattr(what, "name", "")))
     kind, _, variant = what.partition(":")
-    if what in ("sqlite", "sqlite:tuned", "bm25s"):
+    if what in short_names():
         return _from_settings({"type": kind, "tuned": True} if variant else {"type": kind}, collection, name or what)
     if kind.endswith(".toml"):
         return open_system(
@@ -60,11 +73,17 @@ def open_system(
         return _from_settings({"type": "python", "object": what}, collection, name or variant)
     if Path(SETTINGS_FILE).is_file():
         return open_system(_from_file(Path(SETTINGS_FILE), what), collection, name=name or what, timeout=timeout)
+    shorts = ", ".join(short_names())
     raise InputError(
         what,
         "this is not a system.",
-        hint=f"give package.module:name, sqlite, sqlite:tuned, bm25s, a .toml file, or a name in {SETTINGS_FILE}",
+        hint=f"give package.module:name, {shorts}, a .toml file, or a name in {SETTINGS_FILE}",
     )
+
+
+def short_names() -> list[str]:
+    """The systems that need no settings."""
+    return [name for kind in KINDS.values() for name in kind.short]
 
 
 def _from_file(path: Path, name: str) -> Mapping[str, Any]:
@@ -87,9 +106,9 @@ def _from_settings(
 ) -> System:
     kind = settings.pop("type", None)
     name = name or str(kind)
-    if kind not in TYPES:
-        raise InputError(name, f"type = {kind!r} is not a type of system.", hint=f"types are {', '.join(TYPES)}")
-    home = import_module(f"cranfield.systems.{_HOMES[kind]}")
+    if kind not in KINDS:
+        raise InputError(name, f"type = {kind!r} is not a type of system.", hint=f"types are {', '.join(KINDS)}")
+    home = import_module(f"cranfield.systems.{KINDS[kind].home}")
     check_settings(settings, home.SETTINGS, name)
     described = json.dumps([kind, {**settings, "timeout": None}], sort_keys=True)
     if timeout is not None and "timeout" in home.SETTINGS:  # only what goes over a wire can be given up on

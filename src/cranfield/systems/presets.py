@@ -55,3 +55,13 @@ PRESETS: dict[str, dict[str, Any]] = {
         "order": "rank",
     },
 }
+
+MEANINGS = {  # for documentation
+    "http": "any server that answers a query with JSON over HTTP",
+    "elasticsearch": "Elasticsearch's _search",
+    "opensearch": "OpenSearch's _search",
+    "solr": "Solr's select",
+    "vespa": "Vespa's search API",
+    "typesense": "Typesense's documents/search",
+    "meilisearch": "Meilisearch's search",
+}

@@ -179,6 +179,6 @@ _NO_CORPUS = "# There is no corpus.jsonl, so nothing can be indexed here: descri
 
 def project_template(collection: str, *, corpus: bool) -> str:
     """A commented cranfield.toml."""
-    from cranfield.systems.opening import TYPES
+    from cranfield.systems.opening import KINDS
 
-    return TEMPLATE.format(collection=collection, types=", ".join(TYPES), systems=_SQLITE if corpus else _NO_CORPUS)
+    return TEMPLATE.format(collection=collection, types=", ".join(KINDS), systems=_SQLITE if corpus else _NO_CORPUS)

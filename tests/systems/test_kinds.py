@@ -1,0 +1,65 @@
+"""A kind of system is one module and one entry: settings, errors, help and documentation follow from it."""
+
+import importlib
+import runpy
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from click.testing import CliRunner
+
+import cranfield
+from cranfield import InputError, open_system
+from cranfield.systems import opening, presets
+from cranfield.systems.answers import falling
+
+TABLES = Path(cranfield.__file__).parents[2] / "docs" / "site" / "tables.py"
+
+
+class ParrotSearch:
+    """Finds the words of the query."""
+
+    name = "parrot"
+
+    def search(self, query, k):
+        return falling([(word, 1.0) for word in query.split()[:k]])
+
+    def close(self):
+        pass
+
+
+@pytest.fixture
+def parrot(monkeypatch):
+    home = ModuleType("cranfield.systems.parrot")
+    home.SETTINGS = {"loud": bool}
+    home.open_type = lambda kind, settings, name, secrets, collection: ParrotSearch()
+    monkeypatch.setitem(sys.modules, "cranfield.systems.parrot", home)
+    monkeypatch.setitem(opening.KINDS, "parrot", opening.Kind("parrot", "repeats the query", ("parrot",)))
+
+
+@pytest.mark.usefixtures("parrot")
+def test_a_new_kind_is_opened():
+    for what in ("parrot", {"type": "parrot", "loud": True}):
+        assert [document for document, _ in open_system(what).search("who is it", 2)] == ["who", "is"]
+
+
+@pytest.mark.usefixtures("parrot")
+def test_a_new_kind_appears_in_errors_help_and_documentation(monkeypatch):
+    with pytest.raises(InputError) as unknown:
+        open_system({"type": "crow"})
+    assert unknown.value.hint.endswith(", parrot")
+    with pytest.raises(InputError) as none:
+        open_system("crow")
+    assert "bm25s, parrot" in none.value.hint
+    command = importlib.import_module("cranfield.cli.run")
+    shown = " ".join(CliRunner().invoke(importlib.reload(command).command, ["--help"]).output.split())
+    assert "bm25s, parrot" in shown
+    filled = runpy.run_path(str(TABLES))["filled"]
+    assert "| `parrot` | repeats the query | `parrot` |" in filled("<!-- table: systems -->\n<!-- end -->")
+    monkeypatch.undo()
+    importlib.reload(command)
+
+
+def test_every_preset_says_what_it_is():
+    assert list(presets.MEANINGS) == list(presets.PRESETS)
