@@ -70,7 +70,7 @@ def test_standard_input_and_output(files):
         ),
         (("a.run", "x.tsv", "--to", "beir", "--as", "run"), "x.tsv: beir is a format of judgments."),
         (("a.run", "x.csv", "--to", "odd"), "'odd' is not one of"),
-        (("a.run",), "Missing argument 'OUT'"),
+        (("a.run",), "missing argument 'OUT'"),
     ],
 )
 def test_errors_are_messages(files, arguments, message):

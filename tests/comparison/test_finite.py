@@ -74,7 +74,7 @@ def test_a_test_without_a_p_value_decides_nothing(monkeypatch, p):
             columns = differences.shape[1]
             return significance.Outcome(*(np.full(columns, p) for _ in range(4)), [None] * columns)
 
-    monkeypatch.setitem(significance.TESTS, "t", Broken("t", "broken"))
+    monkeypatch.setitem(significance.TESTS, "t", Broken("t", "broken", "no p-value"))
     with pytest.raises(ComparisonError, match="RR: the p-value is not a finite number"):
         gate(QRELS, GOOD, BAD, "RR")
     with pytest.raises(ComparisonError, match="RR: the p-value is not a finite number"):
