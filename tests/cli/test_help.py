@@ -6,7 +6,8 @@ import subprocess
 import pytest
 
 from cranfield.cli.commands import COMMANDS
-from tests.cli.test_program import PROGRAM, run
+from tests.cli.test_program import PROGRAM
+from tests.program import run
 
 
 def examples(command):

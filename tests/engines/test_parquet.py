@@ -10,8 +10,8 @@ from click.testing import CliRunner
 import cranfield
 from cranfield.cli.evaluate import command
 from cranfield.engines import lazy, parquet
-from tests.cli.test_program import run as program
 from tests.engines.conftest import arrow
+from tests.program import run as program
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::FutureWarning:pyspark"),
