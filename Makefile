@@ -12,7 +12,7 @@ demo: .venv/.installed
 	$(BIN)/cranfield demo
 
 # On all cores; plain `pytest` runs the same tests on one.
-PARALLEL := -n auto --dist loadgroup
+PARALLEL := -n auto
 test: .venv/.developing
 	$(BIN)/python -m pytest -q $(PARALLEL)
 

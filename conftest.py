@@ -20,22 +20,24 @@ SLOW = (
     *("tests/systems/test_pytest_plugin.py", "tests/show/test_browser.py", "tests/read/test_bombs.py"),
     *("tests/test_pages.py", "tests/test_examples.py", "tests/test_wheel.py", "tests/test_site.py"),
 )
+# Their tests share a browser, a server or a built site.
+TOGETHER = ("tests/show/test_browser.py", "tests/systems/test_postgres.py", "tests/test_site.py")
 
 
 def pytest_addoption(parser):
+    """Options of `make quick` and `make thorough`."""
     parser.addoption("--examples", type=float, default=1, help="try so many times the usual number of random examples")
     parser.addoption("--quick", action="store_true", help="leave out what takes long")
 
 
 def pytest_ignore_collect(collection_path, config):
+    """With --quick, what is slow is not even imported."""
     place = collection_path.relative_to(config.rootpath).as_posix()
     return (config.getoption("--quick") and place in SLOW) or None
 
 
 def pytest_collection_modifyitems(config, items):
-    for item in items:
-        if group := _shared(item):
-            item.add_marker(pytest.mark.xdist_group(group))
+    """Try more or fewer examples than the tests say, where that is asked for."""
     factor = config.getoption("--examples")
     for test in {item.obj for item in items if hasattr(getattr(item, "obj", None), "hypothesis")}:
         usual = test._hypothesis_internal_use_settings
@@ -43,14 +45,19 @@ def pytest_collection_modifyitems(config, items):
         test._hypothesis_internal_use_settings = type(usual)(usual, max_examples=count)
 
 
-def _shared(item):
-    """What a test shares with others (Spark, a browser, a server), so that one worker starts it and runs them all."""
-    if "spark" in getattr(item, "fixturenames", ()) or "[spark" in item.name:
-        return "spark"
-    found = getattr(item, "_fixtureinfo", None)
-    fixtures = found.name2fixturedefs.values() if found else ()
-    shared = any(each.scope == "module" for definitions in fixtures for each in definitions)
-    return item.path.stem if shared else None
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """With several workers: each takes the next test, or all tests that share something costly."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            file, _, name = nodeid.partition("::")
+            if file.startswith("tests/engines/") and "spark" in name and name != "test_spark_connect":
+                return "Spark"
+            return file if file in TOGETHER else nodeid
+
+    return Scheduling(config, log)
 
 
 def pytest_collection_finish():

@@ -282,7 +282,7 @@ def test_a_shared_key_is_no_duplicate(lazily, monkeypatch):
         cranfield.evaluate({"q": {"a": 1}}, lazily([("q", "a", 1.0), ("q", "b", 1.0), ("q", "a", 2.0)]))
 
 
-def test_a_task_that_fails_once(spark):
+def test_a_task_of_spark_that_fails_once(spark):
     qrels, run = collection()
 
     def fails_once(batches):
@@ -298,7 +298,7 @@ def test_a_task_that_fails_once(spark):
     assert_same(cranfield.evaluate(qrels, shaky, "AP"), scanned(qrels, run, "AP"))
 
 
-def test_an_engine_that_fails(spark):
+def test_a_spark_that_fails(spark):
     frame = spark.sql("SELECT 'q' AS query_id, 'a' AS doc_id, CAST(raise_error('broken') AS DOUBLE) AS score")
     with pytest.raises(InputError, match=r"the run: the engine pyspark failed \(.*broken"):
         cranfield.evaluate({"q": {"a": 1}}, frame, "AP")
