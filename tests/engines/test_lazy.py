@@ -246,7 +246,10 @@ def test_spark_connect(tmp_path):
     script.write_text(
         "import cranfield\n"
         "from pyspark.sql import SparkSession\n"
-        "session = SparkSession.builder.remote('local[2]').getOrCreate()\n"
+        "builder = SparkSession.builder.remote('local[2]').config('spark.sql.shuffle.partitions', '2')\n"
+        "for name in ('spark.sql.codegen.wholeStage', 'spark.sql.adaptive.enabled', 'spark.ui.enabled'):\n"
+        "    builder = builder.config(name, 'false')\n"
+        "session = builder.getOrCreate()\n"
         "rows = [('q', 'a', 1.0), ('q', 'b', 2.0), ('p', 'a', 1.0)]\n"
         "frame = session.createDataFrame(rows, 'query_id string, doc_id string, score double')\n"
         "qrels = {'q': {'a': 1}, 'p': {'a': 1}}\n"
@@ -254,7 +257,9 @@ def test_spark_connect(tmp_path):
         "print(cranfield.evaluate(qrels, frame, 'RR', per_query='lazy')['RR'])\n"
         "session.stop()\n"
     )
-    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}
+    # As in conftest.py: compiling costs more than it saves.
+    quick = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "JDK_JAVA_OPTIONS": quick}
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, env=environment)
     assert done.stdout.split() == ["0.75", "0.75"], done.stderr[-2000:]
 
