@@ -6,13 +6,23 @@ unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/native/*)
 
-.PHONY: demo test check sanitize bench docs pages figures format clean
+.PHONY: demo test quick thorough check sanitize bench docs pages figures format clean
 
 demo: .venv/.installed
 	$(BIN)/cranfield demo
 
+# On all cores; plain `pytest` runs the same tests on one.
+PARALLEL := -n auto
 test: .venv/.developing
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q $(PARALLEL)
+
+# While working: less than a minute, without what takes long, and with a fifth of the random examples.
+quick: .venv/.developing
+	$(BIN)/python -m pytest -q $(PARALLEL) --quick --examples 0.2
+
+# Before a release, or at night: ten times the random examples.
+thorough: .venv/.developing
+	$(BIN)/python -m pytest -q $(PARALLEL) --examples 10
 
 check: .venv/.developing
 	$(BIN)/ruff format --check .

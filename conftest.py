@@ -1,5 +1,6 @@
-"""What needs an optional library is not collected without it; a measure that a test registers goes with the test."""
+"""How the tests run: what is collected, on which worker, how many examples are tried, and what each leaves behind."""
 
+import gc
 import os
 from importlib.util import find_spec
 
@@ -12,6 +13,57 @@ if not find_spec("torch"):
     collect_ignore.append("src/cranfield/torch")
 elif not find_spec("triton"):
     collect_ignore.append("src/cranfield/torch/kernels.py")
+# What `make quick` leaves out: other processes, browsers, engines, pages and libraries that take long to import.
+SLOW = (
+    *("tests/engines", "tests/torch", "src/cranfield/engines", "src/cranfield/torch"),
+    *("tests/cli/test_faults.py", "tests/cli/test_help.py", "tests/systems/test_postgres.py"),
+    *("tests/systems/test_pytest_plugin.py", "tests/show/test_browser.py", "tests/read/test_bombs.py"),
+    *("tests/test_pages.py", "tests/test_examples.py", "tests/test_wheel.py", "tests/test_site.py"),
+)
+# Their tests share a browser, a server or a built site.
+TOGETHER = ("tests/show/test_browser.py", "tests/systems/test_postgres.py", "tests/test_site.py")
+
+
+def pytest_addoption(parser):
+    """Options of `make quick` and `make thorough`."""
+    parser.addoption("--examples", type=float, default=1, help="try so many times the usual number of random examples")
+    parser.addoption("--quick", action="store_true", help="leave out what takes long")
+
+
+def pytest_ignore_collect(collection_path, config):
+    """With --quick, what is slow is not even imported."""
+    place = collection_path.relative_to(config.rootpath).as_posix()
+    return (config.getoption("--quick") and place in SLOW) or None
+
+
+def pytest_collection_modifyitems(config, items):
+    """Try more or fewer examples than the tests say, where that is asked for."""
+    factor = config.getoption("--examples")
+    for test in {item.obj for item in items if hasattr(getattr(item, "obj", None), "hypothesis")}:
+        usual = test._hypothesis_internal_use_settings
+        count = max(1, round(usual.max_examples * factor))
+        test._hypothesis_internal_use_settings = type(usual)(usual, max_examples=count)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """With several workers: each takes the next test, or all tests that share something costly."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            file, _, name = nodeid.partition("::")
+            if file.startswith("tests/engines/") and "spark" in name and name != "test_spark_connect":
+                return "Spark"
+            return file if file in TOGETHER else nodeid
+
+    return Scheduling(config, log)
+
+
+def pytest_collection_finish():
+    """What has been imported stays until the end: the garbage collector need not look through it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -75,7 +75,9 @@ class Page:
         self.namespace: dict[str, Any] = {"__name__": "__main__"}
         self.status = 0
         self.wrong: list[str] = []
-        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        path, programs = os.environ["PATH"], str(Path(sys.executable).parent)
+        if programs not in path.split(os.pathsep):
+            path = f"{programs}{os.pathsep}{path}"
         self.environment = {**os.environ, "PATH": path, "COLUMNS": "80", "NO_COLOR": "1"}
 
     def run(self, block: Block) -> None:
@@ -176,8 +178,12 @@ def wrong_in(path: Path) -> list[str]:
     return page.wrong
 
 
-if __name__ == "__main__":
+def main() -> None:
     sys.path.insert(0, "")  # files that the page writes can be imported
     found = [wrong for name in sys.argv[1:] for wrong in wrong_in(Path(name))]
     print("\n".join(found), end="")
     sys.exit(bool(found))
+
+
+if __name__ == "__main__":
+    main()

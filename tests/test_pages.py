@@ -1,9 +1,9 @@
 """What the pages show is what happens: every block of every page is run."""
 
 import gzip
+import os
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,6 +12,7 @@ import pytest
 import cranfield
 from cranfield.read import names
 from tests.pages import ROOT, Page, blocks
+from tests.program import run, shims
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
@@ -25,8 +26,8 @@ def test_page(page, tmp_path):
         shutil.copytree(data, tmp_path, dirs_exist_ok=True)
         (tmp_path / "meaning.run.gz").write_bytes(gzip.compress((data / "meaning.run").read_bytes()))
     # A process of its own: a page may register measures and leave the working folder changed.
-    command = [sys.executable, "-P", ROOT / "tests" / "pages.py", page]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8")
+    path = os.pathsep.join([str(shims()), str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = run(page, program="page", cwd=tmp_path, env={**os.environ, "PATH": path})
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 import cranfield
-
-from .test_program import run
+from tests.program import run
 
 DATA = Path(cranfield.__file__).parent / "data"
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.cli.test_program import run
+from tests.program import run
 
 SCANS = "import sys; from cranfield.cli.commands import program; program(sys.argv[1:], standalone_mode=False);"
 

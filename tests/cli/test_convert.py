@@ -3,11 +3,12 @@
 import os
 import signal
 import subprocess
-import time
 
 import pytest
 
-from .test_program import PROGRAM, run
+from tests.cli.test_program import PROGRAM
+from tests.program import run
+from tests.waiting import LIMIT, unread, until
 
 RUN = "1 Q0 a 1 2.5 mine\n1 Q0 b 2 1.5 mine\n"
 NOTES = (
@@ -94,9 +95,9 @@ def test_an_interruption_leaves_no_file(files):
     with open(files / "pipe.run", "w") as pipe:  # the program waits for more than this
         pipe.write(RUN)
         pipe.flush()
-        time.sleep(1)
+        until(lambda: not unread(pipe), "nothing was read")
         going.send_signal(signal.SIGINT)
-        _, error = going.communicate(timeout=20)
+        _, error = going.communicate(timeout=LIMIT)
     assert going.returncode == 130
     assert b"Traceback" not in error
     assert sorted(os.listdir(files)) == ["a.run", "blank.json", "pipe.run", "qrels"]

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.cli.test_program import run
+from tests.program import run
 
 QUERIES = range(1, 13)
 COMMANDS = {

@@ -6,13 +6,14 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 import cranfield
-from tests.cli.test_program import PROGRAM, run
+from tests.cli.test_program import PROGRAM
+from tests.program import run
+from tests.waiting import LIMIT, unread, until
 
 EXPECTED = Path(__file__).with_name("expected")
 DATA = Path(cranfield.__file__).with_name("data")
@@ -160,9 +161,9 @@ def test_a_file_is_complete_or_not_there(folder):
     command = [PROGRAM, "evaluate", "qrels.txt", "-", "-o", "half.txt"]
     process = subprocess.Popen(command, cwd=folder, stdin=reading, stderr=subprocess.PIPE)
     os.write(writing, b"1 Q0 a 1 2.5 t\n")
-    time.sleep(0.7)
+    until(lambda: not unread(writing), "nothing was read")
     process.send_signal(signal.SIGINT)
-    _, error = process.communicate(timeout=10)
+    _, error = process.communicate(timeout=LIMIT)
     os.close(writing)
     assert process.returncode == 130
     assert b"Traceback" not in error

@@ -4,9 +4,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
+
+from tests.waiting import LIMIT, until
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
 
@@ -38,7 +39,7 @@ def shell(tmp_path):
 
     def run(line, **settings):
         env = {**os.environ, "PYTHONUNBUFFERED": "", **settings}
-        done = subprocess.run(["/bin/bash", "-c", line], capture_output=True, cwd=tmp_path, timeout=60, env=env)
+        done = subprocess.run(["/bin/bash", "-c", line], capture_output=True, cwd=tmp_path, timeout=LIMIT, env=env)
         assert b"Traceback" not in done.stderr, done.stderr.decode()
         assert b"should not have happened" not in done.stderr, done.stderr.decode()
         return done
@@ -131,13 +132,9 @@ def test_a_run_of_a_name_that_is_not_utf_8(shell, tmp_path):
 def interrupted(command, folder, started, **options):
     process = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.PIPE, **options)
     try:
-        limit = time.monotonic() + 30
-        while not started.exists():
-            assert time.monotonic() < limit, "it did not start"
-            time.sleep(0.01)
-        time.sleep(0.1)
+        until(started.exists, "it did not start")
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=30)
+        _, said = process.communicate(timeout=LIMIT)
         return process.returncode, said.decode().strip()  # click ends the line of ^C
     finally:
         process.kill()

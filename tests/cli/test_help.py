@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from cranfield.cli.commands import COMMANDS
-from tests.cli.test_program import PROGRAM, run
+from tests.program import run, shims
 
 
 def examples(command):
@@ -27,7 +27,7 @@ def test_examples_work_as_typed(command, tmp_path):
     lines = examples(command)
     assert lines
     for line in lines:
-        typed = re.sub(r"\bcranfield (?=[a-z])", f"'{PROGRAM}' ", line)
+        typed = re.sub(r"\bcranfield (?=[a-z])", f"'{shims() / 'cranfield'}' ", line)
         done = subprocess.run(["bash", "-c", typed], cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         assert done.stdout or done.stderr or "eval" in line or "-o" in line

@@ -7,8 +7,8 @@ import sys
 import pytest
 
 import cranfield
+from tests import program
 
-PROGRAM = [sys.executable, "-c", "from cranfield.cli.main import main; main()"]
 HUGE = "9" * 20
 
 OWN = """\
@@ -45,7 +45,7 @@ def folder(tmp_path):
 
 
 def run(folder, arguments, **options):
-    done = subprocess.run([*PROGRAM, *arguments], cwd=folder, capture_output=True, text=True, timeout=60, **options)
+    done = program.run(*arguments, cwd=folder, **options)
     assert "Traceback" not in done.stderr
     assert "should not have happened" not in done.stderr
     return done

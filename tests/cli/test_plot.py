@@ -6,7 +6,8 @@ import pytest
 
 pytest.importorskip("altair")
 
-from tests.cli.test_program import files, run  # noqa: F401
+from tests.cli.test_program import files  # noqa: F401
+from tests.program import run
 
 
 def test_one_query_of_a_full_curve(files):  # noqa: F811

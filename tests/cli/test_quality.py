@@ -4,9 +4,11 @@ import json
 import os
 import subprocess
 import sys
-import time
 
 import pytest
+
+from tests import program
+from tests.waiting import LIMIT, until
 
 PROGRAM = [sys.executable, "-c", "from cranfield.cli.main import main; main()"]
 
@@ -51,8 +53,7 @@ def project(tmp_path):
 
 
 def run(folder, *arguments, engine=""):
-    environment = {**os.environ, "ENGINE": engine, "PYTHONDONTWRITEBYTECODE": "1"}
-    return subprocess.run([*PROGRAM, *arguments], capture_output=True, text=True, cwd=folder, env=environment)
+    return program.run(*arguments, cwd=folder, env={**os.environ, "ENGINE": engine})
 
 
 def test_from_the_first_test_to_a_regression_and_back(project):
@@ -142,16 +143,16 @@ def test_queries_that_were_not_asked_are_no_zeros(project):
 
 def test_two_tests_at_once(project):
     (project / "engine_under_test.py").write_text(
-        "import time\n" + ENGINE.replace("    found =", "    time.sleep(1)\n    found =")
+        "import time\n"
+        + ENGINE.replace("    found =", "    while not os.path.exists('go'):\n        time.sleep(0.01)\n    found =")
     )
     first = subprocess.Popen([*PROGRAM, "test"], cwd=project, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 30
-    while not (project / ".cranfield" / "mine.run.tsv.partial").exists() and time.monotonic() < deadline:
-        time.sleep(0.02)
+    until((project / ".cranfield" / "mine.run.tsv.partial").exists)
     second = run(project, "test")
+    (project / "go").touch()
     assert second.returncode == 2
     assert "another process is testing here" in second.stderr
-    output, errors = first.communicate(timeout=60)
+    output, errors = first.communicate(timeout=LIMIT)
     assert first.returncode == 0, errors
     assert "mine: passed, 3 of 3 queries answered" in output
 

@@ -4,9 +4,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
+
+from tests.waiting import LIMIT, until
 
 PROGRAM = [sys.executable, "-c", "from cranfield.cli.main import main; main()", "run"]
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs a pseudo-terminal and signals")
@@ -53,7 +54,7 @@ def test_a_terminal_sees_how_far_it_is(folder):
         pass
     finally:
         os.close(master)
-    output, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=LIMIT)
     assert process.returncode == 1
     assert b"60 of 61 queries answered by search" in output
     assert b"/61" in shown
@@ -68,13 +69,12 @@ def test_elsewhere_it_is_silent(folder):
 
 
 def test_an_interrupt_keeps_what_was_answered(folder):
+    (folder / "slow_engine_under_test.py").write_text(ENGINE.replace("0.02", "0.1"))
     process = subprocess.Popen(command("--jobs", "2"), cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    deadline = time.monotonic() + 30
     partial = folder / "out.run.partial"
-    while time.monotonic() < deadline and not (partial.exists() and partial.read_bytes().count(b"\n") > 5):
-        time.sleep(0.01)
+    until(lambda: partial.exists() and partial.read_bytes().count(b"\n") > 5)
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=LIMIT)
     assert process.returncode == 130
     assert b"Traceback" not in errors
     kept = partial.read_bytes().count(b"\n") - 1

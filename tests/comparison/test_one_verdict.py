@@ -1,8 +1,6 @@
 """One pair, one verdict: the same p-value, the same interval and the same sentence wherever they are shown."""
 
 import json
-import subprocess
-import sys
 from html import unescape
 from pathlib import Path
 
@@ -15,8 +13,8 @@ from cranfield.comparison.families import family_outcomes
 from cranfield.comparison.pairing import Paired
 from cranfield.comparison.significance import TESTS, Settings
 from cranfield.measures import parse_measure
+from tests import program
 
-PROGRAM = [sys.executable, "-c", "from cranfield.cli.main import main; main()"]
 RR = parse_measure("RR")
 
 
@@ -33,7 +31,7 @@ def runs(tmp_path_factory):
 
 
 def shown(folder, *arguments):
-    done = subprocess.run([*PROGRAM, *arguments], capture_output=True, text=True, cwd=folder)
+    done = program.run(*arguments, cwd=folder)
     assert done.returncode in (0, 1), done.stderr
     return " ".join(done.stdout.split())
 

@@ -53,6 +53,17 @@ def test_wilcoxon_and_sign_are_scipys(n):
 
 
 @pytest.mark.parametrize("seed", range(5))
+def test_wilcoxon_is_exact_for_few_differences_of_which_some_are_equal(seed):
+    d = np.round(differences(seed, 9, shift=0.1)[:, 0], 1)
+    d = np.concatenate([d[d != 0], [0.1, 0.1, -0.1]])
+    ranks = stats.rankdata(np.abs(d))
+    sums = np.array([sum(r for r, sign in zip(ranks, signs) if sign) for signs in product((0, 1), repeat=len(d))])
+    found = ranks[d > 0].sum()
+    by_hand = min(1, 2 * min(np.mean(sums >= found), np.mean(sums <= found)))
+    assert one("wilcoxon", d)[0] == pytest.approx(by_hand)
+
+
+@pytest.mark.parametrize("seed", range(5))
 def test_few_differences_are_all_flipped(seed):
     d = np.concatenate([differences(seed, 9, shift=0.1)[:, 0], np.zeros(100)])
     flips = [abs(sum(s * x for s, x in zip(signs, d, strict=False))) for signs in product((1, -1), repeat=9)]

@@ -258,7 +258,10 @@ def test_spark_connect(tmp_path):
     script.write_text(
         "import cranfield\n"
         "from pyspark.sql import SparkSession\n"
-        "session = SparkSession.builder.remote('local[2]').getOrCreate()\n"
+        "builder = SparkSession.builder.remote('local[2]').config('spark.sql.shuffle.partitions', '2')\n"
+        "for name in ('spark.sql.codegen.wholeStage', 'spark.sql.adaptive.enabled', 'spark.ui.enabled'):\n"
+        "    builder = builder.config(name, 'false')\n"
+        "session = builder.getOrCreate()\n"
         "rows = [('q', 'a', 1.0), ('q', 'b', 2.0), ('p', 'a', 1.0)]\n"
         "frame = session.createDataFrame(rows, 'query_id string, doc_id string, score double')\n"
         "qrels = {'q': {'a': 1}, 'p': {'a': 1}}\n"
@@ -266,7 +269,9 @@ def test_spark_connect(tmp_path):
         "print(cranfield.evaluate_lazily(qrels, frame, 'RR')['RR'])\n"
         "session.stop()\n"
     )
-    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}
+    # As in conftest.py: compiling costs more than it saves.
+    quick = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "JDK_JAVA_OPTIONS": quick}
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, env=environment)
     assert done.stdout.split() == ["0.75", "0.75"], done.stderr[-2000:]
 
@@ -294,7 +299,7 @@ def test_a_shared_key_is_no_duplicate(lazily, monkeypatch):
         cranfield.evaluate({"q": {"a": 1}}, lazily([("q", "a", 1.0), ("q", "b", 1.0), ("q", "a", 2.0)]))
 
 
-def test_a_task_that_fails_once(spark):
+def test_a_task_of_spark_that_fails_once(spark):
     qrels, run = collection()
 
     def fails_once(batches):
@@ -310,7 +315,7 @@ def test_a_task_that_fails_once(spark):
     assert_same(cranfield.evaluate(qrels, shaky, "AP"), scanned(qrels, run, "AP"))
 
 
-def test_an_engine_that_fails(spark):
+def test_a_spark_that_fails(spark):
     frame = spark.sql("SELECT 'q' AS query_id, 'a' AS doc_id, CAST(raise_error('broken') AS DOUBLE) AS score")
     with pytest.raises(InputError, match=r"the run: the engine spark failed \(.*broken"):
         cranfield.evaluate({"q": {"a": 1}}, frame, "AP")

@@ -11,8 +11,8 @@ import cranfield
 from cranfield.cli.evaluate import command
 from cranfield.engines import lazy
 from cranfield.engines import spark as spark_engine
-from tests.cli.test_program import run as program
 from tests.engines.conftest import arrow
+from tests.program import run as program
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::FutureWarning:pyspark"),

@@ -234,7 +234,7 @@ def test_polars_in_parts(monkeypatch):
     assert_same(evaluate_lazily(qrels, frame, "AP nDCG"), scanned(qrels, run, "AP nDCG"))
 
 
-def test_a_task_that_fails_once(spark):
+def test_a_task_of_spark_that_fails_once(spark):
     qrels, run = collection()
 
     def fails_once(batches):

@@ -17,7 +17,7 @@ from cranfield.errors import CranfieldError
 from cranfield.report import write_comparison
 from cranfield.report.encoding import safe_json
 from cranfield.systems.collection import Collection, Document
-from tests.cli.test_program import run as program
+from tests.program import run as program
 
 FILES = ("builtin:qrels", ["builtin:keywords", "builtin:meaning"])
 FILES_ON_DISK = sorted(Path(cranfield.__file__).with_name("data").glob("*.run"))

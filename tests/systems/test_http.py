@@ -2,8 +2,6 @@
 
 import json
 import socket
-import subprocess
-import sys
 import threading
 
 import pytest
@@ -13,6 +11,7 @@ from cranfield.systems.asking import GaveUp, ask
 from cranfield.systems.http import HttpSearch
 from cranfield.systems.opening import open_system
 from cranfield.systems.recording import record
+from tests.program import run
 from tests.systems.server import Server, elastic
 
 BODY = {"query": "{query}", "size": "{k}"}
@@ -283,8 +282,8 @@ def test_the_program_asks_a_server(serve, tmp_path):
         f'type = "elasticsearch"\nurl = "{server.url}/i/_search"\nbody = {{query = "{{query}}"}}\n'
     )
     (tmp_path / "queries.tsv").write_text("1\tone\n2\ttwo\n")
-    command = [sys.executable, "-c", "from cranfield.cli.main import main; main()", "run", "s.toml", "queries.tsv"]
-    done = subprocess.run([*command, "-o", "o.run", "--collapse", "#"], capture_output=True, text=True, cwd=tmp_path)
+    command = ("run", "s.toml", "queries.tsv", "-o", "o.run", "--collapse", "#")
+    done = run(*command, cwd=tmp_path)
     assert done.returncode == 1, done.stderr
     assert "o.run: 1 of 2 queries answered by s" in done.stdout
     assert "2: the server answered 404 Not Found: sorry" in done.stdout
@@ -293,6 +292,6 @@ def test_the_program_asks_a_server(serve, tmp_path):
     told = json.loads((tmp_path / "o.run.json").read_text())
     assert set(told["latency"]) == {"mean", "p50", "p90", "p95", "p99", "max"}
     server.behave = lambda query, attempt: elastic([])
-    done = subprocess.run([*command, "-o", "o.run", "--collapse", "#", "--resume"], capture_output=True, cwd=tmp_path)
+    done = run(*command, "--resume", cwd=tmp_path)
     assert done.returncode == 0
     assert not (tmp_path / "o.run.partial").exists()

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from cranfield import InputError, SystemFailure, evaluate, open_system, record
 from cranfield.systems.answers import falling, ranking_of
+from tests import program
 from tests.systems.server import Server, elastic
 
-PROGRAM = [sys.executable, "-c", "from cranfield.cli.main import main; main()"]
 scores = st.one_of(
     st.sampled_from([0.0, -0.0, 1.0, 0.5, 1e-50, -1e-45, 16777216.0, 16777217.0, 3.4e38, -3.4028234663852886e38]),
     st.floats(width=64),
@@ -72,7 +72,7 @@ def shop(tmp_path):
 
 
 def run(folder, *arguments):
-    return subprocess.run([*PROGRAM, *arguments], cwd=folder, capture_output=True, text=True)
+    return program.run(*arguments, cwd=folder)
 
 
 @pytest.mark.parametrize("name", ["o.run", "o.tsv", "o.jsonl", "o.run.gz", "o.parquet"])

@@ -6,18 +6,20 @@ import random
 import subprocess
 import sys
 import threading
-import time
 
 import pytest
 
 from cranfield import InputError, OutputError, evaluate, record
+from tests.program import run
+from tests.waiting import LIMIT, until
 
 PROGRAM = [sys.executable, "-c", "from cranfield.cli.main import main; main()"]
 QUERIES = {f"q{n}": f"text {n}" for n in range(8)}
 SLOW = """
-import time
+import os, time
 def search(query, k):
-    time.sleep(0.4)
+    while not os.path.exists("go"):
+        time.sleep(0.01)
     number = query.split()[1]
     return [(f"d{number}-{rank}", 1 / rank) for rank in range(1, 4)]
 def quick(query, k):
@@ -41,22 +43,20 @@ def folder(tmp_path):
 
 
 def test_of_two_at_once_one_writes_and_the_other_says_so(folder):
-    command = [*PROGRAM, "run", "slow_search_under_test:search", "queries.tsv", "-o", "c.run"]
+    command = ["run", "slow_search_under_test:search", "queries.tsv", "-o", "c.run"]
     for _ in range(2):
-        for path in folder.glob("c.run*"):
+        for path in [*folder.glob("c.run*"), *folder.glob("go")]:
             path.unlink()
-        first = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        deadline = time.monotonic() + 30
-        while not (folder / "c.run.partial").exists() and time.monotonic() < deadline:
-            time.sleep(0.01)
-        others = [
-            subprocess.Popen([*command, *more], cwd=folder, stderr=subprocess.PIPE, text=True)
-            for more in (["--resume"], ["--force"], [])
-        ]
-        for other in others:
-            assert "another process is writing this run" in other.communicate(timeout=60)[1]
+        first = subprocess.Popen(
+            [*PROGRAM, *command], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        until((folder / "c.run.partial").exists)
+        for more in (["--resume"], ["--force"], []):
+            other = run(*command, *more, cwd=folder)
+            assert "another process is writing this run" in other.stderr
             assert other.returncode == 2
-        output, errors = first.communicate(timeout=60)
+        (folder / "go").touch()
+        output, errors = first.communicate(timeout=LIMIT)
         assert first.returncode == 0, errors
         assert "8 of 8 queries answered" in output
         assert (folder / "c.run").read_text() == EXPECTED.replace("good", "search")
@@ -67,12 +67,12 @@ def test_threads_lock_each_other_out_too(tmp_path):
 
     def waiting(query, k):
         started.set()
-        go.wait(10)
+        go.wait(LIMIT)
         return good(query, k)
 
     thread = threading.Thread(target=lambda: record(waiting, QUERIES, tmp_path / "o.run"))
     thread.start()
-    started.wait(10)
+    started.wait(LIMIT)
     try:
         with pytest.raises(OutputError, match="another process is writing this run"):
             record(good, QUERIES, tmp_path / "o.run", resume=True)

@@ -15,6 +15,7 @@ from cranfield.errors import CranfieldError, InputError, OutputError, SystemFail
 from cranfield.systems.asking import ask
 from cranfield.systems.opening import open_system
 from cranfield.systems.recording import record
+from tests.waiting import until
 
 QUERIES = {f"q{n}": f"text {n}" for n in range(30)}
 
@@ -156,10 +157,8 @@ def test_killed_at_any_moment(tmp_path):
     kills = 0
     for delay in (0.02, 0.05, 0.08, 0.03, 0.0):
         process = subprocess.Popen([sys.executable, "-c", SLOW, out])
-        deadline = time.monotonic() + 20
         before = size(f"{out}.partial")
-        while time.monotonic() < deadline and process.poll() is None and size(f"{out}.partial") <= before:
-            time.sleep(0.002)
+        until(lambda: process.poll() is not None or size(f"{out}.partial") > before)  # noqa: B023
         time.sleep(delay)
         if process.poll() is None:
             process.kill()
@@ -234,7 +233,4 @@ def test_an_interrupt_reaches_the_caller_and_ends_the_threads():
     answers = ask(system(search), ((str(n), "x") for n in range(10**6)), 1, jobs=3)
     assert next(answers).ranking == [("a", 1.0)]
     answers.close()
-    deadline = time.monotonic() + 5
-    while threading.active_count() > before and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert threading.active_count() == before
+    until(lambda: threading.active_count() <= before, "a thread is left")

@@ -3,8 +3,6 @@
 import base64
 import html
 import json
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,6 +16,7 @@ from cranfield import CranfieldError, open_collection, open_system, record
 from cranfield.systems.presets import PRESETS
 from cranfield.systems.secrets import Secrets
 from cranfield.systems.text.recorded import recorded_lines
+from tests.program import run
 from tests.systems.server import Server
 
 PLACE = "${RANDOM_SECRET}"
@@ -189,10 +188,7 @@ def test_a_token_with_a_newline_is_refused_without_showing_it(server, tmp_path, 
     )
     (tmp_path / "queries.tsv").write_text("1\tone\n")
     monkeypatch.setenv("TOK", "s3cr3t-token\n")
-    program = [sys.executable, "-c", "from cranfield.cli.main import main; main()"]
-    done = subprocess.run(
-        [*program, "run", "s.toml", "queries.tsv", "-o", "o.run"], cwd=tmp_path, capture_output=True, text=True
-    )
+    done = run("run", "s.toml", "queries.tsv", "-o", "o.run", cwd=tmp_path)
     assert done.returncode == 2
     assert "the header 'Authorization' has a line break in it" in done.stderr
     assert "s3cr3t" not in done.stdout + done.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import ceil, isfinite, sqrt
 from typing import NamedTuple
 
@@ -42,15 +43,19 @@ def detectable_difference(spread: float, queries: int, alpha: float = 0.05, powe
     >>> round(detectable_difference(0.1, 34), 3)
     0.05
     """
+    _check(alpha, queries, power)
+    return spread * _detectable_effect(queries, alpha, power) if spread > 0 else 0.0
+
+
+@lru_cache(maxsize=256)  # a comparison asks for every pair and every measure
+def _detectable_effect(queries: int, alpha: float, power: float) -> float:
+    """The detectable difference where the spread is 1."""
     from scipy.optimize import brentq
 
-    _check(alpha, queries, power)
-    if spread <= 0:
-        return 0.0
     high = 1.0
     while power_of(high, 1.0, queries, alpha) < power:
         high *= 2
-    return spread * float(brentq(lambda size: power_of(size, 1.0, queries, alpha) - power, 0.0, high, xtol=1e-9))
+    return float(brentq(lambda size: power_of(size, 1.0, queries, alpha) - power, 0.0, high, xtol=1e-9))
 
 
 def queries_needed(difference: float, spread: float, alpha: float = 0.05, power: float = USUAL) -> int:

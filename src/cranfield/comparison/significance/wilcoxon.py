@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cranfield.comparison.significance.test import Outcome, Settings, Test
 from cranfield.ranks.columns import Numbers
 
-EXACT = 50  # queries up to which scipy has the exact distribution
+EXACT = 50  # queries up to which scipy has the exact distribution, if no two differences are equal
+EXACT_TIED = 13  # ... and up to which the one of equal differences is worked out here
 FEW = 2000  # ... and up to which all pairs of them are looked at
 
 
@@ -55,9 +58,21 @@ def _tested(d: Numbers) -> tuple[float, float, float, float]:
 
     if not len(d):
         return 1.0, 1.0, 1.0, 0.0
-    greater, less, p = (float(wilcoxon(d, alternative=side).pvalue) for side in ("greater", "less", "two-sided"))
     ranks = rankdata(np.abs(d))
+    if len(d) <= EXACT_TIED and len(np.unique(ranks)) < len(d):
+        greater, less, p = _tied(ranks, d > 0)
+    else:
+        greater, less, p = (float(wilcoxon(d, alternative=side).pvalue) for side in ("greater", "less", "two-sided"))
     return greater, less, p, float((ranks * np.sign(d)).sum() / ranks.sum())
+
+
+def _tied(ranks: Numbers, positive: NDArray[np.bool_]) -> tuple[float, float, float]:
+    """The exact p-values of ranks of which some are equal: twice a mean rank is a whole number."""
+    doubled = np.rint(2 * ranks).astype(int)
+    ways = _ways(doubled)
+    found = doubled[positive].sum()
+    greater, less = (float(tail.sum()) / 2.0 ** len(ranks) for tail in (ways[found:], ways[: found + 1]))
+    return greater, less, min(1.0, 2 * min(greater, less))
 
 
 def _rejected(n: int, alpha: float) -> int:
@@ -73,12 +88,16 @@ def _rejected(n: int, alpha: float) -> int:
 @lru_cache(maxsize=64)
 def _lower_tails(n: int) -> Numbers:
     """P(W₊ ≤ w) for w = 0, 1, 2, … if each rank is as likely to be positive as not."""
-    ways = np.zeros(n * (n + 1) // 2 + 1)
-    ways[0] = 1.0
-    for rank in range(1, n + 1):
-        ways[rank:] = ways[rank:] + ways[:-rank]
-    tails: Numbers = np.cumsum(ways) / 2.0**n
+    tails: Numbers = np.cumsum(_ways(range(1, n + 1))) / 2.0**n
     return tails
+
+
+def _ways(ranks: Iterable[int]) -> Numbers:
+    """How many choices of the ranks have the sum 0, 1, 2, …"""
+    ways: Numbers = np.ones(1)
+    for rank in ranks:
+        ways = np.pad(ways, (0, rank)) + np.pad(ways, (rank, 0))
+    return ways
 
 
 def _walsh_ends(d: Numbers, k: int) -> tuple[float, float]:

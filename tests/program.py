@@ -1,0 +1,170 @@
+"""The program in processes of its own, but not its start-up: a server that has imported everything forks for each call.
+
+Importing scipy.stats takes a second, and the tests call the program hundreds of times. What the start itself decides
+(closed streams, encodings, what is imported) is tested with real processes: cli/test_program.py, cli/test_faults.py.
+
+`run` calls the program from Python; `shims` is a folder of programs of the same names for shells.
+"""
+
+import atexit
+import contextlib
+import gc
+import importlib
+import json
+import os
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import traceback
+from functools import cache
+from pathlib import Path
+
+import cranfield
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE = Path(cranfield.__file__).parent
+PROGRAMS = {
+    "cranfield": lambda: importlib.import_module("cranfield.cli.main").main(),
+    "cranfield-trec_eval": lambda: importlib.import_module("cranfield.cli.trec_eval").main(),
+    "page": lambda: importlib.import_module("tests.pages").main(),
+}
+IMPORTED = [
+    "numpy",
+    "scipy.stats",
+    "scipy.optimize",
+    "rich.table",
+    "jinja2",
+    "altair",
+    "httpx",
+]
+OURS = [
+    ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts)
+    for path in sorted(SOURCE.rglob("[!_]*.py"))
+    if not {"torch", "engines", "pytest_plugin.py"} & {*path.relative_to(SOURCE).parts}
+]
+# What a shell runs in place of the program: it hands its streams to the server. Without `site`, it starts at once.
+SHIM = """#!/bin/sh
+exec "{python}" -I -S -c '
+import json, os, socket, sys
+with socket.socket(socket.AF_UNIX) as server:
+    server.connect(sys.argv[1])
+    socket.send_fds(server, [b"!"], [0, 1, 2])
+    server.sendall(json.dumps([sys.argv[2], sys.argv[3:], os.getcwd(), dict(os.environ)]).encode() + b"\\n")
+    os._exit(int(server.recv(8)))
+' "{address}" {program} "$@"
+"""
+
+
+def run(*arguments, cwd=None, env=None, input=None, program="cranfield", timeout=120):
+    """Call a program and wait for it: like `subprocess.run` with the output captured as text."""
+    words = [str(each) for each in arguments]
+    request = [program, words, str(cwd or os.getcwd()), dict(os.environ if env is None else env)]
+    with (
+        tempfile.TemporaryFile() as out,
+        tempfile.TemporaryFile() as err,
+        socket.socket(socket.AF_UNIX) as server,
+    ):
+        server.settimeout(timeout)
+        server.connect(str(shims() / "server"))
+        reading, writing = os.pipe()
+        socket.send_fds(server, [b"!"], [reading, out.fileno(), err.fileno()])
+        os.close(reading)
+        server.sendall(json.dumps(request).encode() + b"\n")
+        # It may end without reading everything.
+        with contextlib.suppress(BrokenPipeError), open(writing, "wb") as pipe:
+            pipe.write((input or "").encode())
+        code = int(server.recv(8))
+        said = [file.seek(0) or file.read().decode() for file in (out, err)]
+        return subprocess.CompletedProcess([program, *words], code, *said)
+
+
+@cache
+def shims():
+    """The folder of the programs for shells; the first call starts the server, which ends with this process."""
+    folder = Path(tempfile.mkdtemp(prefix="cranfield"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    for program in PROGRAMS:
+        shim = folder / program
+        shim.write_text(SHIM.format(python=sys.executable, address=folder / "server", program=program))
+        shim.chmod(0o755)
+    server = subprocess.Popen(
+        [sys.executable, "-m", "tests.program", folder / "server"],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert server.stdout.read(1) == b"!", "the server did not start"
+    atexit.register(server.communicate)
+    return folder
+
+
+def serve(address):
+    """Fork for each call, until whoever started this has gone, which ends standard input."""
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # a fork takes only the thread along that it is called in
+    for name in [*IMPORTED, *OURS]:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    gc.collect()
+    gc.freeze()
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(address)
+    listener.listen(64)
+    os.write(1, b"!")
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that answer
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    while listener in select.select([listener, 0], [], [])[0]:
+        connection, _ = listener.accept()
+        if os.fork() == 0:
+            listener.close()
+            _answer(connection)
+        connection.close()
+
+
+def _answer(connection):
+    """Start the program in one more fork, and say how it ended."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    _, streams, _, _ = socket.recv_fds(connection, 1, 3)
+    with connection.makefile("rb") as file:
+        request = json.loads(file.readline())
+    pid = os.fork()
+    if pid == 0:
+        connection.close()
+        _call(streams, *request)
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    connection.sendall(str(code).encode())
+    os._exit(0)
+
+
+def _call(streams, program, words, folder, environment):
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", 1, encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(folder)
+    sys.argv = [program, *words]
+    sys.path[:] = [place for place in sys.path if place not in ("", str(ROOT))]
+    sys.dont_write_bytecode = True  # a test may write a module twice within the second that its stamp counts
+    try:
+        PROGRAMS[program]()
+    except SystemExit as ended:
+        code = ended.code if isinstance(ended.code, int) else bool(ended.code)
+    except BaseException:
+        traceback.print_exc()
+        code = 1
+    else:
+        code = 0
+    sys.stdout.flush()
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1])
