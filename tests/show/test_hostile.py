@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from cranfield import compare, evaluate_runs, explain, gate, stability
 from cranfield.cli import output
+from cranfield.comparison.reliability import reliability
 from cranfield.evaluation.explaining import explanation_text
 from cranfield.layout import columns, visible
 from cranfield.show import data, markup, text
@@ -63,7 +64,7 @@ def test_everything_printed_for_people(collection, words):
     for shown in (
         text.table(view),
         text.table(view, 40),
-        comparison_text(compared),
+        comparison_text(compared, reliability(compared)),
         comparison_markdown(compared),
         comparison_latex(compared),
         gate_text(gated),

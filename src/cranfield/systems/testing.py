@@ -105,9 +105,7 @@ def _with_missed(tested: Tested, collection: Collection, worst: int) -> Tested:
     if tested.evaluation is None:
         return tested
     measure = tested.evaluation.measures[0]
-    return replace(
-        tested, missed=tuple(misses(tested.evaluation, tested.recorded.path, collection, measure, worst))
-    )
+    return replace(tested, missed=tuple(misses(tested.evaluation, tested.recorded.path, collection, measure, worst)))
 
 
 def _check_texts(collection: Collection, judgments: Judgments) -> None:
