@@ -16,7 +16,7 @@ from cranfield.read.streams import BYTE_ORDER_MARK, Stream
 
 BUILTIN = "builtin"
 IR_DATASETS = "ir_datasets:"
-KEPT = 1 << 27  # letters of a corpus that may be kept in memory
+KEPT = 128_000_000  # letters of a corpus that may be kept in memory
 _COMPRESSED = ("", ".gz", ".bz2", ".xz", ".zst")
 _QUERY_FILES = ("queries.jsonl", "queries.tsv", "queries.txt", "topics.tsv", "topics.txt")
 _QRELS_FILES = ("qrels.tsv", "qrels.txt", "qrels", "qrels.test.tsv", "qrels.trec")
