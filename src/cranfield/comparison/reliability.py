@@ -30,7 +30,7 @@ def reliability(comparison: Comparison) -> Reliability:
     >>> from cranfield import compare
     >>> found = reliability(compare("builtin:qrels", ["builtin:keywords", "builtin:meaning"], "nDCG@10"))
     >>> [row.difference for row in found.sizes["nDCG@10"]], found.discriminative_power, found.runs
-    ([0.01, 0.02, 0.05, 0.1], {'nDCG@10': 0.0}, ())
+    ([0.01, 0.02, 0.05, 0.1], {'nDCG@10': 1.0}, ())
     """
     sizes = {measure.name: comparison.query_set_sizes(measure) for measure in comparison.measures}
     power = comparison.discriminative_power()
