@@ -128,11 +128,12 @@ def test_further_measures_have_a_range_too():
 
 
 def test_where_it_is_shown(tmp_path):
+    from cranfield.evaluation.overview import overview
     from cranfield.show import data, markup, text
     from cranfield.show.view import View
 
     tied, untied = (cranfield.evaluate(QRELS, run, "RR", name=name) for run, name in ((TIED, "t"), (UNTIED, "u")))
-    one, two = View([tied]), View([tied, untied])
+    one, two = View(overview([tied])), View(overview([tied, untied]))
     lines = text.table(one).splitlines()
     assert lines[0].split() == ["run", "RR"]
     assert lines[3].startswith("ties decide: RR 0.6111, between 0.3889")

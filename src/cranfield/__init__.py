@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from cranfield.evaluation.result import Evaluation
     from cranfield.files.checking import CheckReport, Problem, check_files
     from cranfield.files.converting import Conversion, convert_file
+    from cranfield.files.pictures import save_chart
     from cranfield.measures import Measure, catalogue, measure, parse_measure, parse_measures
     from cranfield.measures.references import bibtex
     from cranfield.ranks.grouped_judgments import GroupedJudgments
@@ -52,7 +53,6 @@ if TYPE_CHECKING:
     from cranfield.ranks.tables.ranks import JudgedRanks
     from cranfield.report import ReportFile, write_comparison, write_report
     from cranfield.report.plotting import draw_chart
-    from cranfield.show.pictures import save_chart
     from cranfield.systems.collapse import collapse_run
     from cranfield.systems.collection import Collection, open_collection
     from cranfield.systems.opening import open_system
@@ -90,7 +90,7 @@ _HOMES = {
     "ranks.tables.ranks": ("JudgedRanks",),
     "measures.references": ("bibtex",),
     "report.plotting": ("draw_chart",),
-    "show.pictures": ("save_chart",),
+    "files.pictures": ("save_chart",),
     "report": ("ReportFile", "write_comparison", "write_report"),
     "systems.collapse": ("collapse_run",),
     "systems.collection": ("Collection", "open_collection"),

@@ -120,7 +120,7 @@ def search_quality(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[.
                 pytrace=False,
             )
         opened = project.open_collection() if named is None else open_collection(named)
-        return SearchQuality(system, project, opened, tmp_path / f"search_quality_{calls}")
+        return SearchQuality(system, project, opened.read_once(), tmp_path / f"search_quality_{calls}")
 
     return ask
 

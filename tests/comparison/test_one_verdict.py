@@ -150,9 +150,10 @@ def test_many_runs_are_ranked_and_not_listed():
         return {q: ["r" if at == place else f"x{at}" for at in range(8)] for q, place in places.items()}
 
     found = compare(qrels, {f"s{n:02}": system(0.3 + 0.3 * n) for n in range(20)}, "RR", bounds=False)
+    from cranfield.comparison.reliability import reliability
     from cranfield.show.comparison import comparison_text
 
-    text = comparison_text(found)
+    text = comparison_text(found, reliability(found))
     assert len(text.splitlines()) < 300
     assert "leads by RR" in text
     assert "All 190 pairs: --pairs" in text
@@ -162,7 +163,7 @@ def test_many_runs_are_ranked_and_not_listed():
         assert low <= place <= high
     assert ranks[order[0]][0] == 1
     assert ranks[order[-1]][1] == 20
-    assert len(comparison_text(found, pairs=True).splitlines()) > 380
+    assert len(comparison_text(found, reliability(found), pairs=True).splitlines()) > 380
 
 
 def test_means_stay_inside_the_range_of_their_measure(runs):

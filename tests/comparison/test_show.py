@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 import pytest
 
 from cranfield import compare, gate, stability
+from cranfield.comparison.reliability import reliability
 from cranfield.show.comparison import (
     comparison_latex,
     comparison_markdown,
@@ -22,11 +23,15 @@ RUNS = random_runs(3, N, 5, worse=6)
 LONG = {f"a-system-with-quite-a-long-name-and-number-{name}": run for name, run in RUNS.items()}
 
 
+def compared_text(found):
+    return comparison_text(found, reliability(found))
+
+
 @pytest.mark.parametrize("runs", [RUNS, LONG, dict(list(RUNS.items())[:2]), dict(list(LONG.items())[:2])])
 @pytest.mark.parametrize("measures", ["RR", "nDCG@10 AP RR P@10 P@5 P@1 R@100 Bpref ERR RBP"])
 def test_text_keeps_to_80_columns(runs, measures):
     for found in (compare(QRELS, runs, measures), compare(QRELS, runs, measures, baseline=next(iter(runs)))):
-        text = comparison_text(found)
+        text = compared_text(found)
         assert max(map(len, text.splitlines())) <= 80
         assert ("one comparison" if found.pairs == 1 else f"family of {found.pairs}") in " ".join(text.split())
         for name in found.table().measures:
@@ -40,16 +45,16 @@ def test_text_keeps_to_80_columns(runs, measures):
 
 def test_text_says_what_matters():
     unjudged = {q: {"r": 1} for q in QRELS}
-    text = comparison_text(compare(unjudged, {"old": RUNS["run4"], "new": RUNS["run0"]}, "RR"))
+    text = compared_text(compare(unjudged, {"old": RUNS["run4"], "new": RUNS["run0"]}, "RR"))
     assert "▲? new - old" in text
     assert "not decided: unjudged documents could reverse this" in text
     assert "30 queries, matched by id. Paired t-test, two-sided; one comparison." in text
     assert re.search(r"queries: \d+ better, \d+ the same, \d+ worse; judged 0\.\d+ and 0\.\d+", text)
     assert "Queries that changed most" in text
-    same = comparison_text(compare(QRELS, {"a": RUNS["run0"], "b": RUNS["run0"]}, "RR"))
+    same = compared_text(compare(QRELS, {"a": RUNS["run0"], "b": RUNS["run0"]}, "RR"))
     assert "the runs do not differ, so nothing is known of the noise" in same
     assert "nan" not in same
-    skipped = comparison_text(compare(QRELS, RUNS, "RR", bounds=False))
+    skipped = compared_text(compare(QRELS, RUNS, "RR", bounds=False))
     assert "is not known for all" in " ".join(skipped.split())
 
 

@@ -264,7 +264,7 @@ def test_text_without_bytes_is_escaped(tmp_path):
 
 
 # Lines that are appended to what is there, and a stream that goes nowhere.
-OTHER_WAYS = {"torch/evaluator.py", "show/progress.py"}
+OTHER_WAYS = {"torch/evaluator.py", "cli/reading.py"}
 
 
 def test_there_is_no_other_way_to_write():

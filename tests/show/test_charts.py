@@ -17,6 +17,7 @@ pytest.importorskip("vl_convert")
 
 import cranfield
 from cranfield.errors import CranfieldError, MissingLibrary, OutputError
+from cranfield.files.pictures import save_chart
 from cranfield.report.plotting import draw_chart
 from cranfield.show.charts import (
     CHARTS,
@@ -26,7 +27,7 @@ from cranfield.show.charts import (
     precision_recall,
     scatter,
 )
-from cranfield.show.pictures import picture, save_chart, sized
+from cranfield.show.pictures import picture, sized
 
 FILES = ("builtin:qrels", ["builtin:keywords", "builtin:meaning"])
 

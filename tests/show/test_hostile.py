@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 
 from cranfield import compare, evaluate_runs, explain, gate, stability
 from cranfield.cli import output
+from cranfield.comparison.reliability import reliability
 from cranfield.evaluation.explaining import explanation_text
+from cranfield.evaluation.overview import overview
 from cranfield.layout import columns, visible
 from cranfield.show import data, markup, text
 from cranfield.show.comparison import comparison_latex, comparison_markdown, comparison_text, stability_text
@@ -57,13 +59,13 @@ def test_everything_printed_for_people(collection, words):
     qrels, runs = collection
     results = evaluate_runs(qrels, runs, "nDCG@2 AP")
     segments = dict(zip(qrels, words, strict=False))
-    view = View(list(results.values()), per_query=True, worst=3, bounds=True, segments=segments)
+    view = View(overview(list(results.values()), per_query=True, worst=3, bounds=True, segments=segments))
     compared, gated = compare(qrels, runs, "nDCG@2 AP"), gate(qrels, *runs.values(), "AP", max_worse_queries=0)
     query = next(iter(qrels))
     for shown in (
         text.table(view),
         text.table(view, 40),
-        comparison_text(compared),
+        comparison_text(compared, reliability(compared)),
         comparison_markdown(compared),
         comparison_latex(compared),
         gate_text(gated),
@@ -89,7 +91,7 @@ def test_everything_printed_for_people(collection, words):
 @given(evaluated())
 def test_tables_of_other_programs(collection):
     qrels, runs = collection
-    view = View(list(evaluate_runs(qrels, runs, "nDCG@2 AP").values()), per_query=True)
+    view = View(overview(list(evaluate_runs(qrels, runs, "nDCG@2 AP").values()), per_query=True))
     expected = [[row.run, row.query_id, row.measure, row.value] for row in view.rows()]
     for separator in ",\t":
         lines = "\n".join(data.separated(view, separator)) + "\n"
@@ -109,7 +111,7 @@ def with_apostrophe(cell):
 
 @pytest.mark.parametrize("name", DANGEROUS)
 def test_csv_holds_no_formula(name):
-    view = View(list(evaluate_runs({"q": {"a": 1}}, {name: {"q": ["a"]}}, "AP").values()))
+    view = View(overview(list(evaluate_runs({"q": {"a": 1}}, {name: {"q": ["a"]}}, "AP").values())))
     [_, [run, *_]] = csv.reader(io.StringIO("\n".join(data.separated(view, ",")), newline=""))
     assert run == f"'{name}"
     [_, [run, *_]] = csv.reader(io.StringIO("\n".join(data.separated(view, "\t")), newline=""), delimiter="\t")
@@ -118,7 +120,9 @@ def test_csv_holds_no_formula(name):
 
 def test_numbers_stay_numbers():
     runs = {"-12": {"-1": ["x"], "+3.5e1": ["a"]}}
-    view = View(list(evaluate_runs({"-1": {"a": 1}, "+3.5e1": {"a": 1}}, runs, "AP").values()), per_query=True)
+    view = View(
+        overview(list(evaluate_runs({"-1": {"a": 1}, "+3.5e1": {"a": 1}}, runs, "AP").values()), per_query=True)
+    )
     assert not any("'" in line for line in data.separated(view, ","))
 
 
@@ -166,7 +170,7 @@ def test_latex_prints_names_as_they_are(name):
 @given(evaluated())
 def test_latex_rows_have_as_many_cells_as_their_head(collection):
     qrels, runs = collection
-    view = View(list(evaluate_runs(qrels, runs, "nDCG@2 AP").values()), per_query=True)
+    view = View(overview(list(evaluate_runs(qrels, runs, "nDCG@2 AP").values()), per_query=True))
     for table in (markup.latex(view), comparison_latex(compare(qrels, runs, "nDCG@2 AP"))):
         rows = [line for line in table.split("\n") if line.endswith(r" \\")]
         assert len({len(re.findall(r"(?<!\\)&", row)) for row in rows}) == 1

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cranfield import evaluate
+from cranfield.evaluation.overview import overview
 from cranfield.layout import aligned, columns, count, cut, fitted, shortened, visible, wrapped
 from cranfield.show import text
 from cranfield.show.view import View
@@ -42,9 +43,9 @@ def test_one_is_not_many():
 
 
 def test_the_worst_query():
-    view = View([evaluate({"1": {"a": 1}, "2": {"b": 1}}, {"1": ["a"], "2": ["x"]}, "RR")], worst=1)
-    assert "the run: the worst query by RR\n" in text.table(view)
-    assert "the run: the 2 worst queries by RR\n" in text.table(View(view.evaluations, worst=2))
+    result = evaluate({"1": {"a": 1}, "2": {"b": 1}}, {"1": ["a"], "2": ["x"]}, "RR")
+    assert "the run: the worst query by RR\n" in text.table(View(overview([result], worst=1)))
+    assert "the run: the 2 worst queries by RR\n" in text.table(View(overview([result], worst=2)))
 
 
 @given(st.text(max_size=40), st.integers(2, 30))

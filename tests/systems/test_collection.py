@@ -11,7 +11,7 @@ import pytest
 
 from cranfield import Judgments
 from cranfield.errors import InputError
-from cranfield.systems.collection import open_collection, read_queries
+from cranfield.systems.collection import Collection, Document, open_collection, read_queries
 
 
 @pytest.fixture
@@ -127,3 +127,20 @@ def test_the_builtin_collection_keeps_its_promises():
         assert set(counts) <= {0, 1, 2, 3}, query
         assert counts[0] >= 1, query
         assert counts[3] + counts[2] >= 1, query
+
+
+@pytest.mark.parametrize(("room", "read"), [(100, 1), (9, 3)])
+def test_a_small_corpus_is_kept_and_a_large_one_is_read_again(monkeypatch, room, read):
+    documents = [Document("a", "A", "alpha"), Document("b", "B", "beta")]  # 11 letters
+    readings = []
+
+    def corpus():
+        readings.append(1)
+        yield from documents
+
+    monkeypatch.setattr("cranfield.systems.collection.KEPT", room)
+    collection = Collection("mine", {"1": "cats"}, {"1": {"a": 1}}, corpus).read_once()
+    assert next(collection.documents()) == documents[0]  # what was not read to its end is not kept
+    readings.clear()
+    assert [list(collection.documents()) for _ in range(3)] == [documents] * 3
+    assert len(readings) == read

@@ -76,6 +76,7 @@ def command(
     """
     from cranfield.comparison import compare
     from cranfield.comparison.comparing import USUAL_MEASURES
+    from cranfield.comparison.reliability import reliability
     from cranfield.evaluation import saving as saved
     from cranfield.evaluation.result import Evaluation
     from cranfield.show.comparison import comparison_latex, comparison_markdown, comparison_text
@@ -103,6 +104,6 @@ def command(
     if shown == "json":
         output.write([found.to_json()], data=True)
     elif shown == "text":
-        output.say(comparison_text(found, pairs=pairs))
+        output.say(comparison_text(found, reliability(found), pairs=pairs))
     else:
         output.say({"markdown": comparison_markdown, "latex": comparison_latex}[shown](found))

@@ -10,7 +10,9 @@ import click
 from cranfield.cli import options, output
 from cranfield.cli.engine_options import EngineCommand, in_engine
 
-DATA = ("tsv", "csv", "json", "jsonl")
+VALUES = ("tsv", "csv", "jsonl")  # rows of values, and nothing else
+DATA = (*VALUES, "json")
+WITH_WORST = ("table", "json")
 FORMATS = ("table", *DATA, "markdown", "latex")
 
 
@@ -92,11 +94,12 @@ def command(
     if save and len(runs) > 1:
         raise click.UsageError("--save takes one run.")
     opened = [Stream(run) for run in options.expanded(runs)] if engine is None else []
+    from cranfield.cli.reading import reading
     from cranfield.evaluation.evaluating import evaluate_runs
+    from cranfield.evaluation.overview import overview
     from cranfield.measures import DEFAULT_MEASURES
     from cranfield.measures.completion import read_scale
     from cranfield.read.pairs import read_numbers, read_words
-    from cranfield.show.progress import reading
     from cranfield.show.view import View
 
     chosen = options.chosen_measures(
@@ -116,19 +119,23 @@ def command(
             lengths=lengths,
             engine=engine,
         )
-    view = View(
-        list(results.values()),
+    evaluations = list(results.values())
+    counted = read_numbers(weights, "weight") if weights else None
+    parts = read_words(by, "segment") if by else None
+    if save:
+        evaluations[0].save(save)
+    found = overview(
+        evaluations,
         per_query=per_query,
-        worst=worst,
-        bounds=bounds,
+        worst=worst if form in WITH_WORST else 0,
+        bounds=bounds and form not in VALUES,
         unseen=unseen or 0,
         scale=grades,
-        weights=read_numbers(weights, "weight") if weights else None,
-        segments=read_words(by, "segment") if by else None,
+        warnings=form not in VALUES,
+        weights=counted,
+        segments=parts,
     )
-    if save:
-        view.evaluations[0].save(save)
-    output.write(_lines(view, form, file), file, data=form in DATA)
+    output.write(_lines(View(found), form, file), file, data=form in DATA)
 
 
 def _lines(view: Any, form: str, file: str | None) -> Iterable[str]:

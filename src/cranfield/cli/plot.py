@@ -57,8 +57,8 @@ def command(
       cranfield plot precision-recall builtin:qrels builtin:keywords builtin:meaning -o curve.svg
       cranfield plot difference builtin:qrels builtin:keywords builtin:meaning -m nDCG@5 --columns 1 -o figure.pdf
     """
+    from cranfield.files.pictures import save_chart
     from cranfield.report.plotting import draw_chart
-    from cranfield.show.pictures import save_chart
 
     usual = CHARTS[kind].usual
     wanted = options.chosen_measures(measures, rel=rel, judged_only=judged_only, imports=imports, default=usual)

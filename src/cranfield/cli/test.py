@@ -35,13 +35,12 @@ def command(systems: tuple[str, ...], config: Path, worst: int, report: str | No
     from cranfield.systems.text.tested import tested_lines
 
     project = read_project(config)
-    results = run_test(project, shown_progress, systems)
-    collection = project.open_collection()
-    for line in tested_lines(results, collection, worst):
+    found = run_test(project, shown_progress, systems, worst)
+    for line in tested_lines(found, worst):
         output.say(line)
     if report is not None:
         from cranfield.report import write_test
 
-        written = write_test(report, results, collection)
+        written = write_test(report, found)
         output.say(f"\n{written.path}: {written.size / 1e6:.1f} MB" if written else "\nnothing was answered: no report")
-    return 0 if all(tested.passed for tested in results) else 1
+    return 0 if found.passed else 1

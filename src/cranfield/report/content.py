@@ -8,97 +8,91 @@ from typing import Any
 
 import numpy as np
 
-from cranfield.comparison import stability
-from cranfield.comparison.significance import TESTS, Settings
-from cranfield.comparison.thinning import FRACTIONS
 from cranfield.evaluation.result import Evaluation
-from cranfield.measures import Measure, parse_measures
+from cranfield.measures import Measure
 from cranfield.measures.arithmetic import gains
-from cranfield.report.details import details, worst_first
+from cranfield.report.details import Details
 from cranfield.report.encoding import safe_json
+from cranfield.report.gathered import JUDGED, Gathered
 from cranfield.report.headline import headline
-from cranfield.report.request import JUDGED, Request
-from cranfield.show.charts.cutoff import by_cutoff, cutoffs_of
+from cranfield.show.charts.cutoff import cutoff_chart
 from cranfield.show.charts.difference import difference_chart
 from cranfield.show.charts.discount import discount_chart
 from cranfield.show.charts.distribution import distribution_chart
 from cranfield.show.charts.drawing import Spec
 from cranfield.show.charts.gain import gain_chart
-from cranfield.show.charts.precision_recall import CHART as PRECISION_RECALL
-from cranfield.show.charts.precision_recall import recall_levels
-from cranfield.show.charts.rank_by_rank import rank_curves
+from cranfield.show.charts.precision_recall import precision_recall_chart
+from cranfield.show.charts.rank_by_rank import rank_by_rank_chart
 from cranfield.show.charts.scatter import scatter_chart
 from cranfield.show.charts.stability import of_stability
 from cranfield.show.view import View
 
-REPEATS = 5  # how often each share of the judgments is removed
-REMOVED = 2_000_000  # judged ranks measured again, in all, that take a second or two: up to here without being asked
 
-
-def page(request: Request) -> dict[str, Any]:
+def page(gathered: Gathered) -> dict[str, Any]:
     """What is written into the page as text: readable without any program."""
-    view = View(request.evaluations, segments=request.segments, bounds=request.bounds)
-    names = [measure.name for measure in request.measures]
-    first = request.evaluations[0]
-    marks = _marks(request)
-    rows = [_row(request, view, result, marks) for result in request.evaluations]
+    view = View(gathered.overview)
+    names = [measure.name for measure in gathered.request.measures]
+    first = gathered.evaluations[0]
+    marks = _marks(gathered)
+    rows = [_row(gathered, view, result, marks) for result in gathered.evaluations]
     _draw_intervals(rows)
     return {
-        "title": request.title,
-        "headline": headline(request),
-        "runs": [each.run for each in request.evaluations],
-        "queries": len(request.query_ids),
-        "judgments": None if request.flat is None else len(request.flat.grades),
-        "measures": [_definition(measure) for measure in request.measures],
-        "shown_judged": JUDGED not in names and any(JUDGED in each for each in request.evaluations),
+        "title": gathered.request.title,
+        "headline": headline(gathered),
+        "runs": [each.run for each in gathered.evaluations],
+        "queries": len(gathered.query_ids),
+        "judgments": None if gathered.judgments is None else len(gathered.judgments.grades),
+        "measures": [_definition(measure) for measure in gathered.request.measures],
+        "shown_judged": JUDGED not in names and any(JUDGED in each for each in gathered.evaluations),
         "rows": rows,
-        "segments": _segments(request, view),
-        "notes": _notes(request),
-        "signature": View(request.evaluations).signature(),
+        "segments": _segments(gathered, view),
+        "notes": _notes(gathered, view),
+        "signature": view.signature(),
         "version": first.version,
         "qrels": {
-            "name": "" if request.flat is None else os.path.basename(request.flat.name),
+            "name": "" if gathered.judgments is None else os.path.basename(gathered.judgments.name),
             "sha256": first.qrels_sha256,
         },
-        "collection": request.collection.name if request.collection else None,
+        "collection": gathered.request.collection.name if gathered.request.collection else None,
     }
 
 
-def program_data(request: Request) -> dict[str, Any]:
+def program_data(gathered: Gathered, found: Details) -> dict[str, Any]:
     """What the page's program reads: values, rankings, differences, charts."""
-    found = details(request)
-    texts = request.collection.queries if request.collection else {}
+    texts = gathered.request.collection.queries if gathered.request.collection else {}
     return {
-        "runs": [each.run for each in request.evaluations],
+        "runs": [each.run for each in gathered.evaluations],
         "measures": [
             {"name": each.name, "lower": each.definition.lower_is_better, "mean": each.definition.aggregate == "mean"}
-            for each in request.measures
+            for each in gathered.request.measures
         ],
-        "queries": request.query_ids,
-        "worst_first": _places(request),
-        "texts": [texts.get(query, "") for query in request.query_ids] if texts else None,
-        "segments": [request.segments.get(query, "") for query in request.query_ids] if request.segments else None,
+        "queries": gathered.query_ids,
+        "worst_first": _places(gathered),
+        "texts": [texts.get(query, "") for query in gathered.query_ids] if texts else None,
+        "segments": [gathered.request.segments.get(query, "") for query in gathered.query_ids]
+        if gathered.request.segments
+        else None,
         "values": [
-            safe_json([_column(request, result, measure) for measure in request.measures])
-            for result in request.evaluations
+            safe_json([_column(gathered, result, measure) for measure in gathered.request.measures])
+            for result in gathered.evaluations
         ],
-        "pairs": _pairs(request),
-        "baseline": _baseline(request),
-        "families": list(request.families),
-        "gains": _gains(request),
-        "depth": request.depth,
+        "pairs": _pairs(gathered),
+        "baseline": _baseline(gathered),
+        "families": list(gathered.families),
+        "gains": _gains(gathered),
+        "depth": gathered.request.depth,
         "details": found.queries,
         "rankings": found.rankings,
         "documents": found.documents,
-        "left_out": [*found.left_out, *_not_drawn(request)],
-        "charts": _charts(request) if request.charts else [],
-        "templates": _templates() if request.charts else {},
+        "left_out": [*found.left_out, *_not_drawn(gathered)],
+        "charts": _charts(gathered) if gathered.request.charts else [],
+        "templates": _templates() if gathered.request.charts else {},
     }
 
 
-def _places(request: Request) -> list[int]:
-    place = {query: at for at, query in enumerate(request.query_ids)}
-    return [place[query] for query in worst_first(request)]
+def _places(gathered: Gathered) -> list[int]:
+    place = {query: at for at, query in enumerate(gathered.query_ids)}
+    return [place[query] for query in gathered.worst_first]
 
 
 def _definition(measure: Measure) -> dict[str, Any]:
@@ -113,9 +107,9 @@ def _definition(measure: Measure) -> dict[str, Any]:
     }
 
 
-def _row(request: Request, view: View, result: Evaluation, marks: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
+def _row(gathered: Gathered, view: View, result: Evaluation, marks: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
     cells = []
-    for measure in request.measures:
+    for measure in gathered.request.measures:
         name = measure.name
         cell: dict[str, Any] = {
             "value": result[measure],
@@ -127,24 +121,20 @@ def _row(request: Request, view: View, result: Evaluation, marks: Mapping[str, M
             "drawn": None,
             "bounds": None,
         }
-        column = result.column(measure)
-        if measure.definition.aggregate == "mean" and not measure.definition.of_holes and len(column) > 1:
-            least, most = measure.definition.range
-            alone = Settings(request.alpha, 1, 0)
-            ends = TESTS["t"].interval(column[:, None], np.array([request.alpha]), alone)
-            low, high = (float(np.clip(end[0], least, most)) for end in ends)
-            cell["interval"] = [view.shown(low, name), view.shown(high, name)]
-            cell["ends"] = (low, result[measure], high)
-        if request.bounds and not measure.definition.of_holes and result.ranks is not None:
-            bounds = result.bounds(measure)
-            cell["bounds"] = [view.shown(bounds.low, name), view.shown(bounds.high, name)]
+        ends = gathered.intervals[result.run].get(name)
+        if ends is not None:
+            cell["interval"] = [view.shown(end, name) for end in ends]
+            cell["ends"] = (ends[0], result[measure], ends[1])
+        bounds = gathered.bounds.get(result.run, {}).get(name)
+        if bounds is not None:
+            cell["bounds"] = [view.shown(end, name) for end in bounds]
         cells.append(cell)
     return {
         "run": result.run,
         "cells": cells,
         "judged": result.get(JUDGED),
         "sha256": result.run_sha256,
-        "signature": View(request.evaluations).own_signature(result),
+        "signature": view.own_signature(result),
     }
 
 
@@ -158,17 +148,17 @@ def _draw_intervals(rows: Sequence[dict[str, Any]]) -> None:
                 cell["drawn"] = [round(100 * (end - low) / (high - low), 2) for end in cell["ends"]]
 
 
-def _marks(request: Request) -> dict[str, dict[str, str]]:
-    if request.comparison is None:
+def _marks(gathered: Gathered) -> dict[str, dict[str, str]]:
+    if gathered.comparison is None:
         return {}
-    table = request.comparison.table()
+    table = gathered.comparison.table()
     return {name: {row.run: row.cells[at].mark for row in table.rows} for at, name in enumerate(table.measures)}
 
 
-def _segments(request: Request, view: View) -> list[dict[str, Any]]:
-    if not request.segments:
+def _segments(gathered: Gathered, view: View) -> list[dict[str, Any]]:
+    if not gathered.request.segments:
         return []
-    known = [request.segments.get(query) for query in request.query_ids]
+    known = [gathered.request.segments.get(query) for query in gathered.query_ids]
     return [
         {
             "name": segment,
@@ -177,107 +167,87 @@ def _segments(request: Request, view: View) -> list[dict[str, Any]]:
                 {
                     "run": result.run,
                     "values": [
-                        view.shown(view.mean(result, each.name, segment), each.name) for each in request.measures
+                        view.shown(view.mean(result, each.name, segment), each.name)
+                        for each in gathered.request.measures
                     ],
                 }
-                for result in request.evaluations
+                for result in gathered.evaluations
             ],
         }
         for segment in view.segment_names
     ]
 
 
-def _notes(request: Request) -> list[str]:
-    notes = [f"Warning: {text}." for text in View(request.evaluations).warnings()]
-    if request.means and len(request.query_ids) > 1:
+def _notes(gathered: Gathered, view: View) -> list[str]:
+    notes = [f"Warning: {text}." for text in view.warnings()]
+    if gathered.means and len(gathered.query_ids) > 1:
         drawn = " The bars draw it, from the lowest end in a column to the highest."
-        several = len(request.evaluations) > 1
-        notes.append(f"In brackets: the {1 - request.alpha:.0%} interval of the mean.{drawn if several else ''}")
-    if not request.comparable:
+        several = len(gathered.evaluations) > 1
+        notes.append(
+            f"In brackets: the {1 - gathered.request.alpha:.0%} interval of the mean.{drawn if several else ''}"
+        )
+    if not gathered.comparable:
         notes.append("Runs were measured by different judgments or policies, so they are not compared.")
-    if request.comparison is not None:
-        notes += [f"{note[0].upper()}{note[1:]}." for note in request.comparison.table().notes]
-    if request.bounds:
-        notes.append(f"Bounds: the lowest and highest mean, {View(request.evaluations).describe_bounds(())}.")
-    counts = {each.run: each.describe_counts() for each in request.evaluations}
+    if gathered.comparison is not None:
+        notes += [f"{note[0].upper()}{note[1:]}." for note in gathered.comparison.table().notes]
+    if gathered.request.bounds:
+        notes.append(f"Bounds: the lowest and highest mean, {view.describe_bounds(())}.")
+    counts = {each.run: each.describe_counts() for each in gathered.evaluations}
     if len(set(counts.values())) == 1:
         return [*notes, f"Each run: {next(iter(counts.values()))}."]
     return [*notes, *(f"{run}: {count}." for run, count in counts.items())]
 
 
-def _column(request: Request, result: Evaluation, measure: Measure) -> list[float | None]:
+def _column(gathered: Gathered, result: Evaluation, measure: Measure) -> list[float | None]:
     """A run's value of every query of the page; None for one that it was not measured on."""
     rounded = dict(zip(result.query_ids, np.round(result.column(measure), 6).tolist(), strict=True))
-    return [rounded.get(query) for query in request.query_ids]
+    return [rounded.get(query) for query in gathered.query_ids]
 
 
-def _pairs(request: Request) -> list[dict[str, Any]]:
+def _pairs(gathered: Gathered) -> list[dict[str, Any]]:
     keys = ("measure", "baseline", "run", "sentence", "could_reverse")
-    return [{key: getattr(each, key) for key in keys} for each in request.comparison or ()]
+    return [{key: getattr(each, key) for key in keys} for each in gathered.comparison or ()]
 
 
-def _charts(request: Request) -> list[list[Spec]]:
+def _charts(gathered: Gathered) -> list[list[Spec]]:
     """The charts of all runs; those that stand together are one chart on the page, of one measure or another."""
     found: list[list[Spec]] = []
-    ranked = request.ranked
-    if request.ordinary and ranked:
-        levels, precision = parse_measures("IPrec@0 P@1")
-        at_levels = [each.extended(recall_levels(levels)) for each in ranked]
-        found += [[PRECISION_RECALL.draw(at_levels, levels)], [rank_curves(ranked, precision)]]
-        found.append([_by_cutoff(ranked, each, request.depth) for each in request.families.values()])
+    if gathered.curves is not None:
+        curves = gathered.curves
+        found += [[precision_recall_chart(curves.recall)], [rank_by_rank_chart(curves.ranks)]]
+        found.append([cutoff_chart(name, its) for name, its in curves.cutoffs.items()])
     spread = []
-    for measure in request.means or request.measures[:1]:
-        columns = {each.run: np.round(each.column(measure), 4).tolist() for each in request.evaluations}
+    for measure in gathered.means or gathered.request.measures[:1]:
+        columns = {each.run: np.round(each.column(measure), 4).tolist() for each in gathered.evaluations}
         spread.append(distribution_chart(measure.name, columns))
     found.append(spread)
-    if _removes(request):
-        assert request.flat is not None
-        tables = {each.run: each.ranks for each in ranked}
-        shares, policy = (0.0, *FRACTIONS), ranked[0].policy
-        thinned = stability(request.flat, tables, _thinned(request), shares, repeats=REPEATS, policy=policy)
-        found.append([of_stability(thinned)])
-    if any("DCG" in each.definition.name for each in request.measures):
-        highest = 4 if request.flat is None else int(max(request.flat.grades.max(initial=1), 2))
-        found += [[discount_chart(request.depth)], [gain_chart(min(highest, 6))]]
+    if gathered.thinned is not None:
+        found.append([of_stability(gathered.thinned)])
+    if any("DCG" in each.definition.name for each in gathered.request.measures):
+        highest = 4 if gathered.judgments is None else int(max(gathered.judgments.grades.max(initial=1), 2))
+        found += [[discount_chart(gathered.request.depth)], [gain_chart(min(highest, 6))]]
     return [each for each in found if each]
 
 
-def _by_cutoff(ranked: Sequence[Evaluation], measure: Measure, deepest: int) -> Spec:
-    at = cutoffs_of(measure, deepest)
-    return by_cutoff([each.extended(at) for each in ranked], measure, deepest)
-
-
-def _thinned(request: Request) -> list[Measure]:
-    return request.means[:4]
-
-
-def _removes(request: Request) -> bool:
-    """Whether to show the measures as judgments are removed: if asked, or if nobody asked and it takes no time."""
-    possible = request.flat is not None and request.ordinary and request.ranked and request.means
-    if not possible or request.removal is False or not request.comparable:
-        return False
-    work = sum(len(each.ranks.rank) for each in request.ranked if each.ranks is not None)
-    return request.removal is True or work * REPEATS * len(FRACTIONS) * len(_thinned(request)) < REMOVED
-
-
-def _not_drawn(request: Request) -> list[str]:
-    if not request.charts or _removes(request) or not request.ordinary or request.flat is None:
+def _not_drawn(gathered: Gathered) -> list[str]:
+    asked = gathered.request
+    if not asked.charts or gathered.thinned is not None or not asked.ordinary or gathered.judgments is None:
         return []
     return ["There is no chart of the measures as judgments are removed, which takes a while; --removal draws it."]
 
 
-def _baseline(request: Request) -> int:
-    runs = [each.run for each in request.evaluations]
-    chosen = request.comparison.baseline if request.comparison is not None else None
+def _baseline(gathered: Gathered) -> int:
+    runs = [each.run for each in gathered.evaluations]
+    chosen = gathered.comparison.baseline if gathered.comparison is not None else None
     return runs.index(chosen) if chosen in runs else 0
 
 
-def _gains(request: Request) -> dict[str, float | None]:
+def _gains(gathered: Gathered) -> dict[str, float | None]:
     """What each grade is worth, by the first measure that says so; None where that is beyond floating point."""
-    if request.flat is None:
+    if gathered.judgments is None:
         return {}
-    named = (value for each in request.measures for name, value in each.parameters if name == "gain")
-    grades = np.unique(request.flat.grades)
+    named = (value for each in gathered.request.measures for name, value in each.parameters if name == "gain")
+    grades = np.unique(gathered.judgments.grades)
     worth = gains(grades, next(named, "linear"))
     pairs = zip(grades.tolist(), worth.tolist(), strict=True)
     # Grades as JavaScript writes them.

@@ -10,13 +10,11 @@ import numpy as np
 from cranfield.evaluation.facts import QueryFacts
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures.scope import Scope
-from cranfield.ranks.columns import Numbers
 from cranfield.ranks.first import first_documents
 from cranfield.ranks.judgments import Judgments
 from cranfield.read.source import open_source
 from cranfield.report.encoding import Encoded, safe_json
-from cranfield.report.request import Request
-from cranfield.show.charts.cutoff import cutoffs_of
+from cranfield.report.gathered import Gathered
 
 RELEVANT = 50  # relevant documents listed for a query
 LOW = 3  # a first relevant document below this rank is ranked too low
@@ -35,28 +33,28 @@ class Details(NamedTuple):
     left_out: list[str]
 
 
-def details(request: Request) -> Details:
+def details(gathered: Gathered) -> Details:
     """The details of the queries that perform worst, as many as were asked for."""
-    if request.flat is None:
+    if gathered.judgments is None:
         return Details(
             {},
-            [safe_json({})] * len(request.evaluations),
+            [safe_json({})] * len(gathered.evaluations),
             [],
             ["The judgments are not known here, so queries are shown without rankings."],
         )
-    chosen = worst_first(request)[: request.queries]
-    grades = {query: request.flat.by_query[query] for query in chosen}
-    places = {query: at for at, query in enumerate(request.query_ids)}
+    chosen = gathered.listed
+    grades = {query: gathered.judgments.by_query[query] for query in chosen}
+    places = {query: at for at, query in enumerate(gathered.query_ids)}
     number: dict[str, int] = {}  # of documents
-    scope = Scope.of(request.measures[0])
+    scope = Scope.of(gathered.request.measures[0])
     relevant = {query: scope.best_first(grades[query]) for query in chosen}
     found = {query: _judged(grades[query], relevant[query], number) for query in chosen}
     rankings = [
-        safe_json(_ranking(request, request.flat, evaluation, grades, relevant, found, number, places))
-        for evaluation in request.evaluations
+        safe_json(_ranking(gathered, gathered.judgments, evaluation, grades, relevant, found, number, places))
+        for evaluation in gathered.evaluations
     ]
-    texts, left_out = _texts(request, number)
-    unknown = [each.run for each in request.evaluations if each.run not in request.rankings]
+    texts, left_out = _texts(gathered, number)
+    unknown = [each.run for each in gathered.evaluations if each.run not in gathered.request.rankings]
     if unknown:
         listed = ", ".join(unknown)
         left_out.insert(0, f"Rankings of {listed} are not known: an evaluation was given, or a frame in its engine.")
@@ -64,22 +62,9 @@ def details(request: Request) -> Details:
         left_out.insert(
             0,
             f"Rankings are shown for the {len(chosen):,} of {len(places):,} queries that perform worst by "
-            f"{request.measures[0]}; for all of them: --queries {len(places)}.",
+            f"{gathered.request.measures[0]}; for all of them: --queries {len(places)}.",
         )
     return Details({places[query]: found[query] for query in chosen}, rankings, texts, left_out)
-
-
-def worst_first(request: Request) -> list[str]:
-    """All queries, by the mean of the first measure over the runs."""
-    measure = request.measures[0]
-    place = {query: at for at, query in enumerate(request.query_ids)}
-    total, count = np.zeros(len(place)), np.zeros(len(place))
-    for each in request.evaluations:
-        at = [place[query] for query in each.query_ids]
-        total[at] += each.column(measure)
-        count[at] += 1
-    means = (-1 if measure.definition.lower_is_better else 1) * total / count
-    return [request.query_ids[at] for at in np.argsort(means, kind="stable").tolist()]
 
 
 def why(facts: QueryFacts) -> list[str]:
@@ -104,7 +89,7 @@ def _judged(grades: Mapping[str, float], relevant: Sequence[str], number: dict[s
 
 
 def _ranking(
-    request: Request,
+    gathered: Gathered,
     judgments: Judgments,
     evaluation: Evaluation,
     grades: Mapping[str, Mapping[str, float]],
@@ -114,17 +99,16 @@ def _ranking(
     places: Mapping[str, int],
 ) -> dict[int, dict[str, Any]]:
     """What the page shows of the queries in one run."""
-    source = request.rankings.get(evaluation.run)
+    source = gathered.request.rankings.get(evaluation.run)
     rankings: dict[str, list[str]] = {}
-    if source is not None:
-        opened = open_source(source, "run", request.format)
-        rankings = first_documents(opened, grades, request.depth, evaluation.policy)
+    if source is not None and grades:
+        opened = open_source(source, "run", gathered.request.format)
+        rankings = first_documents(opened, grades, gathered.request.depth, evaluation.policy)
     place = {query: at for at, query in enumerate(evaluation.query_ids)}
     known = [query for query in found if query in place]
-    facts = {each.query_id: each for each in evaluation.queries(request.measures[0], known)}
+    facts = {each.query_id: each for each in evaluation.queries(gathered.request.measures[0], known)}
     ranks = _ranks(evaluation, judgments)
-    at = [place[query] for query in known]
-    steps = _steps(request, evaluation, at)
+    steps = gathered.steps.get(evaluation.run, ())
     place = {query: at for at, query in enumerate(known)}
     shown: dict[int, dict[str, Any]] = {}
     for query, its in found.items():
@@ -142,18 +126,6 @@ def _ranking(
             "steps": [step[: len(top), place[query]].tolist() for step in steps] if query in place else [],
         }
     return shown
-
-
-def _steps(request: Request, evaluation: Evaluation, queries: list[int]) -> list[Numbers]:
-    """For each family of measures, its value at every cutoff for some queries: a row for each cutoff."""
-    if evaluation.ranks is None:
-        return []
-    found: list[Numbers] = []
-    for measure in request.families.values():
-        cuts = cutoffs_of(measure, request.depth)
-        whole = evaluation.extended(cuts)
-        found.append(np.stack([whole.column(cut)[queries] for cut in cuts]).round(4))
-    return found
 
 
 def _ranks(evaluation: Evaluation, judgments: Judgments) -> Callable[[str], dict[str, int] | None]:
@@ -180,17 +152,17 @@ def _number(document: str, number: dict[str, int]) -> int:
     return number.setdefault(document, len(number))
 
 
-def _texts(request: Request, number: Mapping[str, int]) -> tuple[list[list[str]], list[str]]:
+def _texts(gathered: Gathered, number: Mapping[str, int]) -> tuple[list[list[str]], list[str]]:
     """Title and text of each document, as long as there is room for all of them."""
     rows = [[document] for document in number]
-    if request.collection is None:
+    if gathered.request.collection is None:
         return rows, ["Texts of queries and documents are shown with --collection."]
     texts = {
         number[document.doc_id]: (document.title[: TEXT // 2], document.text[: TEXT + 1])
-        for document in request.collection.documents()
+        for document in gathered.request.collection.documents()
         if document.doc_id in number
     }
-    room = ALL_TEXT + QUERY_TEXT * min(request.queries, len(request.query_ids))
+    room = ALL_TEXT + QUERY_TEXT * min(gathered.request.queries, len(gathered.query_ids))
     room -= sum(len(title) for title, _ in texts.values())
     length = min(TEXT, room // max(len(texts), 1))
     if length < SHORTEST:

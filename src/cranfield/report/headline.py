@@ -5,18 +5,18 @@ from __future__ import annotations
 from cranfield.comparison import Difference
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures.scope import Scope
-from cranfield.report.request import Request
+from cranfield.report.gathered import Gathered
 
 
-def headline(request: Request) -> list[str]:
+def headline(gathered: Gathered) -> list[str]:
     """A few sentences, the most important first."""
-    if not request.means:
+    if not gathered.means:
         return []
-    measure = request.means[0]
+    measure = gathered.means[0]
     sign = 1 if measure.definition.lower_is_better else -1
-    ranked = sorted(request.evaluations, key=lambda each: sign * each[measure])
+    ranked = sorted(gathered.evaluations, key=lambda each: sign * each[measure])
     best = ranked[0]
-    found = [_place(request, ranked)]
+    found = [_place(gathered, ranked)]
     facts, scope = best.facts(measure), Scope.of(measure)
     top = "" if scope.cutoff is None else f" in its top {scope.cutoff}"
     none = int(((facts.relevant > 0) & (facts.found == 0)).sum())
@@ -30,19 +30,19 @@ def headline(request: Request) -> list[str]:
     return found
 
 
-def _place(request: Request, ranked: list[Evaluation]) -> str:
-    measure, best = request.means[0], ranked[0]
+def _place(gathered: Gathered, ranked: list[Evaluation]) -> str:
+    measure, best = gathered.means[0], ranked[0]
     shown = f"{measure} {best.shown(measure)}"
     if len(ranked) == 1:
         return f"{best.run}: {shown} over {_queries(len(best.query_ids))}."
     other = ranked[1]
-    comparison = request.comparison
+    comparison = gathered.comparison
     if comparison is not None and comparison.baseline is not None:
         other = next(each for each in ranked if each.run == comparison.baseline)
         if other is best:
             return f"No run is better than {best.run} ({shown}), the baseline."
     gap = abs(best[measure] - other[measure])
-    side = "below" if _lower(request) else "above"
+    side = "below" if _lower(gathered) else "above"
     ahead = f"{best.run} has the best {measure}: {best.shown(measure)}, which is {gap:.4f} {side} {other.run}."
     if gap < 0.00005:
         return f"{best.run} and {other.run} share the best {shown}."
@@ -56,8 +56,8 @@ def _trusted(pair: Difference) -> str:
     return f"{pair.sentence}.{reverse}"
 
 
-def _lower(request: Request) -> bool:
-    return request.means[0].definition.lower_is_better
+def _lower(gathered: Gathered) -> bool:
+    return gathered.means[0].definition.lower_is_better
 
 
 def _queries(count: int) -> str:

@@ -11,8 +11,9 @@ import numpy as np
 from cranfield.comparison import stability
 from cranfield.errors import ComparisonError, CranfieldError, MeasureError
 from cranfield.evaluation.evaluating import evaluate_runs
+from cranfield.evaluation.rank_curves import curve_of_grades, rank_curves
 from cranfield.measures import Measure, Measures, parse_measures
-from cranfield.show.charts import CHARTS, rank_by_rank
+from cranfield.show.charts import CHARTS
 from cranfield.show.charts.chart import Chart
 from cranfield.show.charts.drawing import Spec
 
@@ -47,7 +48,8 @@ def draw_chart(
     if "grades" in own:
         if qrels is not None or paths:
             raise CranfieldError("give either grades or judgments and runs, not both.")
-        return rank_by_rank.of_grades(own["grades"], own.get("missed", ()))
+        curve = curve_of_grades(own["grades"], own.get("missed", ()))
+        return chart.draw({"the ranking": curve}, mean=False)
     if chart.of == "nothing":
         return chart.draw()
     if qrels is None or not paths:
@@ -61,6 +63,9 @@ def draw_chart(
         if chart.runs not in (None, len(results)):
             fact = f"this chart shows two runs, not {len(results)}."
             raise ComparisonError(fact, hint="the baseline, then the other")
+        if chart.of == "curves":
+            query = own.get("query")
+            return chart.draw(rank_curves(results, measure, query), query=query, mean=query is None)
         return chart.draw(results, measure, **own)
 
 

@@ -4,31 +4,27 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from cranfield.comparison import Comparison, compare_evaluations
+from cranfield.comparison import Comparison
 from cranfield.errors import CranfieldError, InputError, MeasureError
 from cranfield.evaluation import saving as saved
 from cranfield.evaluation.evaluating import evaluate
 from cranfield.evaluation.result import Evaluation
-from cranfield.measures import Measure, parse_measure
+from cranfield.measures import Measure
 from cranfield.ranks.grouped_judgments import GroupedJudgments
 from cranfield.ranks.judgments import Judgments
 from cranfield.read.source import run_name
 from cranfield.read.streams import Stream
-from cranfield.show.charts.cutoff import family
 from cranfield.systems.collection import Collection
 
 LARGEST = 1e100  # a value that can be rounded, squared and drawn
-FAMILIES = 4  # measures shown rank by rank
-JUDGED = "Judged@10"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Request:
     """What `write_report` was called with, read and checked.
 
@@ -53,7 +49,7 @@ class Request:
     correction: str | None
     alpha: float
     format: str | None
-    given: Comparison | None = field(default=None)
+    given: Comparison | None = None
 
     @property
     def flat(self) -> Judgments | None:
@@ -64,56 +60,6 @@ class Request:
     def ordinary(self) -> bool:
         """Whether all measures are made of ranks and grades, so that more can be measured on the same ranks."""
         return all(each.definition.table == "ranks" for each in self.measures)
-
-    @cached_property
-    def families(self) -> dict[str, Measure]:
-        """The first measures that have cutoffs, by their names without one: shown rank by rank."""
-        known = {family(each): each for each in self.measures if "cutoff" in each.definition.kinds}
-        wanted = {name: each for name, each in known.items() if not each.definition.of_holes}
-        return dict(list(wanted.items())[:FAMILIES]) if self.ordinary else {}
-
-    @cached_property
-    def evaluations(self) -> list[Evaluation]:
-        """Every run by the measures of the page; and how much of it is judged, as far as its ranks are known."""
-        judged = [parse_measure(JUDGED)] if self.ordinary else []
-        return [each if each.ranks is None else each.extended(judged) for each in self.runs.values()]
-
-    @property
-    def ranked(self) -> list[Evaluation]:
-        """The evaluations whose ranks are known; a saved one is not among them."""
-        return [each for each in self.evaluations if each.ranks is not None]
-
-    @cached_property
-    def query_ids(self) -> list[str]:
-        """The queries that a run is measured on, in the order of the judgments."""
-        measured = dict.fromkeys(query for each in self.evaluations for query in each.query_ids)
-        return list(measured) if self.flat is None else [query for query in self.flat.query_ids if query in measured]
-
-    @property
-    def means(self) -> list[Measure]:
-        """The measures that are means over queries and say how good a run is."""
-        return [each for each in self.measures if each.definition.aggregate == "mean" and not each.definition.of_holes]
-
-    @property
-    def comparable(self) -> bool:
-        """Whether all runs were measured by the same judgments under the same policy."""
-        return len({(each.qrels_sha256, each.policy) for each in self.evaluations}) == 1
-
-    @cached_property
-    def comparison(self) -> Comparison | None:
-        """All pairs of runs by the measures that are means, where there are runs and queries enough."""
-        if self.given is not None:
-            return self.given
-        if len(self.evaluations) < 2 or len(self.query_ids) < 2 or not self.means or not self.comparable:
-            return None
-        return compare_evaluations(
-            self.evaluations,
-            self.means,
-            test=self.test,
-            correction=self.correction,
-            alpha=self.alpha,
-            bounds=self.bounds,
-        )
 
 
 def named_runs(runs: Mapping[str, Any] | Iterable[Any]) -> dict[str, Any]:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 
 from cranfield.evaluation.result import Evaluation
 from cranfield.report.writing import ReportFile, write_report
-from cranfield.systems.collection import Collection
-from cranfield.systems.testing import Tested
+from cranfield.systems.testing import ProjectTest
 
 
-def write_test(path: str | os.PathLike[str], results: Sequence[Tested], collection: Collection) -> ReportFile | None:
+def write_test(path: str | os.PathLike[str], found: ProjectTest) -> ReportFile | None:
     """A page of the systems that answered, each beside what was accepted of it; None if none of them did."""
     runs: dict[str, Evaluation] = {}
+    results, collection = found.systems, found.collection
     for tested in results:
         if tested.evaluation is None:
             continue

@@ -19,7 +19,9 @@ from cranfield.ranks.policy import Policy
 from cranfield.read.pairs import read_words
 from cranfield.read.target import write_text
 from cranfield.report.content import page, program_data
+from cranfield.report.details import details
 from cranfield.report.encoding import safe_pieces
+from cranfield.report.gathered import gather
 from cranfield.report.library import library
 from cranfield.report.request import Request, evaluated, named_runs, usual_measures
 from cranfield.systems.collection import open_collection
@@ -119,8 +121,9 @@ def write_report(
         format=format,
         given=comparison,
     )
-    content = page(request)
-    data = program_data(request)
+    gathered = gather(request)
+    content = page(gathered)
+    data = program_data(gathered, details(gathered))
     size = write_text(path, rendered(content, data, charts), force=True)
     return ReportFile(os.fspath(path), size, tuple(data["left_out"]))
 

@@ -1,15 +1,13 @@
-"""The page about all measures, written from the registry: `python -m cranfield.show.catalogue docs/measures.md`."""
+"""All measures as the registry knows them: the page about them, and what `cranfield measures` prints."""
 
 from __future__ import annotations
 
 import math
-import sys
 import textwrap
 from types import ModuleType
 
 from cranfield.measures import FAMILIES, Definition, catalogue
 from cranfield.measures.registry import REQUIRED
-from cranfield.read.target import write_text
 from cranfield.show.formulas import latex
 
 INTRODUCTION = """\
@@ -130,7 +128,3 @@ def _parameters(definition: Definition) -> str:
 
 def _unwrapped(paragraph: str) -> str:
     return " ".join(line.strip() for line in paragraph.split("\n"))
-
-
-if __name__ == "__main__":
-    write_text(sys.argv[1], measures_page(), force=True)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from cranfield.comparison.conclusions import UNDECIDED, Comparison, Table
 from cranfield.comparison.differences import Difference, p_text, signed
 from cranfield.comparison.power import USUAL
+from cranfield.comparison.reliability import Reliability
 from cranfield.comparison.thinning import Stability
 from cranfield.layout import WIDTH, columns, count, cut, fitted, padded, shortened, wrapped
 from cranfield.show.escaping import latex_text, markdown_text
@@ -17,8 +18,8 @@ LISTED = 3  # queries that changed most, for each of them
 NAME = 24  # columns for the names of a pair; longer ones have a line of their own
 
 
-def comparison_text(comparison: Comparison, *, pairs: bool = False) -> str:
-    """The whole comparison as plain text; with `pairs`, all pairs of many runs too."""
+def comparison_text(comparison: Comparison, reliability: Reliability, *, pairs: bool = False) -> str:
+    """The whole comparison and how far it reaches, as plain text; with `pairs`, all pairs of many runs too."""
     ranked = comparison.baseline is None and comparison.pairs > MANY
     parts = ["\n".join(wrapped(verdict(comparison)))]
     if ranked:
@@ -33,9 +34,9 @@ def comparison_text(comparison: Comparison, *, pairs: bool = False) -> str:
         parts.append(f"All {comparison.pairs:,} pairs: --pairs")
     if comparison.pairs <= FEW:
         parts.append("\n".join(_changed_lines(comparison)))
-    parts.append("\n".join(_power_lines(comparison)))
+    parts.append("\n".join(_power_lines(comparison, reliability)))
     if len(comparison.runs) > 2:
-        parts.append("\n".join(_measures_lines(comparison)))
+        parts.append("\n".join(_measures_lines(comparison, reliability)))
     return "\n\n".join(part for part in parts if part)
 
 
@@ -182,14 +183,14 @@ def _changed_lines(comparison: Comparison) -> Iterator[str]:
         yield from wrapped(f"{each.measure}, {each.run} - {each.baseline}: {', '.join(shown) or 'none'}", "  ", hang=4)
 
 
-def _power_lines(comparison: Comparison) -> Iterator[str]:
+def _power_lines(comparison: Comparison, reliability: Reliability) -> Iterator[str]:
     yield f"What {comparison.queries} queries can show (power {USUAL:g}, the widest pair of each measure)"
     for measure in comparison.measures:
         widest = max(comparison.of(measure.name), key=lambda each: each.spread)
         if not widest.spread:
             yield from wrapped(f"{measure}: the runs do not differ, so nothing is known of the noise", "  ", hang=4)
             continue
-        sizes = [f"{row.difference:g} takes {row.queries[1]:,}" for row in comparison.query_set_sizes(measure.name)]
+        sizes = [f"{row.difference:g} takes {row.queries[1]:,}" for row in reliability.sizes[measure.name]]
         yield from wrapped(
             f"{measure}: a true difference of {widest.detectable:.4f} or more, corrected for this family. Without a "
             f"correction, a difference of {', '.join(sizes)} queries.",
@@ -198,17 +199,16 @@ def _power_lines(comparison: Comparison) -> Iterator[str]:
         )
 
 
-def _measures_lines(comparison: Comparison) -> Iterator[str]:
+def _measures_lines(comparison: Comparison, reliability: Reliability) -> Iterator[str]:
     yield "What the measures can tell apart"
-    for name, share in comparison.discriminative_power().items():
+    for name, share in reliability.discriminative_power.items():
         yield f"  {name}: {share:.0%} of {comparison.pairs} pairs"
-    agreement = comparison.agreement()
-    if agreement:
+    if reliability.measures:
         yield "How much they agree (Kendall's tau over runs, over queries)"
-    for each in agreement:
+    for each in reliability.measures:
         yield f"  {each.one} and {each.other}: {_share(each.runs, 2)}, {_share(each.queries, 2)}"
     yield "How much runs agree on which queries are hard (Kendall's tau over queries)"
-    for pair in comparison.run_agreement():
+    for pair in reliability.runs:
         yield from wrapped(f"{pair.one} and {pair.other}: {_share(pair.queries, 2)} by {pair.measure}", "  ", hang=4)
 
 

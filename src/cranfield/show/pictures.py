@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from html import escape
 from typing import Any
@@ -14,36 +13,6 @@ from cranfield.show.charts.drawing import HEIGHT, Spec
 COLUMN_WIDTHS = {1: 240, 2: 504}  # points: a column of a two-column paper, and the whole of its width
 FORMATS = ("svg", "png", "pdf", "json")
 DOTS = 300  # per inch, of a PNG
-
-
-def save_chart(
-    spec: Mapping[str, Any], path: str | os.PathLike[str], *, columns: int | None = None, title: bool = True
-) -> None:
-    """Write a chart as a picture: SVG, PNG (300 dots an inch), PDF, or JSON for the specification itself.
-
-    columns: make it as wide as one column of a two-column paper, or as both (2).
-    title: without it, for a figure that has a caption.
-
-    >>> import cranfield, os, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save_chart(cranfield.draw_chart("discount"), f"{folder}/discount.svg", columns=1)
-    ...     os.path.getsize(f"{folder}/discount.svg") > 1000
-    True
-    """
-    from cranfield.read.target import open_target
-
-    name = os.fspath(path)
-    ending = os.path.splitext(name)[1].lower().removeprefix(".")
-    if ending not in FORMATS:
-        raise OutputError(
-            name,
-            f"unsupported image format '.{ending}'." if ending else "the name has no extension.",
-            hint=f"end it in {', '.join(f'.{each}' for each in FORMATS[:-1])} or .{FORMATS[-1]}",
-        )
-    shown = spec if columns is None else sized(spec, columns)
-    content = picture(shown if title else {name: part for name, part in shown.items() if name != "title"}, ending)
-    with open_target(name, force=True) as target, target.opened() as file:
-        file.write(content)
 
 
 def picture(spec: Mapping[str, Any], format: str) -> bytes:

@@ -23,7 +23,7 @@ def table(view: View, width: int = 80, style: Style | None = None) -> str:
         lines += ["", *_segments(view, width, style)]
     if view.worst:
         for result in view.evaluations:
-            lines += ["", *worst(view, result, width, style)]
+            lines += ["", *_worst(view, result, width, style)]
     return "\n".join([*lines, "", *_wrapped(view.tie_warnings(), width), *_provenance(view, width)])
 
 
@@ -81,7 +81,7 @@ def _queries(view: View, result: Evaluation, width: int, style: Style | None) ->
     return [title, *fitted([["query", *result], *rows], width, style)]
 
 
-def worst(view: View, result: Evaluation, width: int = 80, style: Style | None = None) -> list[str]:
+def _worst(view: View, result: Evaluation, width: int, style: Style | None) -> list[str]:
     """The queries of a run that perform poorly by the first measure, and what happened."""
     measure = view.measures[0]
     poor = view.poor(result)

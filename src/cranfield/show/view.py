@@ -1,20 +1,16 @@
-"""What is to be shown of evaluations, before it is known how: the numbers of every table, line and file."""
+"""What is shown of evaluations, before it is known how: the numbers of every table, line and file."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from cranfield.evaluation.facts import QueryFacts
+from cranfield.evaluation.overview import Overview
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.values import Bounds
-from cranfield.measures.aggregates import aggregate, combined
-from cranfield.ranks.columns import Numbers
 
 ALL = "all"  # stands for all queries where a row is about a query
 
@@ -30,56 +26,48 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class View:
-    """Evaluations of one or more runs by the same measures.
+    """What was found about evaluations of one or more runs by the same measures, in the words and orders of a table."""
 
-    per_query: also the value of every query
-    worst: how many of the queries that perform poorly
-    weights: how much each query counts in a mean, 1 where it is not listed
-    segments: the part that each query belongs to
-    bounds: also how low and how high each mean could be
-    scale, unseen: those of `Evaluation.bounds`
-    """
+    found: Overview
 
-    evaluations: Sequence[Evaluation]
-    per_query: bool = False
-    worst: int = 0
-    weights: Mapping[str, float] | None = None
-    segments: Mapping[str, str] | None = None
-    bounds: bool = False
-    scale: Sequence[float] | None = None
-    unseen: int = 0
+    @property
+    def evaluations(self) -> Sequence[Evaluation]:
+        """One for each run."""
+        return self.found.evaluations
+
+    @property
+    def per_query(self) -> bool:
+        """Whether to show the value of every query."""
+        return self.found.per_query
+
+    @property
+    def bounds(self) -> bool:
+        """Whether to show how low and how high each mean could be."""
+        return self.found.bounds is not None
+
+    @property
+    def worst(self) -> bool:
+        """Whether to show the queries that perform worst."""
+        return self.found.worst is not None
 
     @property
     def measures(self) -> list[str]:
         """The names of the measures."""
         return list(self.evaluations[0])
 
-    @cached_property
+    @property
     def segment_names(self) -> list[str]:
         """The segments that have a query, in the order of their names."""
-        known = self.segments or {}
-        return sorted({known[query] for query in self.evaluations[0].query_ids if query in known})
+        return list(self.found.segments or ())
 
     def mean(self, result: Evaluation, measure: str, segment: str | None = None) -> float:
         """The mean of a measure, over all queries or over a segment; or what it has instead of a mean."""
-        if segment is None and self.weights is None:
-            return result[measure]
-        known = self.segments or {}
-        kept = np.array([segment is None or known.get(query) == segment for query in result.query_ids], dtype=np.bool_)
-        how = result.definition(measure).aggregate
-        weights = None if self.weights is None else self._weights(result)[kept]
-        of = measure if segment is None else f"{measure} in segment '{segment}'"
-        return aggregate(result.column(measure)[kept], how, weights, of=of)
+        means = self.found.means if segment is None else (self.found.segments or {})[segment]
+        return means[result.run][measure]
 
     def mean_bounds(self, result: Evaluation, measure: str) -> Bounds:
         """The bounds of the mean."""
-        found = result.bounds(measure, scale=self.scale, unseen=self.unseen)
-        if self.weights is None:
-            return found
-        weights, how = self._weights(result), result.definition(measure).aggregate
-        ends = (np.array(column) for column in zip(*found.by_query.values(), strict=True))
-        low, high = (combined(end, how, weights, of=measure) for end in ends)
-        return found._replace(low=low, high=high)
+        return (self.found.bounds or {})[result.run][measure]
 
     def describe_bounds(self, scale: Iterable[float]) -> str:
         """What the bounds are bounds of, in words; `scale` are the grades that an unjudged document may have."""
@@ -87,17 +75,15 @@ class View:
             return "which are the same, since the judgments are complete"
         grades = ", ".join(f"{grade:g}" for grade in sorted(scale))
         others = "documents that it did not retrieve count as not relevant"
-        if self.unseen:
-            several = "document that it did not retrieve" if self.unseen == 1 else "documents that it did not retrieve"
-            others = f"up to {self.unseen} {several} may be relevant, too"
+        if self.found.unseen:
+            several = (
+                "document that it did not retrieve" if self.found.unseen == 1 else "documents that it did not retrieve"
+            )
+            others = f"up to {self.found.unseen} {several} may be relevant, too"
         return (
             "whatever the unjudged documents that a run retrieved turn out to be"
             f"{f' (grades {grades})' if grades else ''}; {others}"
         )
-
-    def _weights(self, result: Evaluation) -> Numbers:
-        known = self.weights or {}
-        return np.array([known.get(query, 1.0) for query in result.query_ids])
 
     def best(self, measure: str) -> set[str]:
         """The runs with the best mean, where there are several runs and one can be better than another."""
@@ -114,17 +100,18 @@ class View:
 
     def warnings(self, *, ties: bool = True) -> list[str]:
         """The warnings of all runs, or those that are not about ties."""
-        found = {
-            each.run: [text for text in each.warnings if ties or text != each.tie_warning] for each in self.evaluations
-        }
-        return self._told(found)
+        about_ties = self.found.tie_warnings
+        return self._told(
+            {
+                run: [*texts, about_ties[run]] if ties and about_ties[run] else texts
+                for run, texts in self.found.warnings.items()
+            }
+        )
 
     def tie_warnings(self) -> list[str]:
         """The warnings about ties, which are about means without weights."""
-        behind = "" if self.weights is None else " (without weights)"
-        return self._told(
-            {each.run: [each.tie_warning + behind] if each.tie_warning else [] for each in self.evaluations}
-        )
+        behind = " (without weights)" if self.found.weighted else ""
+        return self._told({run: [text + behind] if text else [] for run, text in self.found.tie_warnings.items()})
 
     def _told(self, found: Mapping[str, Sequence[str]]) -> list[str]:
         several = len(self.evaluations) > 1
@@ -142,9 +129,9 @@ class View:
             for measure in result:
                 yield Row(result.run, ALL, measure, self.mean(result, measure))
 
-    def poor(self, result: Evaluation) -> list[QueryFacts]:
+    def poor(self, result: Evaluation) -> Sequence[QueryFacts]:
         """The queries that perform poorly by the first measure."""
-        return result.worst(self.measures[0], self.worst)
+        return (self.found.worst or {})[result.run]
 
     def signature(self) -> str:
         """What the signatures of all runs share."""
@@ -173,7 +160,7 @@ class View:
         found: dict[str, Any] = {
             "run": result.run,
             "mean": {name: self.mean(result, name) for name in result},
-            "warnings": list(result.warnings),
+            "warnings": [*self.found.warnings[result.run], *filter(None, [self.found.tie_warnings[result.run]])],
         }
         if self.bounds:
             ends = {name: self.mean_bounds(result, name) for name in result}
@@ -183,11 +170,11 @@ class View:
                     "high": _finite(b.high),
                     "exact": b.exact,
                     "scale": [*b.scale],
-                    "unseen": self.unseen,
+                    "unseen": self.found.unseen,
                 }
                 for name, b in ends.items()
             }
-        if self.segments is not None:
+        if self.found.segments is not None:
             found["segments"] = {
                 segment: {name: self.mean(result, name, segment) for name in result} for segment in self.segment_names
             }

@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from cranfield.errors import InputError, need
+from cranfield.ranks.judgments import Judgments
 from cranfield.read.mappings import id_text
 from cranfield.read.streams import BYTE_ORDER_MARK, Stream
 
 BUILTIN = "builtin"
 IR_DATASETS = "ir_datasets:"
+KEPT = 128_000_000  # letters of a corpus that may be kept in memory
 _COMPRESSED = ("", ".gz", ".bz2", ".xz", ".zst")
 _QUERY_FILES = ("queries.jsonl", "queries.tsv", "queries.txt", "topics.tsv", "topics.txt")
 _QRELS_FILES = ("qrels.tsv", "qrels.txt", "qrels", "qrels.test.tsv", "qrels.trec")
@@ -62,10 +64,46 @@ class Collection:
         """The queries that have judgments, in their order; all of them if there are no judgments at all."""
         if self.qrels is None:
             return dict(self.queries)
-        from cranfield.ranks.judgments import Judgments
-
         judged = Judgments.read(self.qrels).number
         return {query: text for query, text in self.queries.items() if query in judged}
+
+    def read_once(self) -> Collection:
+        """The same collection for several uses: its judgments are parsed, and its corpus is kept when it is first read.
+
+        A corpus of more than 128 million letters is not kept, but read again each time.
+
+        >>> open_collection("builtin").read_once().qrels
+        Judgments(queries=60, judgments=784)
+        """
+        return replace(
+            self,
+            qrels=None if self.qrels is None else Judgments.read(self.qrels),
+            corpus=_KeptCorpus(self.corpus) if self.corpus else None,
+        )
+
+
+class _KeptCorpus:
+    """A corpus that is read the first time it is asked for, and kept from then on if it is small enough."""
+
+    def __init__(self, corpus: Callable[[], Iterator[Document]]) -> None:
+        self._corpus = corpus
+        self._documents: list[Document] | None = None
+
+    def __call__(self) -> Iterator[Document]:
+        return self._read() if self._documents is None else iter(self._documents)
+
+    def _read(self) -> Iterator[Document]:
+        kept: list[Document] = []
+        room = KEPT
+        for document in self._corpus():
+            room -= len(document.title) + len(document.text)
+            if room >= 0:
+                kept.append(document)
+            else:
+                kept.clear()
+            yield document
+        if room >= 0:
+            self._documents = kept
 
 
 def open_collection(where: str | os.PathLike[str] | Collection, *, split: str | None = None) -> Collection:

@@ -31,7 +31,7 @@ class Demonstration(NamedTuple):
 
 def demonstrate() -> Demonstration:
     """Index the built-in collection twice, ask both engines every query, and compare them."""
-    collection = open_collection(BUILTIN)
+    collection = open_collection(BUILTIN).read_once()
     systems = open_system("sqlite", collection, name="plain"), open_system("sqlite:tuned", collection, name="tuned")
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder) / f"{system.name}.run" for system in systems]

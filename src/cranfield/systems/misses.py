@@ -58,10 +58,10 @@ def misses(
 ) -> list[Miss]:
     """For the worst queries by a measure the best documents that are relevant to it, and the first returned."""
     queries, scope = evaluation.worst(measure, worst), Scope.of(parse_measure(measure))
+    if not queries:
+        return []
     grades = Judgments.read(collection.qrels).by_query
     wanted = {facts.query_id: grades[facts.query_id] for facts in queries}
-    if not wanted:
-        return []
     rankings = rankings_of(open_source(run, "run"), wanted, evaluation.policy)
     relevant = {query: scope.best_first(judged) for query, judged in wanted.items()}
     needed = {doc_id for found in relevant.values() for doc_id in found}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from cranfield.read.target import open_target
 from cranfield.systems.collapse import collapse_by
 from cranfield.systems.collection import Collection
 from cranfield.systems.locking import locked
+from cranfield.systems.misses import Miss, misses
 from cranfield.systems.opening import open_system
 from cranfield.systems.project import Project
 from cranfield.systems.recording import Recorded, record
@@ -39,6 +40,7 @@ class Tested:
     gate: the comparison of the two
     checks: the minimums, where there is no gate that holds them
     notes: what has changed since the run was accepted
+    missed: the worst queries by the first measure, as many as were asked for
     """
 
     system: str
@@ -49,6 +51,7 @@ class Tested:
     gate: GateResult | None = None
     checks: tuple[Check, ...] = ()
     notes: tuple[str, ...] = ()
+    missed: tuple[Miss, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -57,11 +60,27 @@ class Tested:
         return self.recorded.complete and gated and all(check.passed for check in self.checks)
 
 
+@dataclass(frozen=True, slots=True)
+class ProjectTest:
+    """What a test of a project found out about its systems, and the collection they were asked about."""
+
+    collection: Collection
+    systems: tuple[Tested, ...]
+
+    @property
+    def passed(self) -> bool:
+        """All systems passed."""
+        return all(tested.passed for tested in self.systems)
+
+
 Progress = Callable[[str], AbstractContextManager[Any]]
 
 
-def run_test(project: Project, progress: Progress, systems: Sequence[str] = ()) -> list[Tested]:
-    """Test all systems of a project, or some."""
+def run_test(project: Project, progress: Progress, systems: Sequence[str] = (), worst: int = 0) -> ProjectTest:
+    """Test all systems of a project, or some, and look at the worst queries of each.
+
+    The collection is opened here and read once; whoever shows the result takes it from there.
+    """
     for name in systems:
         if name not in project.systems:
             raise InputError(
@@ -70,14 +89,23 @@ def run_test(project: Project, progress: Progress, systems: Sequence[str] = ()) 
     collection = project.open_collection()
     if collection.qrels is None:
         raise InputError(collection.name, "it has no judgments.", hint="put them into qrels/test.tsv or qrels.txt")
+    collection = collection.read_once()
     judgments = Judgments.read(collection.qrels)
     _check_texts(collection, judgments)
     with locked(project.result_path("lock"), "testing here"):
-        return [
+        found = [
             _test_one(project, collection, judgments, name, progress)
             for name in project.systems
             if not systems or name in systems
         ]
+        return ProjectTest(collection, tuple(_with_missed(tested, collection, worst) for tested in found))
+
+
+def _with_missed(tested: Tested, collection: Collection, worst: int) -> Tested:
+    if tested.evaluation is None:
+        return tested
+    measure = tested.evaluation.measures[0]
+    return replace(tested, missed=tuple(misses(tested.evaluation, tested.recorded.path, collection, measure, worst)))
 
 
 def _check_texts(collection: Collection, judgments: Judgments) -> None:

@@ -17,8 +17,9 @@ class Chart:
 
     name: str
     meaning: str  # in a few words, for help and documentation
-    draw: Callable[..., Spec]  # from evaluations and a measure, from what `stability` found, or from nothing
-    of: Literal["evaluations", "stability", "nothing"] = "evaluations"
+    draw: Callable[..., Spec]  # from what `of` says
+    # Evaluations and a measure, what `rank_curves` or `stability` found, or nothing.
+    of: Literal["evaluations", "curves", "stability", "nothing"] = "evaluations"
     usual: tuple[str, ...] = ("nDCG@10",)  # the measures it shows unless told otherwise
     only: str | None = None  # the name of the one measure it can show
     needed: Callable[[Measure], Sequence[Measure]] | None = None  # what is evaluated to show a measure, if not itself

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from cranfield.errors import CranfieldError
-from cranfield.evaluation.result import Evaluation
-from cranfield.measures import Measure
-from cranfield.measures.curve import Curve, precision_recall_curve
+from cranfield.measures.curve import Curve
 from cranfield.ranks.columns import Flags
-from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.show.charts.chart import Chart
 from cranfield.show.charts.drawing import (
     HEIGHT,
@@ -119,44 +115,12 @@ def _ends(curve: Curve) -> str:
     return f"from precision {first} to precision {last}"
 
 
-def rank_curves(results: Sequence[Evaluation], measure: Measure, query: str | None = None) -> Spec:
-    """The curves of evaluations whose ranks are known; each line ends with the longest ranking.
-
-    measure: P, with the grade that makes a document relevant; query: the one that is drawn instead of the mean.
-    """
-    chosen = dict(measure.parameters)
-    curves = {}
-    for each in results:
-        judged = each.extended(()).ranks
-        assert judged is not None  # or `extended` would have said so
-        if chosen.get("judged_only"):
-            judged = judged.condensed
-        if query is not None:
-            judged = judged.only(_place(each, query))
-        counted = None if query is not None else len(each.query_ids)
-        curves[each.run] = precision_recall_curve(judged, rel=chosen.get("rel", 1), queries=counted)
-    return rank_by_rank_chart(curves, query=query, mean=query is None)
-
-
-def _place(evaluation: Evaluation, query: str) -> int:
-    judged = evaluation.ranks
-    if judged is None or query not in judged.query_ids:
-        some = ", ".join(evaluation.query_ids[:3]) + ", …" * (len(evaluation.query_ids) > 3)
-        raise CranfieldError(f"there is no query '{query}' among the judged ones.", hint=f"there are {some}")
-    return judged.query_ids.index(query)
-
-
-def of_grades(grades: Sequence[float | None], missed: Sequence[float] = ()) -> Spec:
-    """The curve of one ranking whose grades are known."""
-    curve = precision_recall_curve(JudgedRanks.of_grades(grades, missed))
-    return rank_by_rank_chart({"the ranking": curve}, mean=False)
-
-
 CHART = Chart(
     name="precision-recall-full",
     meaning="precision and recall down to each rank, and interpolated",
     usual=("P@1",),
     only="P",
     options=("query", "grades", "missed"),
-    draw=rank_curves,
+    of="curves",
+    draw=rank_by_rank_chart,
 )

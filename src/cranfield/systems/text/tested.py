@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from cranfield.evaluation.result import Evaluation
 from cranfield.layout import WIDTH, aligned, count, cut, visible, wrapped
-from cranfield.systems.collection import Collection
-from cranfield.systems.misses import Miss, Place, misses
-from cranfield.systems.testing import Tested
+from cranfield.systems.misses import Miss, Place
+from cranfield.systems.testing import ProjectTest, Tested
 from cranfield.systems.text.recorded import failure_lines, milliseconds, order_lines
 
 
-def tested_lines(results: Sequence[Tested], collection: Collection, worst: int) -> Iterator[str]:
+def tested_lines(found: ProjectTest, worst: int) -> Iterator[str]:
     """The table of systems; then for each what failed, what got worse, and its worst queries."""
-    yield from _table(results)
-    for tested in results:
+    yield from _table(found.systems)
+    for tested in found.systems:
         yield ""
         yield f"{tested.system}: {_verdict(tested)}"
         yield from failure_lines(tested.recorded)
         yield from _warnings(tested)
         for check in (*(tested.gate.checks if tested.gate is not None else ()), *tested.checks):
             yield from wrapped(check.message, "  ok      " if check.passed else "  FAILED  ")
-        yield from _got_worse(tested, collection, worst)
+        yield from _got_worse(tested, found.collection.queries, worst)
         if tested.evaluation and worst:
             measure = next(iter(tested.evaluation))
-            found = misses(tested.evaluation, tested.recorded.path, collection, measure, worst)
             yield ""
-            yield f"  the worst {'query' if len(found) == 1 else 'queries'} by {measure}"
-            for miss in found:
+            yield f"  the worst {'query' if len(tested.missed) == 1 else 'queries'} by {measure}"
+            for miss in tested.missed:
                 yield from miss_lines(miss)
 
 
@@ -73,14 +71,14 @@ def _warnings(tested: Tested) -> Iterator[str]:
         yield from wrapped(note, "  note    ")
 
 
-def _got_worse(tested: Tested, collection: Collection, shown: int) -> Iterator[str]:
+def _got_worse(tested: Tested, texts: Mapping[str, str], shown: int) -> Iterator[str]:
     for measure in tested.gate.measures if tested.gate is not None else ():
         if not measure.worse:
             continue
         yield ""
         yield f"  {measure.measure} got worse for {measure.worse} of {tested.recorded.queries} queries"
         for query in measure.worse_queries[: max(shown, 1)]:
-            text = cut(collection.queries.get(query.query_id, ""), 44)
+            text = cut(texts.get(query.query_id, ""), 44)
             yield f"    {query.baseline:.4f} → {query.candidate:.4f}  {visible(query.query_id)}: {text}"
             yield from wrapped(query.moved, "                       ")
 

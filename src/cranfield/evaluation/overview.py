@@ -1,0 +1,135 @@
+"""Several evaluations at once: their means, and what else a table of them is to say, worked out before it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cranfield.evaluation.facts import QueryFacts
+from cranfield.evaluation.result import Evaluation
+from cranfield.evaluation.values import Bounds
+from cranfield.measures.aggregates import aggregate, combined
+from cranfield.ranks.columns import Numbers
+
+Means = Mapping[str, Mapping[str, float]]  # of each run, by measure
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """Evaluations of one or more runs by the same measures, and what was worked out about them.
+
+    means: of each run by measure, with the weights if there are any; or what a measure has instead of a mean
+    segments: the means of each segment that has a query, by name; None where none was asked for
+    bounds: of each run by measure, how low and how high the mean could be; None where none was asked for
+    worst: of each run, the queries that perform worst by the first measure; None where none was asked for
+    warnings, tie_warnings: of each run; a warning about ties is about means without weights
+    per_query: whether the value of every query is wanted too
+    weighted: whether the means have weights
+    unseen: that of `Evaluation.bounds`
+    """
+
+    evaluations: tuple[Evaluation, ...]
+    means: Means
+    segments: Mapping[str, Means] | None
+    bounds: Mapping[str, Mapping[str, Bounds]] | None
+    worst: Mapping[str, Sequence[QueryFacts]] | None
+    warnings: Mapping[str, Sequence[str]]
+    tie_warnings: Mapping[str, str]
+    per_query: bool
+    weighted: bool
+    unseen: int
+
+
+def overview(
+    evaluations: Sequence[Evaluation],
+    *,
+    per_query: bool = False,
+    worst: int = 0,
+    weights: Mapping[str, float] | None = None,
+    segments: Mapping[str, str] | None = None,
+    bounds: bool = False,
+    scale: Sequence[float] | None = None,
+    unseen: int = 0,
+    warnings: bool = True,
+) -> Overview:
+    """Work out what is to be shown of evaluations.
+
+    worst: how many of the queries that perform worst
+    weights: how much each query counts in a mean, 1 where it is not listed
+    segments: the part that each query belongs to
+    bounds, scale, unseen: also the bounds of each mean; those of `Evaluation.bounds`
+    warnings: also what casts doubt on the values, which takes measuring them in other orders of ties
+
+    >>> from cranfield import evaluate
+    >>> result = evaluate({"1": {"a": 1}, "2": {"a": 1}}, {"1": ["a"], "2": ["b", "a"]}, "RR", name="mine")
+    >>> found = overview([result], weights={"1": 3.0}, segments={"2": "hard"}, worst=1)
+    >>> found.means, found.segments, found.worst["mine"][0].query_id
+    ({'mine': {'RR': 0.875}}, {'hard': {'mine': {'RR': 0.5}}}, '2')
+    """
+    known = segments or {}
+    names = sorted({known[query] for query in evaluations[0].query_ids if query in known})
+    ties = {each.run: each.tie_warning if warnings else "" for each in evaluations}
+    return Overview(
+        evaluations=tuple(evaluations),
+        means={each.run: _means(each, weights) for each in evaluations},
+        segments=None
+        if segments is None
+        else {
+            name: {each.run: _segment_means(each, weights, segments, name) for each in evaluations} for name in names
+        },
+        bounds={each.run: {name: _bounds(each, name, weights, scale, unseen) for name in each} for each in evaluations}
+        if bounds
+        else None,
+        worst={each.run: each.worst(next(iter(evaluations[0])), worst) for each in evaluations} if worst else None,
+        warnings={
+            each.run: [text for text in each.warnings if text != ties[each.run]] if warnings else []
+            for each in evaluations
+        },
+        tie_warnings=ties,
+        per_query=per_query,
+        weighted=weights is not None,
+        unseen=unseen,
+    )
+
+
+def _means(result: Evaluation, weights: Mapping[str, float] | None) -> dict[str, float]:
+    if weights is None:
+        return dict(result)
+    its = _weights(result, weights)
+    return {name: aggregate(result.column(name), result.definition(name).aggregate, its, of=name) for name in result}
+
+
+def _segment_means(
+    result: Evaluation, weights: Mapping[str, float] | None, segments: Mapping[str, str], segment: str
+) -> dict[str, float]:
+    kept = np.array([segments.get(query) == segment for query in result.query_ids], dtype=np.bool_)
+    its = None if weights is None else _weights(result, weights)[kept]
+    return {
+        name: aggregate(
+            result.column(name)[kept], result.definition(name).aggregate, its, of=f"{name} in segment '{segment}'"
+        )
+        for name in result
+    }
+
+
+def _bounds(
+    result: Evaluation,
+    measure: str,
+    weights: Mapping[str, float] | None,
+    scale: Sequence[float] | None,
+    unseen: int,
+) -> Bounds:
+    """The bounds of a mean, with the weights if there are any."""
+    found = result.bounds(measure, scale=scale, unseen=unseen)
+    if weights is None:
+        return found
+    its, how = _weights(result, weights), result.definition(measure).aggregate
+    ends = (np.array(column) for column in zip(*found.by_query.values(), strict=True))
+    low, high = (combined(end, how, its, of=measure) for end in ends)
+    return found._replace(low=low, high=high)
+
+
+def _weights(result: Evaluation, weights: Mapping[str, float]) -> Numbers:
+    return np.array([weights.get(query, 1.0) for query in result.query_ids])

@@ -1,0 +1,43 @@
+"""Precision and recall down to each rank, of runs whose ranks are known or of one ranking whose grades are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cranfield.errors import CranfieldError
+from cranfield.evaluation.result import Evaluation
+from cranfield.measures import Measure
+from cranfield.measures.curve import Curve, precision_recall_curve
+from cranfield.ranks.tables.ranks import JudgedRanks
+
+
+def rank_curves(results: Sequence[Evaluation], measure: Measure, query: str | None = None) -> dict[str, Curve]:
+    """The curve of each run; each ends with the longest ranking.
+
+    measure: P, with the grade that makes a document relevant; query: the one that is meant instead of the mean.
+    """
+    chosen = dict(measure.parameters)
+    curves = {}
+    for each in results:
+        judged = each.extended(()).ranks
+        assert judged is not None  # or `extended` would have said so
+        if chosen.get("judged_only"):
+            judged = judged.condensed
+        if query is not None:
+            judged = judged.only(_place(each, query))
+        counted = None if query is not None else len(each.query_ids)
+        curves[each.run] = precision_recall_curve(judged, rel=chosen.get("rel", 1), queries=counted)
+    return curves
+
+
+def _place(evaluation: Evaluation, query: str) -> int:
+    judged = evaluation.ranks
+    if judged is None or query not in judged.query_ids:
+        some = ", ".join(evaluation.query_ids[:3]) + ", …" * (len(evaluation.query_ids) > 3)
+        raise CranfieldError(f"there is no query '{query}' among the judged ones.", hint=f"there are {some}")
+    return judged.query_ids.index(query)
+
+
+def curve_of_grades(grades: Sequence[float | None], missed: Sequence[float] = ()) -> Curve:
+    """The curve of one ranking, given the grades of its documents as for `value`."""
+    return precision_recall_curve(JudgedRanks.of_grades(grades, missed))

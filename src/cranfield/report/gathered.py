@@ -1,0 +1,215 @@
+"""All that is measured, compared and tested for a page, once and before anything is written about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from cranfield.comparison import Comparison, Stability, compare_evaluations, stability
+from cranfield.comparison.significance import TESTS, Settings
+from cranfield.comparison.thinning import FRACTIONS
+from cranfield.evaluation.overview import Overview, overview
+from cranfield.evaluation.rank_curves import rank_curves
+from cranfield.evaluation.result import Evaluation
+from cranfield.evaluation.values import Bounds
+from cranfield.measures import Measure, parse_measure, parse_measures
+from cranfield.measures.curve import Curve
+from cranfield.ranks.columns import Numbers
+from cranfield.ranks.judgments import Judgments
+from cranfield.report.request import Request
+from cranfield.show.charts.cutoff import cutoffs_of, family
+from cranfield.show.charts.precision_recall import recall_levels
+
+FAMILIES = 4  # measures shown rank by rank
+JUDGED = "Judged@10"
+THINNED = 4  # measures shown as judgments are removed
+REPEATS = 5  # how often each share of the judgments is removed
+REMOVED = 2_000_000  # judged ranks measured again, in all, that take a second or two: up to here without being asked
+
+ByRun = Mapping[str, Mapping[str, tuple[float, float]]]  # of each run, by measure: a lower and an upper end
+
+
+class Curves(NamedTuple):
+    """What the charts of runs whose ranks are known draw.
+
+    recall: interpolated precision of each run at the eleven levels; ranks: precision and recall down to each rank
+    cutoffs: by family of measures and run, the mean at each cutoff
+    """
+
+    recall: Mapping[str, Sequence[float]]
+    ranks: Mapping[str, Curve]
+    cutoffs: Mapping[str, Mapping[str, Mapping[int, float]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What is known for a page.
+
+    judgments: one grade for each document; None where only evaluations are known
+    evaluations: every run by the measures of the page; and how much of it is judged, as far as its ranks are known
+    query_ids: those that a run is measured on, in the order of the judgments; worst_first: by the first measure
+    means: the measures that are means over queries and say how good a run is
+    families: the first measures that have cutoffs, by their names without one: shown rank by rank
+    steps: of each run whose ranks are known, the values of each family at every cutoff (rows) for the queries of
+        `listed` that it has (columns)
+    comparable: whether all runs were measured by the same judgments under the same policy
+    intervals, bounds: of means
+    curves, thinned: for the charts; None where they are not drawn
+    """
+
+    request: Request
+    judgments: Judgments | None
+    evaluations: tuple[Evaluation, ...]
+    query_ids: tuple[str, ...]
+    worst_first: tuple[str, ...]
+    means: tuple[Measure, ...]
+    families: Mapping[str, Measure]
+    steps: Mapping[str, Sequence[Numbers]]
+    comparable: bool
+    comparison: Comparison | None
+    overview: Overview
+    intervals: ByRun
+    bounds: ByRun
+    curves: Curves | None
+    thinned: Stability | None
+
+    @property
+    def listed(self) -> tuple[str, ...]:
+        """The queries whose rankings are shown, the worst first."""
+        return self.worst_first[: self.request.queries]
+
+
+def gather(request: Request) -> Gathered:
+    """Measure, compare and test all that a page says."""
+    evaluations = tuple(_with_judged(request))
+    query_ids = _query_ids(request, evaluations)
+    worst_first = _worst_first(request.measures[0], evaluations, query_ids)
+    means = tuple(
+        each for each in request.measures if each.definition.aggregate == "mean" and not each.definition.of_holes
+    )
+    families = _families(request)
+    comparable = len({(each.qrels_sha256, each.policy) for each in evaluations}) == 1
+    enough = len(evaluations) > 1 and len(query_ids) > 1 and means and comparable
+    ranked = [each for each in evaluations if each.ranks is not None]
+    steps, cutoffs = _at_cutoffs(ranked, families, worst_first[: request.queries], request.depth)
+    return Gathered(
+        request=request,
+        judgments=request.flat,
+        evaluations=evaluations,
+        query_ids=query_ids,
+        worst_first=worst_first,
+        means=means,
+        families=families,
+        steps=steps,
+        comparable=comparable,
+        comparison=_compared(request, evaluations, means) if enough and request.given is None else request.given,
+        overview=overview(evaluations, segments=request.segments),
+        intervals=_intervals(evaluations, means, request.alpha),
+        bounds=_bounds(ranked, request.measures) if request.bounds else {},
+        curves=_curves(ranked, cutoffs) if request.charts and request.ordinary and ranked else None,
+        thinned=_thinned(request, ranked, means) if request.charts and comparable else None,
+    )
+
+
+def _with_judged(request: Request) -> list[Evaluation]:
+    judged = [parse_measure(JUDGED)] if request.ordinary else []
+    return [each if each.ranks is None else each.extended(judged) for each in request.runs.values()]
+
+
+def _query_ids(request: Request, evaluations: Sequence[Evaluation]) -> tuple[str, ...]:
+    measured = dict.fromkeys(query for each in evaluations for query in each.query_ids)
+    return tuple(measured if request.flat is None else (each for each in request.flat.query_ids if each in measured))
+
+
+def _worst_first(measure: Measure, evaluations: Sequence[Evaluation], query_ids: Sequence[str]) -> tuple[str, ...]:
+    """All queries, by the mean of a measure over the runs."""
+    place = {query: at for at, query in enumerate(query_ids)}
+    total, count = np.zeros(len(place)), np.zeros(len(place))
+    for each in evaluations:
+        at = [place[query] for query in each.query_ids]
+        total[at] += each.column(measure)
+        count[at] += 1
+    means = (-1 if measure.definition.lower_is_better else 1) * total / count
+    return tuple(query_ids[at] for at in np.argsort(means, kind="stable").tolist())
+
+
+def _families(request: Request) -> dict[str, Measure]:
+    known = {family(each): each for each in request.measures if "cutoff" in each.definition.kinds}
+    wanted = {name: each for name, each in known.items() if not each.definition.of_holes}
+    return dict(list(wanted.items())[:FAMILIES]) if request.ordinary else {}
+
+
+def _compared(request: Request, evaluations: Sequence[Evaluation], means: Sequence[Measure]) -> Comparison:
+    return compare_evaluations(
+        evaluations,
+        means,
+        test=request.test,
+        correction=request.correction,
+        alpha=request.alpha,
+        bounds=request.bounds,
+    )
+
+
+def _intervals(evaluations: Sequence[Evaluation], means: Sequence[Measure], alpha: float) -> ByRun:
+    """The interval of each mean over several queries, within the range of the measure."""
+    alone = Settings(alpha, 1, 0)
+    found: dict[str, dict[str, tuple[float, float]]] = {}
+    for result in evaluations:
+        found[result.run] = {}
+        for measure in means if len(result.query_ids) > 1 else ():
+            least, most = measure.definition.range
+            ends = TESTS["t"].interval(result.column(measure)[:, None], np.array([alpha]), alone)
+            low, high = (float(np.clip(end[0], least, most)) for end in ends)
+            found[result.run][measure.name] = low, high
+    return found
+
+
+def _bounds(ranked: Sequence[Evaluation], measures: Sequence[Measure]) -> ByRun:
+    wanted = [each for each in measures if not each.definition.of_holes]
+
+    def ends(found: Bounds) -> tuple[float, float]:
+        return found.low, found.high
+
+    return {each.run: {measure.name: ends(each.bounds(measure)) for measure in wanted} for each in ranked}
+
+
+def _at_cutoffs(
+    ranked: Sequence[Evaluation], families: Mapping[str, Measure], queries: Sequence[str], deepest: int
+) -> tuple[dict[str, list[Numbers]], dict[str, dict[str, dict[int, float]]]]:
+    """Each family at every cutoff: the values of some queries, and the means."""
+    steps: dict[str, list[Numbers]] = {each.run: [] for each in ranked}
+    means: dict[str, dict[str, dict[int, float]]] = {name: {} for name in families}
+    for result in ranked:
+        place = {query: at for at, query in enumerate(result.query_ids)}
+        at = [place[query] for query in queries if query in place]
+        for name, measure in families.items():
+            cuts = cutoffs_of(measure, deepest)
+            whole = result.extended(cuts)
+            steps[result.run].append(np.stack([whole.column(cut)[at] for cut in cuts]).round(4))
+            means[name][result.run] = {k: whole[cut] for k, cut in enumerate(cuts, 1)}
+    return steps, means
+
+
+def _curves(ranked: Sequence[Evaluation], cutoffs: Mapping[str, Mapping[str, Mapping[int, float]]]) -> Curves:
+    level, precision = parse_measures("IPrec@0 P@1")
+    levels = recall_levels(level)
+    recall = {}
+    for each in ranked:
+        whole = each.extended(levels)
+        recall[each.run] = [whole[its] for its in levels]
+    return Curves(recall, rank_curves(ranked, precision), cutoffs)
+
+
+def _thinned(request: Request, ranked: Sequence[Evaluation], means: Sequence[Measure]) -> Stability | None:
+    """The measures as judgments are removed: if asked for, or if nobody asked and it takes no time."""
+    if request.flat is None or not request.ordinary or not ranked or not means or request.removal is False:
+        return None
+    wanted = means[:THINNED]
+    tables = {each.run: each.ranks for each in ranked if each.ranks is not None}
+    work = sum(len(each.rank) for each in tables.values())
+    if not request.removal and work * REPEATS * len(FRACTIONS) * len(wanted) >= REMOVED:
+        return None
+    return stability(request.flat, tables, wanted, (0.0, *FRACTIONS), repeats=REPEATS, policy=ranked[0].policy)

@@ -1,0 +1,126 @@
+"""Each file is read as often as a command must, and no oftener: readings are counted, of a whole file by its name."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from cranfield.cli.commands import program
+from cranfield.ranks.judgments import Judgments
+from cranfield.read.streams import Stream
+
+QRELS, KEYWORDS, MEANING = RUNS = ("builtin:qrels", "builtin:keywords", "builtin:meaning")
+
+PROJECT = """
+collection = "builtin"
+measures = ["nDCG@10", "RR"]
+[systems.plain]
+type = "sqlite"
+[systems.tuned]
+type = "sqlite"
+tuned = true
+"""
+
+
+@pytest.fixture
+def readings(monkeypatch):
+    """How often each file was read from its first byte; a look at its head is none."""
+    counted = Counter()
+    chunks, pieces = Stream.chunks, Stream.pieces
+
+    def counted_chunks(stream):
+        counted[Path(stream.name).name] += 1
+        yield from chunks(stream)
+
+    def counted_pieces(stream, *arguments, **options):
+        counted[Path(stream.name).name] += 1
+        yield from pieces(stream, *arguments, **options)
+
+    monkeypatch.setattr(Stream, "chunks", counted_chunks)
+    monkeypatch.setattr(Stream, "pieces", counted_pieces)
+    return counted
+
+
+@pytest.fixture
+def parsed(monkeypatch):
+    """The judgments that were made, wherever they came from."""
+    made = []
+    build = Judgments.__init__
+
+    def counted(judgments, *arguments, **options):
+        made.append(judgments)
+        build(judgments, *arguments, **options)
+
+    monkeypatch.setattr(Judgments, "__init__", counted)
+    return made
+
+
+def ran(*arguments):
+    result = CliRunner().invoke(program, arguments, standalone_mode=False)
+    assert result.exception is None, result.output
+    return result.output
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("cranfield.toml").write_text(PROJECT)
+    return tmp_path
+
+
+def test_a_test_with_a_report_opens_its_collection_once(project, readings, parsed):
+    said = ran("test", "--worst", "2", "--report", "page.html")
+    assert said.count("the worst queries by nDCG@10") == 2
+    assert "page.html" in said
+    assert len(parsed) == 1
+    assert {name: readings[name] for name in ("test.tsv", "queries.jsonl", "corpus.jsonl")} == {
+        "test.tsv": 1,
+        "queries.jsonl": 1,
+        "corpus.jsonl": 1,
+    }
+
+
+def test_beside_what_was_accepted_too(project, readings, parsed):
+    ran("test")
+    ran("accept")
+    readings.clear()
+    parsed.clear()
+    said = ran("test", "--report", "page.html")
+    assert "since accepted" in said
+    assert len(parsed) == 1
+    assert {readings[name] for name in ("test.tsv", "queries.jsonl", "corpus.jsonl")} == {1}
+
+
+def test_the_demonstration_opens_its_collection_once(readings, parsed):
+    assert "tuned's worst queries" in ran("demo")
+    assert len(parsed) == 1
+    assert {readings[name] for name in ("test.tsv", "queries.jsonl", "corpus.jsonl")} == {1}
+
+
+def test_a_report_reads_runs_again_only_for_the_rankings_it_shows(tmp_path, readings, parsed):
+    # Which queries are shown is known only when all runs are measured, and measuring keeps no ranking.
+    page = str(tmp_path / "page.html")
+    ran("report", *RUNS, "--collection", "builtin", "-o", page)
+    assert len(parsed) == 1
+    assert readings == {QRELS: 1, KEYWORDS: 2, MEANING: 2, "queries.jsonl": 1, "corpus.jsonl": 1}
+    readings.clear()
+    ran("report", *RUNS, "--queries", "0", "--no-charts", "-o", page)
+    assert readings == {QRELS: 1, KEYWORDS: 1, MEANING: 1}
+
+
+def test_a_comparison_reads_runs_again_only_for_the_unjudged_documents_they_share(readings, parsed):
+    ran("compare", *RUNS, "--no-bounds")
+    assert len(parsed) == 1
+    assert readings == {QRELS: 1, KEYWORDS: 1, MEANING: 1}
+    readings.clear()
+    ran("compare", *RUNS)
+    assert len(parsed) == 2
+    assert readings == {QRELS: 1, KEYWORDS: 2, MEANING: 2}
+
+
+def test_all_that_an_evaluation_shows_takes_one_reading(readings, parsed):
+    said = ran("evaluate", *RUNS, "--worst", "3", "--bounds", "-q")
+    assert "3 worst queries" in said
+    assert len(parsed) == 1
+    assert readings == {QRELS: 1, KEYWORDS: 1, MEANING: 1}
