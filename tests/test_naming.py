@@ -55,6 +55,17 @@ def test_no_name_is_there_twice(runs, called):
     assert list(named_runs(runs).values()) == runs
 
 
+def test_runs_of_many_files_are_called_by_their_folder(tmp_path):
+    polars = pytest.importorskip("polars")
+    for folder in ("x", "y"):
+        (tmp_path / folder / "runs").mkdir(parents=True)
+        columns = {"query_id": [*QRELS], "doc_id": ["a"] * 6, "score": [1.0] * 6}
+        polars.DataFrame(columns).write_parquet(tmp_path / folder / "runs" / "part.parquet")
+    patterns = [str(tmp_path / folder / "runs" / "*.parquet") for folder in "xy"]
+    assert list(evaluate_runs(QRELS, patterns, "RR", engine="polars")) == ["x/runs", "y/runs"]
+    assert list(evaluate_runs(QRELS, patterns[0], "RR", engine="polars")) == ["runs"]
+
+
 def test_a_run_may_be_opened_first_and_named_in_another_way():
     assert named_runs(["a", "b"], opened=str.upper, name_of=lambda run: f"<{run}>") == {"<A>": "A", "<B>": "B"}
 

@@ -203,7 +203,7 @@ def compare_evaluations(
             for measure in wanted
         },
         judged={
-            judged.name: {each.run: each.get(judged.name) for each in evaluations}
+            judged.name: {each.run: each[judged] if judged in each.measures else None for each in evaluations}
             for judged in dict.fromkeys(map(judged_beside, wanted))
         },
         differences=tuple(differences),

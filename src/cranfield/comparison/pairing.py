@@ -60,7 +60,7 @@ def paired(evaluations: Sequence[Evaluation], measures: Sequence[Measure]) -> Pa
                 hint="GMAP's values by query are those of AP" if measure.definition.name == "GMAP" else "",
             )
         for each in evaluations:
-            if measure.name not in each:
+            if measure not in each.measures:
                 raise ComparisonError(
                     f"{each.run}: it was not evaluated by {measure}.", hint=f"it has {', '.join(each)}"
                 )

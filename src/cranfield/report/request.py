@@ -158,7 +158,7 @@ def evaluated(
                 raise CranfieldError(f"{name} cannot be evaluated without judgments.", hint="give qrels")
             found[name] = evaluate(judgments, run, measures, name=name, **options)
             continue
-        lacking = [each for each in measures if each.name not in run]
+        lacking = [each for each in measures if each not in run.measures]
         if lacking and run.ranks is not None:
             run = run.extended(lacking)
         elif lacking:
