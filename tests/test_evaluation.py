@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import FrozenInstanceError
 
 import pytest
 
@@ -115,7 +116,7 @@ def test_several_runs_share_the_judgments(tmp_path):
     (tmp_path / "b" / "a.run.gz").write_text("1 Q0 b 1 1 t\n")
     judgments = Judgments.read(QRELS)
     results = evaluate_runs(judgments, [tmp_path / "a.run", tmp_path / "b" / "a.run.gz"], "P@1")
-    assert {name: result["P@1"] for name, result in results.items()} == {"a": 0.25, "a (2)": 0.0}
+    assert {name: result["P@1"] for name, result in results.items()} == {f"{tmp_path.name}/a": 0.25, "b/a": 0.0}
     assert Judgments.read(judgments) is judgments
 
 
@@ -200,3 +201,26 @@ def test_bounds_of_measures_of_groups():
     bounds = result.bounds("alpha_nDCG@5")
     assert bounds.by_query == {"1": (1.0, 1.0), "2": (0.0, 1.0)}
     assert not bounds.exact
+
+
+def test_an_evaluation_never_changes(result, tmp_path):
+    result.save(tmp_path / "saved.json")
+    for each in (result, Evaluation.load(tmp_path / "saved.json")):
+        for name in ("run", "measures", "policy", "counts", "query_ids", "version", "columns", "evidence", "mine"):
+            with pytest.raises(FrozenInstanceError):
+                setattr(each, name, "other")
+        each.column("RR")[:] = 7
+        assert each["RR"] == 0.375
+    with pytest.raises(ValueError, match="read-only"):
+        result.columns[result.measures[0]][0] = 7
+
+
+def test_a_new_name_makes_a_new_evaluation(result, tmp_path):
+    again = result.renamed("mine")
+    assert (again.run, result.run, again.per_query[0].run) == ("mine", "the run", "mine")
+    assert dict(again) == dict(result)
+    assert again.signature == result.signature
+    assert again.bounds("RR") == result.bounds("RR")
+    result.save(tmp_path / "saved.json")
+    saved = Evaluation.load(tmp_path / "saved.json").renamed("mine")
+    assert (saved.run, saved.worst("RR", 1)[0].query_id, saved.ranks) == ("mine", "3", None)

@@ -22,6 +22,7 @@ MODULES = ["cranfield"] + (["cranfield.torch"] if find_spec("torch") else [])
 # Methods without an underscore because other rooms use them; nothing is promised of them.
 INTERNAL = {
     "Comparison": {"values"},
+    "Evaluation": {"of"},
     "GroupedJudgments": {"check_groups", "inconsistent"},
     "JudgedRanks": {"counted", "of", "of_scanned", "steps"},
     "Judgments": {"document_bytes", "document_numbers", "index", "number_of_bytes"},

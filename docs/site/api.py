@@ -80,6 +80,8 @@ MADE = {
     "Judgments",
     "GroupedJudgments",
 }
+# Other rooms use it; nothing is promised of it.
+INTERNAL = {("Evaluation", "of")}
 _PARAMETER = re.compile(r"(\w+(?:\(\))?(?:, \w+)*): (.*)")
 
 
@@ -176,7 +178,7 @@ def _members(thing: type) -> dict[str, Any]:
 
 def _method(owner: str, name: str, member: Any) -> str:
     function = getattr(member, "fget", None) or getattr(member, "func", None) or getattr(member, "__func__", member)
-    if not inspect.isfunction(function) or not function.__doc__:
+    if not inspect.isfunction(function) or not function.__doc__ or (owner, name) in INTERNAL:
         return ""
     head = f"#### {name} {{ #{owner}-{name} }}\n"
     if function is not member and not isinstance(member, classmethod | staticmethod):
@@ -190,15 +192,21 @@ def _fields(thing: type) -> list[str]:
     if not dataclasses.is_dataclass(thing) and not hasattr(thing, "_fields"):
         return []
     try:
-        source = inspect.getsource(thing)
+        hidden = [base for base in reversed(thing.__mro__) if dataclasses.is_dataclass(base) and base is not thing]
+        source = "".join(inspect.getsource(each).partition("    def ")[0] for each in (*hidden, thing))
     except OSError:
         return []
-    found = re.findall(r"^    (\w+): ([^=#\n]+?)(?: = [^#\n]+)?(?:  # (.*))?$", source.partition("def ")[0], re.M)
+    found = re.findall(r"^    (\w+): ([^=#\n]+?)(?: = [^#\n]+)?(?:  # (.*))?$", source, re.M)
+    unseen = (
+        {each.name for each in dataclasses.fields(thing) if not each.repr} if dataclasses.is_dataclass(thing) else ()
+    )
     told = thing.__doc__ or ""
     return [
         f"- `{name}: {kind}`{f' – {comment}' if comment else ''}"
         for name, kind, comment in found
-        if not name.startswith("_") and not re.search(rf"^ *(\w+, )*{name}(, \w+)*: ", told, re.M)
+        if name not in unseen
+        and not name.startswith("_")
+        and not re.search(rf"^ *(\w+, )*{name}(, \w+)*: ", told, re.M)
     ]
 
 

@@ -107,7 +107,7 @@ def test_folders_patterns_and_names(folder):
     ]
     assert names("*.run") == ["keywords", "meaning"]
     assert names("a", "b") == ["a/same", "b/same"]
-    assert names("a/same.run", "a/same.run") == ["a/same", "a/same (2)"]
+    assert names("a/same.run", "a/same.run") == ["same", "same (2)"]
     assert names("meaning.run", "a/same.run", "--names", "tag") == ["meaning", "keywords"]
 
 

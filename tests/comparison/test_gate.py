@@ -130,10 +130,7 @@ def evaluations(seed, times, drop=0.0):
     for _ in range(times):
         pair = []
         for name, mean in (("a", 0.5), ("b", 0.5 - drop)):
-            each = Evaluation.__new__(Evaluation)
-            each.__dict__.update(base.__dict__, run=name)
-            each._values = {base.measures[0]: chance.normal(mean, 0.1, N)}
-            pair.append(each)
+            pair.append(replace(base, run=name, columns={base.measures[0]: chance.normal(mean, 0.1, N)}))
         yield pair
 
 

@@ -65,7 +65,7 @@ def assert_same_table(got, wanted):
 
 
 def assert_same(got, wanted):
-    assert_same_table(got._judged, wanted._judged)
+    assert_same_table(got.ranks, wanted.ranks)
     assert [row[1:3] for row in got.per_query] == [row[1:3] for row in wanted.per_query]
     np.testing.assert_array_equal([row.value for row in got.per_query], [row.value for row in wanted.per_query])
 
@@ -75,7 +75,7 @@ def test_all_measures(lazily, monkeypatch):
     qrels, run = collection()
     got = cranfield.evaluate(qrels, lazily(rows_of(run)), MEASURES)
     assert_same(got, scanned(qrels, run, MEASURES))
-    hits = np.bincount(got._judged.query)
+    hits = np.bincount(got.ranks.query)
     assert (hits > 5).any()
     assert ((hits > 0) & (hits <= 5)).any()
 
@@ -144,7 +144,7 @@ def test_a_document_with_the_id_of_its_query(lazily):
     policy = Policy(same_id="drop")
     got = cranfield.evaluate(qrels, lazily(rows_of(run)), "RR", policy=policy)
     assert_same(got, scanned(qrels, run, "RR", policy=policy))
-    assert not got._judged.missing.any()
+    assert not got.ranks.missing.any()
     mixed = lazily([(1, "1", 2.0), (1, "2", 1.0)])
     assert cranfield.evaluate({"1": {"2": 1}}, mixed, "RR", policy=policy)["RR"] == 1
 
@@ -163,7 +163,7 @@ def test_queries_with_very_many_documents(lazily):
         f"{20_000 * lazy.MANY + 1:,} comparisons\nwindow rank: 1 queries with more, 100,000 documents ordered"
     )
     got = rank_scanned(judgments, found.scanned, policy, "the run")
-    assert_same_table(got, cranfield.evaluate(qrels, run)._judged)
+    assert_same_table(got, cranfield.evaluate(qrels, run).ranks)
 
 
 def test_documents_that_stand_twice(lazily):
@@ -175,7 +175,7 @@ def test_documents_that_stand_twice(lazily):
         "Hint: keep one, or choose the highest score with duplicates='best'"
     )
     got = cranfield.evaluate({"q": {"a": 1, "b": 1}}, lazily(rows), "RR P@2", policy=Policy(duplicates="best"))
-    assert (got["RR"], got["P@2"], got._judged.retrieved.tolist()) == (1, 1, [2])
+    assert (got["RR"], got["P@2"], got.ranks.retrieved.tolist()) == (1, 1, [2])
 
 
 @pytest.mark.parametrize(
@@ -241,14 +241,14 @@ def test_a_collation_does_not_change_the_order():
         "INSERT INTO run VALUES ('q', 'a', 1), ('q', 'B', 1), ('Q', 'A', 1), ('q', 'A', 1), ('q', 'é', 1)"
     )
     got = cranfield.evaluate({"q": {"B": 1, "A": 1}, "Q": {"a": 1}}, connection.table("run"), "AP")
-    assert got._judged.rank.tolist() == [3, 4]
-    assert got._judged.retrieved.tolist() == [1, 4]
+    assert got.ranks.rank.tolist() == [3, 4]
+    assert got.ranks.retrieved.tolist() == [1, 4]
 
 
 def test_a_collation_of_spark_does_not_change_the_order(spark):
     frame = spark.createDataFrame(arrow([("q", "a", 1.0), ("q", "B", 1.0), ("q", "A", 1.0)]))
     frame = frame.selectExpr("query_id", "doc_id COLLATE UTF8_LCASE AS doc_id", "score")
-    assert cranfield.evaluate({"q": {"B": 1, "A": 1}}, frame, "AP")._judged.rank.tolist() == [2, 3]
+    assert cranfield.evaluate({"q": {"B": 1, "A": 1}}, frame, "AP").ranks.rank.tolist() == [2, 3]
 
 
 def test_spark_connect(tmp_path):

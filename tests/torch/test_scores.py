@@ -88,7 +88,7 @@ def test_a_depth_cuts_the_rankings(depth):
 def test_what_is_not_judged(policy):
     scores, judged = collection(3, levels=5)
     measures = [each for each in VARIANTS if "judged_only" not in dict(each.parameters) or not policy.complete]
-    ours = evaluate(scores, columns(judged), measures, policy=policy, query_ids=ids(scores))
+    ours = evaluate(columns(judged), scores, measures, policy=policy, query_ids=ids(scores))
     same(ours, cranfield.evaluate(*dicts(scores, judged), measures, policy=policy))
 
 

@@ -47,13 +47,8 @@ def _parameter(engine: str, setting: str) -> str:
     return f"{engine}_{setting}"
 
 
-def in_engine(runs: Sequence[str], engine: str, format: str | None, settings: Mapping[str, str]) -> dict[str, Any]:
-    """Lazy frames by name, each of the Parquet files of a name, pattern or folder."""
+def in_engine(runs: Sequence[str], engine: str, format: str | None, settings: Mapping[str, str]) -> list[Any]:
+    """Lazy frames, each of the Parquet files of a name, pattern or folder."""
     from cranfield.engines.sources import open_run
-    from cranfield.read.source import run_name
 
-    opened = [open_run(run, engine, format, settings) for run in runs]
-    names = [run_name(run.name) for run in opened]
-    if len(set(names)) < len(names):
-        names = list(runs)
-    return dict(zip(names, opened, strict=True))
+    return [open_run(run, engine, format, settings) for run in runs]

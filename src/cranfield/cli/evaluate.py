@@ -96,6 +96,7 @@ def command(
     opened = [Stream(run) for run in options.expanded(runs)] if engine is None else []
     from cranfield.cli.reading import reading
     from cranfield.evaluation.evaluating import evaluate_runs
+    from cranfield.evaluation.naming import named_runs
     from cranfield.evaluation.overview import overview
     from cranfield.measures import DEFAULT_MEASURES
     from cranfield.measures.completion import read_scale
@@ -106,11 +107,11 @@ def command(
         measures, rel=rel, judged_only=judged_only, imports=imports, default=DEFAULT_MEASURES
     )
     grades = read_scale(scale.split(",")) if scale is not None else None
-    lazy = in_engine(runs, engine, run_format, engine_settings) if engine else {}
+    lazy = in_engine(runs, engine, run_format, engine_settings) if engine else []
     with reading(opened):
         results = evaluate_runs(
             qrels,
-            options.named(opened, names) if engine is None else lazy,
+            named_runs(opened or lazy, name_of=options.tag if names == "tag" else None),
             chosen,
             policy=options.chosen_policy(**policy),
             format=run_format,

@@ -170,24 +170,8 @@ def expanded(runs: Sequence[str]) -> list[str]:
     return found
 
 
-def named(runs: Sequence[Any], by: str = "file") -> dict[str, Any]:
-    """Streams by name: that of the file, or the tag inside; with its folder, or a number, where two are the same."""
-    from cranfield.read.source import run_name
-
-    names = [_tag(run) if by == "tag" else run_name(run.name) for run in runs]
-    if len(set(names)) < len(names):
-        folders = [os.path.basename(os.path.dirname(os.path.abspath(run.name))) for run in runs]
-        names = [
-            f"{folder}/{name}" if names.count(name) > 1 else name for folder, name in zip(folders, names, strict=True)
-        ]
-    found: dict[str, Any] = {}
-    for name, run in zip(names, runs, strict=True):
-        count = sum(other == name or other.startswith(f"{name} (") for other in found)
-        found[f"{name} ({count + 1})" if count else name] = run
-    return found
-
-
-def _tag(run: Any) -> str:
+def tag(run: Any) -> str:
+    """What a TREC run calls itself on its lines."""
     from cranfield.read.formats.trec import TREC_RUN
     from cranfield.read.text import last_fields
 

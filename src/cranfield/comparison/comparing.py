@@ -13,13 +13,14 @@ from cranfield.comparison.conclusions import Comparison, Inputs, all_pairs
 from cranfield.comparison.corrections import CORRECTIONS, MAX_T
 from cranfield.comparison.differences import Change, Difference, Within
 from cranfield.comparison.families import Pair, Tested, family_outcomes, usual_correction
-from cranfield.comparison.pairing import Paired, judged_cutoff, paired
+from cranfield.comparison.pairing import Paired, judged_beside, paired
 from cranfield.comparison.power import detectable_difference
 from cranfield.comparison.significance import TESTS, Settings, deviation
 from cranfield.comparison.unjudged import Reach, Reaches
 from cranfield.engines.registry import is_lazy
 from cranfield.errors import ComparisonError
 from cranfield.evaluation.evaluating import Options, evaluate_runs
+from cranfield.evaluation.naming import named_runs, numbered
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure, Measures, parse_measures
 from cranfield.ranks.columns import Numbers
@@ -76,22 +77,20 @@ def compare(
     (0.5625, 0.0078125, 'significantly better')
     """
     wanted = parse_measures(measures)
-    if isinstance(runs, str | os.PathLike):
-        runs = [runs]
-    names = [str(name) for name in runs] if isinstance(runs, Mapping) else None
-    every = list(runs.values() if isinstance(runs, Mapping) else runs)
-    place = next((at for at, run in enumerate(every) if baseline is not None and _is(run, baseline)), None)
-    by_name = isinstance(baseline, str) and (baseline in (names or ()) or not os.path.exists(baseline))
-    if baseline is not None and place is None and not by_name:
-        place, every = 0, [baseline, *every]
-        names = ["baseline", *names] if names is not None else None
+    named = named_runs(runs)
+    base = next((name for name, run in named.items() if baseline is not None and _is(run, baseline)), None)
+    by_name = isinstance(baseline, str) and (baseline in named or not os.path.exists(baseline))
+    if baseline is not None and base is None and not by_name:
+        given = isinstance(runs, Mapping)
+        named = {numbered("baseline", named): baseline, **named} if given else named_runs([baseline, *named.values()])
+        base = next(iter(named))
     qrels = _spooled(qrels)
-    every = [_spooled(run) for run in every]
-    evaluations = evaluated(qrels, every, names, wanted, **options)
+    named = {name: _spooled(run) for name, run in named.items()}
+    evaluations = evaluated(qrels, named, wanted, **options)
     found = compare_evaluations(
         evaluations,
         wanted,
-        baseline=baseline if place is None else evaluations[place].run,
+        baseline=baseline if base is None else base,
         test=test,
         correction=correction,
         family=family,
@@ -101,11 +100,7 @@ def compare(
         permutations=permutations,
         bounds=bounds,
     )
-    again = {
-        each.run: run
-        for each, run in zip(evaluations, every, strict=True)
-        if not isinstance(run, Evaluation) and not is_lazy(run)
-    }
+    again = {name: run for name, run in named.items() if not isinstance(run, Evaluation) and not is_lazy(run)}
     return replace(found, inputs=Inputs(qrels, again, dict(options)))
 
 
@@ -124,21 +119,15 @@ def _is(run: Any, baseline: Any) -> bool:
 
 
 def evaluated(
-    qrels: Any,
-    runs: Sequence[Any],
-    names: Sequence[str] | None,
-    measures: Sequence[Measure],
-    **options: Unpack[Options],
+    qrels: Any, runs: Mapping[str, Any], measures: Sequence[Measure], **options: Unpack[Options]
 ) -> list[Evaluation]:
     """An evaluation of each run that is not one. Judgments are read once, and Judged stands beside every measure."""
-    new = [place for place, run in enumerate(runs) if not isinstance(run, Evaluation)]
-    cutoffs = dict.fromkeys(map(judged_cutoff, measures))
+    new = {name: run for name, run in runs.items() if not isinstance(run, Evaluation)}
     # Judged is measured on ranks, which judgments with groups may not have.
     ordinary = all(measure.definition.table == "ranks" for measure in measures)
-    every = dict.fromkeys((*measures, *(parse_measures([f"Judged@{k}" for k in cutoffs]) if ordinary else ())))
-    given = {names[place]: runs[place] for place in new} if names else [runs[place] for place in new]
-    found = iter(evaluate_runs(qrels, given, tuple(every), **options).values()) if new else iter(())
-    return [run if isinstance(run, Evaluation) else next(found) for run in runs]
+    every = dict.fromkeys((*measures, *(map(judged_beside, measures) if ordinary else ())))
+    found = evaluate_runs(qrels, new, tuple(every), **options) if new else {}
+    return [run.renamed(name) if isinstance(run, Evaluation) else found[name] for name, run in runs.items()]
 
 
 def compare_evaluations(
@@ -214,8 +203,8 @@ def compare_evaluations(
             for measure in wanted
         },
         judged={
-            name: {each.run: each.get(name) for each in evaluations}
-            for name in dict.fromkeys(f"Judged@{judged_cutoff(measure)}" for measure in wanted)
+            judged.name: {each.run: each[judged] if judged in each.measures else None for each in evaluations}
+            for judged in dict.fromkeys(map(judged_beside, wanted))
         },
         differences=tuple(differences),
         signatures={each.run: each.signature for each in evaluations},

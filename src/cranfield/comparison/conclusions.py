@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 from cranfield.comparison.corrections import CORRECTIONS
 from cranfield.comparison.correlation import MeasureAgreement, RunAgreement, measure_agreement, run_agreement
 from cranfield.comparison.differences import Difference
-from cranfield.comparison.pairing import Paired, judged_cutoff
+from cranfield.comparison.pairing import Paired, judged_beside
 from cranfield.comparison.power import USUAL, SizeRow, query_set_sizes
 from cranfield.comparison.significance import TESTS, Settings
 from cranfield.errors import ComparisonError
 from cranfield.evaluation.in_notebooks import notebook_html
 from cranfield.evaluation.result import Evaluation
-from cranfield.measures import Measure, parse_measure
+from cranfield.measures import Measure, known_measure
 
 LETTERED = 12  # runs that letters can still tell apart
 UNDECIDED = "not decided: unjudged documents could reverse this"
@@ -121,7 +121,7 @@ class Comparison:
 
     def find(self, measure: str | Measure, run: str, baseline: str | None = None) -> Difference:
         """The difference of a measure between two runs, as it was computed: run - baseline."""
-        name, base = parse_measure(measure).name, baseline or self.baseline
+        name, base = self._measure(measure).name, baseline or self.baseline
         for each in self.differences:
             if (each.measure, each.run, each.baseline) == (name, run, base):
                 return each
@@ -168,7 +168,7 @@ class Comparison:
 
     def of(self, measure: str | Measure) -> list[Difference]:
         """The differences of a measure."""
-        wanted = parse_measure(measure)
+        wanted = self._measure(measure)
         if wanted not in self.measures:
             known = ", ".join(each.name for each in self.measures)
             raise ComparisonError(f"the runs were not compared by {wanted}.", hint=f"the measures are {known}")
@@ -181,7 +181,7 @@ class Comparison:
         """
         if self.baseline is not None:
             raise ComparisonError("runs were only compared with the baseline.", hint="compare without one for groups")
-        name = parse_measure(measure).name
+        name = self._measure(measure).name
         apart = [{each.run, each.baseline} for each in self.of(name) if each.significant]
         groups = [frozenset(self.runs)]
         for pair in apart:
@@ -193,7 +193,7 @@ class Comparison:
 
     def best_first(self, measure: str | Measure) -> list[str]:
         """The runs by their means, the best first."""
-        return self._best_first(parse_measure(measure).name)
+        return self._best_first(self._measure(measure).name)
 
     def rank_intervals(self, measure: str | Measure) -> dict[str, tuple[int, int]]:
         """Which ranks each run may truly have: below all that are significantly better, above all that are worse.
@@ -215,14 +215,17 @@ class Comparison:
 
     def between(self, measure: str | Measure, one: str, other: str) -> Difference:
         """The difference of two runs, whichever of them was taken as the baseline."""
-        name = parse_measure(measure).name
+        name = self._measure(measure).name
         for each in self.of(name):
             if {each.run, each.baseline} == {one, other}:
                 return each
         raise ComparisonError(f"{name}: {one} and {other} were not compared.")
 
+    def _measure(self, measure: str | Measure) -> Measure:
+        return known_measure(measure, self.measures)
+
     def _best_first(self, measure: str) -> list[str]:
-        lower = parse_measure(measure).definition.lower_is_better
+        lower = self._measure(measure).definition.lower_is_better
         return sorted(self.runs, key=lambda run: self.means[measure][run] * (1 if lower else -1))
 
     def table(self) -> Table:
@@ -308,7 +311,7 @@ class Comparison:
 
     def judged_of(self, measure: str | Measure, run: str) -> float | None:
         """The share of a run's first documents that is judged, down to the measure's cutoff or 10."""
-        return self.judged[f"Judged@{judged_cutoff(parse_measure(measure))}"][run]
+        return self.judged[judged_beside(self._measure(measure)).name][run]
 
 
 def all_pairs(count: int) -> list[tuple[int, int]]:

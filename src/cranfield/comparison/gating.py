@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from math import sqrt
@@ -32,6 +31,7 @@ from cranfield.comparison.significance import TESTS, Settings, deviation
 from cranfield.errors import ComparisonError
 from cranfield.evaluation import saving as saved
 from cranfield.evaluation.evaluating import Options
+from cranfield.evaluation.naming import UNNAMED, own_name
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure, Measures, parse_measure, parse_measures
 from cranfield.measures.scope import Scope
@@ -131,11 +131,7 @@ def gate(
     floors = {parse_measure(name): float(value) for name, value in (minimum or {}).items()}
     every = list(dict.fromkeys((*wanted, *floors)))
     sources = [_opened(baseline), _opened(candidate)]
-    before, after = evaluated(
-        qrels, sources, ["baseline", "candidate"] if _unnamed(sources) else None, every, **options
-    )
-    if before.run == after.run:
-        before, after = _renamed(before, "baseline"), _renamed(after, "candidate")
+    before, after = evaluated(qrels, _by_name(*sources), every, **options)
     check_same_inputs(before, after)
     _check_same_queries(before, after)
     values = paired([before, after], every)
@@ -160,7 +156,7 @@ def gate(
     tolerances = _tolerances(tolerance, wanted)
     left = alpha if correction in ("none", "bh") else alpha / len(wanted)
     gated = tuple(
-        _gated(before, after, found, -gain, tolerances[measure], (float(worse), float(better)), left)
+        _gated(measure, before, after, found, -gain, tolerances[measure], (float(worse), float(better)), left)
         for (measure, gain), worse, better, found in zip(gains.items(), p_worse, p_better, two_sided, strict=True)
     )
     checks = [drop_check(each, alpha) for each in gated]
@@ -200,16 +196,14 @@ def _opened(run: Any) -> Any:
     return Evaluation.load(run) if saved.is_saved(run) else run
 
 
-def _unnamed(runs: Iterable[Any]) -> bool:
-    return not any(isinstance(run, str | os.PathLike) or hasattr(run, "name") for run in runs)
-
-
-def _renamed(evaluation: Evaluation, role: str) -> Evaluation:
-    from copy import copy
-
-    again = copy(evaluation)
-    again.run = f"{evaluation.run} ({role})"
-    return again
+def _by_name(baseline: Any, candidate: Any) -> dict[str, Any]:
+    """The two runs by name; where they have none, or the same one, they are told apart by their roles."""
+    runs = {"baseline": baseline, "candidate": candidate}
+    own = {role: own_name(run) for role, run in runs.items()}
+    names = {role: role if name == UNNAMED else name for role, name in own.items()}
+    if names["baseline"] == names["candidate"]:
+        names = {role: f"{name} ({role})" for role, name in names.items()}
+    return {names[role]: run for role, run in runs.items()}
 
 
 def _check_same_queries(before: Evaluation, after: Evaluation) -> None:
@@ -248,6 +242,7 @@ def _tolerances(tolerance: float | Mapping[str, float], measures: Iterable[Measu
 
 
 def _gated(
+    measure: Measure,
     before: Evaluation,
     after: Evaluation,
     found: Difference,
@@ -256,7 +251,6 @@ def _gated(
     p: tuple[float, float],
     alpha: float,
 ) -> GatedMeasure:
-    measure = parse_measure(found.measure)
     order = np.argsort(-drops, kind="stable")[:LISTED]
     worse = [before.query_ids[q] for q in order.tolist() if drops[q] > 0]
     pairs = zip(before.queries(measure, worse), after.queries(measure, worse), strict=True)

@@ -12,6 +12,7 @@ from cranfield.comparison.significance import SAME
 from cranfield.errors import ComparisonError
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure
+from cranfield.measures.syntax import find_definition
 from cranfield.ranks.columns import Numbers
 
 USUAL_CUTOFF = 10  # of Judged, for a measure that has none
@@ -46,7 +47,9 @@ def paired(evaluations: Sequence[Evaluation], measures: Sequence[Measure]) -> Pa
         raise ComparisonError("one run cannot be compared.", hint="give at least two runs")
     names = [each.run for each in evaluations]
     if len(set(names)) < len(names):
-        raise ComparisonError("two evaluations have the same name.", hint="give {name: run}")
+        raise ComparisonError(
+            "two evaluations have the same name.", hint="rename one of them: evaluation.renamed('other')"
+        )
     first = evaluations[0]
     for other in evaluations[1:]:
         check_same_inputs(first, other)
@@ -57,7 +60,7 @@ def paired(evaluations: Sequence[Evaluation], measures: Sequence[Measure]) -> Pa
                 hint="GMAP's values by query are those of AP" if measure.definition.name == "GMAP" else "",
             )
         for each in evaluations:
-            if measure.name not in each:
+            if measure not in each.measures:
                 raise ComparisonError(
                     f"{each.run}: it was not evaluated by {measure}.", hint=f"it has {', '.join(each)}"
                 )
@@ -97,11 +100,11 @@ def check_same_inputs(one: Evaluation, other: Evaluation) -> None:
         )
 
 
-def judged_cutoff(measure: Measure) -> int:
-    """The cutoff of Judged that goes with a measure: its own, or 10."""
+def judged_beside(measure: Measure) -> Measure:
+    """The Judged that goes with a measure: at the same cutoff, or at 10."""
     parameters = {**measure.definition.defaults, **dict(measure.parameters)}
     cutoff = parameters.get("cutoff")
-    return cutoff if isinstance(cutoff, int) else USUAL_CUTOFF
+    return find_definition("Judged")(cutoff=cutoff if isinstance(cutoff, int) else USUAL_CUTOFF)
 
 
 def _column(evaluation: Evaluation, measure: Measure, query_ids: tuple[str, ...]) -> Numbers:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -14,6 +13,7 @@ from cranfield.comparison.comparing import SEED
 from cranfield.comparison.correlation import tau
 from cranfield.comparison.pairing import check_finite
 from cranfield.errors import ComparisonError, InputError
+from cranfield.evaluation.naming import named_runs
 from cranfield.measures import Measure, Measures, parse_measures
 from cranfield.measures.aggregates import aggregate
 from cranfield.ranks.columns import Flags, Numbers, offsets
@@ -23,7 +23,7 @@ from cranfield.ranks.overlap import SourceIds, check_overlap
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import rank_scanned, scan_source
 from cranfield.ranks.tables.ranks import JudgedRanks
-from cranfield.read.source import open_source, run_name
+from cranfield.read.source import open_source
 
 FRACTIONS = (0.1, 0.3, 0.5, 0.7, 0.9)
 USUAL_MEASURES = ("nDCG@10", "AP", "Bpref")
@@ -213,25 +213,17 @@ def without(table: JudgedRanks, gone: Flags) -> JudgedRanks:
 def _tables(
     judgments: Judgments, runs: Any, policy: Policy, format: str | None, check_ids: bool
 ) -> dict[str, JudgedRanks]:
-    if isinstance(runs, str | os.PathLike):
-        runs = [runs]
-    named = runs.items() if isinstance(runs, Mapping) else ((None, run) for run in runs)
     tables: dict[str, JudgedRanks] = {}
-    for name, run in named:
+    for name, run in named_runs(runs).items():
         if isinstance(run, JudgedRanks):
-            tables[str(name)] = run
+            tables[name] = run
             continue
         source = open_source(run, "run", format)
-        title = base = str(name or run_name(source.name))
-        count = 1
-        while title in tables:
-            count += 1
-            title = f"{base} ({count})"
         scanned, ids = scan_source(source, judgments, policy), SourceIds(source, judgments, policy)
-        tables[title] = rank_scanned(judgments, scanned, policy, source.name)
+        tables[name] = rank_scanned(judgments, scanned, policy, source.name)
         check_overlap(judgments, scanned, ids, in_memory=not source.stream, refuse=check_ids)
-        if policy.missing == "error" and tables[title].missing.any():
-            raise InputError(source.name, f"{int(tables[title].missing.sum())} judged queries are not in the run.")
+        if policy.missing == "error" and tables[name].missing.any():
+            raise InputError(source.name, f"{int(tables[name].missing.sum())} judged queries are not in the run.")
     if not tables:
         raise ComparisonError("there is no run.", hint="give at least one")
     return tables

@@ -69,7 +69,7 @@ def open_judgments(
 
 
 def _name(path: str) -> str:
-    """What a run of many files is called by: the last part of the path without a pattern in it."""
-    parts = [part for part in re.split(r"[/\\]", path) if part]
-    named = [part for part in parts if not any(sign in part for sign in "*?[=")]
-    return path if named[-1:] == parts[-1:] or not named else named[-1]
+    """What a run of many files is called by: the path down to its last part without a pattern in it."""
+    parts = list(re.finditer(r"[^/\\]+", path))
+    named = [part for part in parts if not any(sign in part[0] for sign in "*?[=")]
+    return path if named[-1:] == parts[-1:] or not named else path[: named[-1].end()]

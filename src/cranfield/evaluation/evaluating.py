@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from cranfield.engines.registry import is_lazy
 from cranfield.engines.sources import Lazy, open_run, stays_in_engine
 from cranfield.errors import InputError
+from cranfield.evaluation.naming import named_runs
 from cranfield.evaluation.result import Evaluation, Evaluations
 from cranfield.measures import DEFAULT_MEASURES, Measure, Measures, parse_measure, parse_measures
 from cranfield.ranks.documents import Documents
@@ -97,7 +98,7 @@ def evaluate(
     refuse_missing(judged, policy, source.name)
     stream = source.stream
     digest = stream.sha256 if stream else f"ranks-{digest_of(judged)}"
-    return Evaluation(
+    return Evaluation.of(
         name or run_name(source.name),
         wanted,
         judged,
@@ -105,7 +106,7 @@ def evaluate(
         (judgments.sha256, digest),
         {} if isinstance(read, Judgments) else _tables(read, judged, wanted, policy),
         documents=documents,
-        warnings=warnings or None,
+        warnings=warnings,
         orders=orders,
     )
 
@@ -125,19 +126,11 @@ def evaluate_runs(
     {'good': 1.0, 'bad': 0.5}
     """
     measures = parse_measures(measures)
-    judgments = _read_judgments(qrels, options.pop("qrels_format", None), measures, options.get("engine"))
-    if isinstance(runs, str | os.PathLike):
-        runs = [runs]
-    named = runs.items() if isinstance(runs, Mapping) else ((None, run) for run in runs)
-    results = Evaluations()
-    for name, run in named:
-        result = evaluate(judgments, run, measures, name=name, **options)
-        base, count = result.run, 1
-        while result.run in results:
-            count += 1
-            result.run = f"{base} ({count})"
-        results[result.run] = result
-    return results
+    engine = options.get("engine")
+    judgments = _read_judgments(qrels, options.pop("qrels_format", None), measures, engine)
+    opened = partial(open_run, engine=engine, format=options.get("format")) if engine is not None else None
+    named = named_runs(runs, opened=opened)
+    return Evaluations((name, evaluate(judgments, run, measures, name=name, **options)) for name, run in named.items())
 
 
 def _read_judgments(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import atexit
 import tempfile
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cranfield.engines.frames import EngineRows
@@ -31,9 +31,9 @@ from cranfield.ranks.overlap import (
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.read.source import run_name
-from cranfield.version import __version__
 
 
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class LazyEvaluation(Summary):
     """The result of `evaluate_lazily`: means in memory, the values of the queries in the engine.
 
@@ -49,20 +49,12 @@ class LazyEvaluation(Summary):
     (0.75, [0.5, 1.0])
     """
 
-    def __init__(
-        self, measuring: Measuring, counts: Counts, totals: Totals, per_query: Any, warnings: tuple[str, ...] = ()
-    ):
-        self.run = measuring.run
-        self.measures = measuring.measures
-        self.policy = measuring.policy
-        self.counts = counts
-        self.qrels_sha256 = f"rows-{totals.qrels_digest % 2**64:016x}"
-        self.run_sha256 = f"rows-{totals.ranks_digest % 2**64:016x}"
-        self.version = __version__
-        # Every value, as a lazy frame: run, query_id, measure, value. `to_native()` gives the engine's own kind.
-        self.per_query = per_query
-        self._totals = totals
-        self._warnings = warnings
+    # Every value, as a lazy frame: run, query_id, measure, value. `to_native()` gives the engine's own kind.
+    per_query: Any
+    totals: Totals = field(repr=False)
+    id_warnings: tuple[str, ...] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
         dict(self)  # an error, if the values of a measure are too large to add up
 
     @property
@@ -75,12 +67,12 @@ class LazyEvaluation(Summary):
         >>> evaluate_lazily({query: ["a"] for query in "123"}, run, "RR").warnings
         ('only 1 of the 3 judged queries is in the run; the others count 0',)
         """
-        return self._warnings
+        return self.id_warnings
 
     def __getitem__(self, measure: str | Measure) -> float:
         wanted = self._find(measure)
         how = wanted.definition.aggregate
-        return self._totals.aggregate(self.measures.index(wanted), how, of=wanted.name)
+        return self.totals.aggregate(self.measures.index(wanted), how, of=wanted.name)
 
 
 def evaluate_lazily(
@@ -164,7 +156,17 @@ def _evaluated(
         judged.forget()
         atexit.register(stack.pop_all().close)
     _refuse_missing(totals, run)
-    return LazyEvaluation(measuring, _counts(totals, extra), totals, per_query, warnings)
+    return LazyEvaluation(
+        run=measuring.run,
+        measures=measuring.measures,
+        policy=measuring.policy,
+        counts=_counts(totals, extra),
+        qrels_sha256=f"rows-{totals.qrels_digest % 2**64:016x}",
+        run_sha256=f"rows-{totals.ranks_digest % 2**64:016x}",
+        per_query=per_query,
+        totals=totals,
+        id_warnings=warnings,
+    )
 
 
 def _refuse_missing(totals: Totals, run: EngineRows) -> None:

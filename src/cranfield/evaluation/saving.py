@@ -6,11 +6,21 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from textwrap import indent
 from typing import Any
 
-from cranfield.errors import InputError, OutputError
+import numpy as np
+
+from cranfield.errors import InputError, MeasureError, OutputError, PolicyError
+from cranfield.evaluation.evidence import SavedEvidence
+from cranfield.evaluation.facts import FactColumns
+from cranfield.evaluation.result import Evaluation
+from cranfield.evaluation.values import Counts
+from cranfield.measures import parse_measure
+from cranfield.measures.scope import Scope
+from cranfield.ranks.policy import Policy
 from cranfield.read.formats.json import parse_json
 from cranfield.read.streams import Stream
 from cranfield.read.target import write_text
@@ -23,8 +33,53 @@ CHECKSUM = "checksum"
 HINT = "Evaluation.save and 'cranfield evaluate --save' write such a file"
 
 
+def save(evaluation: Evaluation, path: str | os.PathLike[str]) -> None:
+    """Write an evaluation; the file appears only when it is complete."""
+    write(
+        path,
+        {
+            **evaluation.to_dict(per_query=False),
+            "version": evaluation.version,
+            "query_ids": list(evaluation.query_ids),
+            "facts": {measure.name: _plain(evaluation.facts(measure)) for measure in evaluation.measures},
+            "values": {measure.name: evaluation.columns[measure].tolist() for measure in evaluation.measures},
+        },
+    )
+
+
+def load(path: str | os.PathLike[str]) -> Evaluation:
+    """Read a saved evaluation; an error where it is not one, or a broken one."""
+    content = read(path)
+    try:
+        measures = tuple(map(parse_measure, content["values"]))
+        facts = zip(measures, content["facts"].values(), strict=True)
+        return Evaluation(
+            run=content["run"],
+            measures=measures,
+            policy=Policy(**content["policy"]),
+            counts=Counts(**content["counts"]),
+            qrels_sha256=content["qrels_sha256"],
+            run_sha256=content["run_sha256"],
+            version=content["version"],
+            query_ids=tuple(content["query_ids"]),
+            columns=dict(zip(measures, map(np.array, content["values"].values()), strict=True)),
+            evidence=SavedEvidence({Scope.of(measure): _fact_columns(plain) for measure, plain in facts}),
+            id_warnings=tuple(map(str, content.get("warnings", ()))),
+        )
+    except (KeyError, TypeError, MeasureError, PolicyError) as error:
+        raise InputError(os.fspath(path), f"this version cannot read what was saved: {error}") from None
+
+
+def _plain(facts: FactColumns) -> dict[str, list[int]]:
+    return {name: column.tolist() for name, column in asdict(facts).items()}
+
+
+def _fact_columns(facts: Mapping[str, Sequence[int]]) -> FactColumns:
+    return FactColumns(**{name: np.array(column, dtype=np.int64) for name, column in facts.items()})
+
+
 def write(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
-    """Write the content of an evaluation; the file appears only when it is complete."""
+    """Write the content of an evaluation."""
     whole = {"format": FORMAT, "edition": EDITION, **content}
     try:
         lines = [
@@ -56,7 +111,7 @@ def is_saved(path: Any) -> bool:
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The content of a saved evaluation; an error where it is not one, or a broken one."""
+    """The content of a saved evaluation, checked."""
     stream = Stream(path)
     content = parse_json(stream.content(), stream.name, hint=HINT)
     if not isinstance(content, dict) or content.get("format") != FORMAT:

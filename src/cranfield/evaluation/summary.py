@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from cranfield.errors import MeasureError
 from cranfield.evaluation.values import Counts
-from cranfield.measures import Measure, parse_measure
+from cranfield.measures import Measure, known_measure
 from cranfield.measures.registry import Definition
 from cranfield.measures.scope import rels_of
 from cranfield.ranks.policy import Policy
+from cranfield.version import __version__
 
 
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Summary(Mapping[str, float]):
     """A mapping from measure to its mean over the queries, and what two of them must share to be comparable."""
 
@@ -24,7 +26,7 @@ class Summary(Mapping[str, float]):
     counts: Counts
     qrels_sha256: str
     run_sha256: str
-    version: str
+    version: str = __version__
 
     @property
     @abstractmethod
@@ -41,7 +43,7 @@ class Summary(Mapping[str, float]):
 
     def _find(self, measure: str | Measure) -> Measure:
         try:
-            wanted = parse_measure(measure)
+            wanted = known_measure(measure, self.measures)
         except (MeasureError, AttributeError, TypeError):
             raise KeyError(measure) from None
         if wanted not in self.measures:
@@ -115,8 +117,8 @@ class Summary(Mapping[str, float]):
         >>> result.shown("RR"), result.shown("NumRel")
         ('0.5000', '1')
         """
-        counted = self._find(measure).definition.aggregate == "sum"
-        return f"{self[measure]:.0f}" if counted else f"{self[measure]:.4f}"
+        wanted = self._find(measure)
+        return f"{self[wanted]:.0f}" if wanted.definition.aggregate == "sum" else f"{self[wanted]:.4f}"
 
     def describe_counts(self) -> str:
         """The counts in words.

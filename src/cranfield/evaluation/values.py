@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
+
+from cranfield.measures import Measure
+from cranfield.measures.scope import without_relevant
+from cranfield.ranks.columns import Flags
+from cranfield.ranks.tables.ranks import JudgedRanks
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +23,20 @@ class Counts:
     no_relevant: int  # without a relevant document, for some of the measures
     no_relevant_for_all: int  # ... for all of them
     tied: float
+
+    @classmethod
+    def of(cls, measures: Sequence[Measure], judged: JudgedRanks, kept: Flags) -> Counts:
+        """Count the queries of judged ranks; `kept` are those that are averaged over."""
+        some, every = without_relevant(measures, judged)
+        return cls(
+            queries=int(kept.sum()),
+            judged=len(judged),
+            missing=int(judged.missing.sum()),
+            extra=judged.extra,
+            no_relevant=int(some[kept].sum()),
+            no_relevant_for_all=int(every[kept].sum()),
+            tied=float(judged.tied.mean()) if len(judged.tied) else 0.0,
+        )
 
 
 class QueryValue(NamedTuple):

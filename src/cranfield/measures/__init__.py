@@ -15,7 +15,7 @@ from cranfield.measures import (
     users,
 )
 from cranfield.measures.registry import Definition, Measure, catalogue, measure
-from cranfield.measures.syntax import DEFAULT_MEASURES, Measures, parse_measure, parse_measures
+from cranfield.measures.syntax import DEFAULT_MEASURES, Measures, known_measure, parse_measure, parse_measures
 
 __all__ = [
     "DEFAULT_MEASURES",
@@ -23,6 +23,7 @@ __all__ = [
     "Measure",
     "Measures",
     "catalogue",
+    "known_measure",
     "measure",
     "parse_measure",
     "parse_measures",

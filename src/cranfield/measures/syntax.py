@@ -102,7 +102,19 @@ def parse_measure(measure: str | Measure) -> Measure:
         return measure
     if not isinstance(measure, str):
         raise _not_named(measure)
-    text = measure
+    return _parsed(measure)
+
+
+def known_measure(measure: str | Measure, known: Iterable[Measure]) -> Measure:
+    """A measure by any of its names; one that is written as one of the known ones is that, and is not read again.
+
+    >>> known_measure("mrr", parse_measures("RR AP")).name, known_measure("P_5", ()).name
+    ('RR', 'P@5')
+    """
+    return next((each for each in known if measure == each.name), None) or parse_measure(measure)
+
+
+def _parsed(text: str) -> Measure:
     _check_length(text)
     parts = _OURS.fullmatch(text.strip())
     if parts is None:

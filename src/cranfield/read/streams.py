@@ -27,6 +27,15 @@ DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
+def stream_name(source: Any) -> str:
+    """What an input is called: its path, or what is known of an open file."""
+    if isinstance(source, str | os.PathLike):
+        path = os.fspath(source)
+        return "standard input" if path == "-" else path
+    name = getattr(source, "name", None)
+    return name if isinstance(name, str) else "an open file"
+
+
 class Stream:
     """The content of one input. Every reading starts again from the first byte."""
 
@@ -37,17 +46,15 @@ class Stream:
         self._spool: Any = None
         self.sha256 = ""
         self.on_read: Callable[[int], None] | None = None  # told how many bytes of content have been read
+        self.name = stream_name(source)
         if isinstance(source, str | os.PathLike):
             self._path = _located(os.fspath(source))
-            self.name = "standard input" if self._path == "-" else os.fspath(source)
             if self._path == "-":
                 self._file = _standard_input()
             elif os.path.exists(self._path) and not (os.path.isfile(self._path) or os.path.isdir(self._path)):
                 self._file = self._pipe = cast(BinaryIO, self._open())  # a named pipe, or the shell's <(command)
         else:
             self._file = _binary(source)
-            name = getattr(source, "name", None)
-            self.name = name if isinstance(name, str) else "an open file"
         if self._file is not None:
             if _seekable(self._file):
                 self._start = self._file.tell()

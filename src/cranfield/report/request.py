@@ -13,11 +13,11 @@ from cranfield.comparison import Comparison
 from cranfield.errors import CranfieldError, InputError, MeasureError
 from cranfield.evaluation import saving as saved
 from cranfield.evaluation.evaluating import evaluate
+from cranfield.evaluation.naming import named_runs
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure
 from cranfield.ranks.grouped_judgments import GroupedJudgments
 from cranfield.ranks.judgments import Judgments
-from cranfield.read.source import run_name
 from cranfield.read.streams import Stream
 from cranfield.systems.collection import Collection
 
@@ -62,20 +62,9 @@ class Request:
         return all(each.definition.table == "ranks" for each in self.measures)
 
 
-def named_runs(runs: Mapping[str, Any] | Iterable[Any]) -> dict[str, Any]:
+def readable_runs(runs: Mapping[str, Any] | Iterable[Any]) -> dict[str, Any]:
     """Runs by name: evaluations, or what can be read as often as needed."""
-    if isinstance(runs, str | os.PathLike | Evaluation):
-        runs = [runs]
-    given = runs.items() if isinstance(runs, Mapping) else ((None, run) for run in runs)
-    found: dict[str, Any] = {}
-    for name, thing in given:
-        run = _kept(thing)
-        base = title = _name(run) if name is None else str(name)
-        count = 1
-        while title in found:
-            count += 1
-            title = f"{base} ({count})"
-        found[title] = run
+    found = named_runs(runs, opened=_kept)
     if not found:
         raise CranfieldError("a report needs a run.", hint="give at least one")
     return found
@@ -88,10 +77,6 @@ def _kept(run: Any) -> Any:
     if isinstance(run, str | os.PathLike) or hasattr(run, "read"):
         return Stream(run)
     return list(run) if isinstance(run, Iterator) else run
-
-
-def _name(run: Any) -> str:
-    return run.run if isinstance(run, Evaluation) else run_name(getattr(run, "name", "the run"))
 
 
 def usual_measures(runs: Mapping[str, Any], otherwise: Sequence[str]) -> Sequence[str]:
@@ -119,7 +104,7 @@ def evaluated(
                 raise CranfieldError(f"{name} cannot be evaluated without judgments.", hint="give qrels")
             found[name] = evaluate(judgments, run, measures, name=name, **options)
             continue
-        lacking = [each for each in measures if each.name not in run]
+        lacking = [each for each in measures if each not in run.measures]
         if lacking and run.ranks is not None:
             run = run.extended(lacking)
         elif lacking:
@@ -133,7 +118,7 @@ def evaluated(
                 f"it was measured by other judgments (SHA-256 {run.qrels_sha256[:12]}, not {flat.sha256[:12]}).",
                 hint="evaluate the run again",
             )
-        found[name] = run if run.run == name else _renamed(run, name)
+        found[name] = run.renamed(name)
     for each in found.values():
         _check_drawable(each)
     return found
@@ -147,11 +132,3 @@ def _check_drawable(evaluation: Evaluation) -> None:
                 f"{measure} of {evaluation.run} is as large as {largest:g}, and a page shows no more than {LARGEST:g}.",
                 hint="use smaller grades, or less extreme parameters",
             )
-
-
-def _renamed(run: Evaluation, name: str) -> Evaluation:
-    from copy import copy
-
-    other = copy(run)
-    other.run = name
-    return other

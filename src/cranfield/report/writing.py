@@ -23,7 +23,7 @@ from cranfield.report.details import details
 from cranfield.report.encoding import safe_pieces
 from cranfield.report.gathered import gather
 from cranfield.report.library import library
-from cranfield.report.request import Request, evaluated, named_runs, usual_measures
+from cranfield.report.request import Request, evaluated, readable_runs, usual_measures
 from cranfield.systems.collection import open_collection
 
 QUERIES = 1000  # whose rankings are shown
@@ -98,7 +98,7 @@ def write_report(
     if not 1 <= depth <= DEEPEST or queries < 0:
         hint = f"show 1 to {DEEPEST:,} documents, of 0 or more queries"
         raise CranfieldError(f"{depth} documents of {queries} queries cannot be shown.", hint=hint)
-    named = named_runs(runs)
+    named = readable_runs(runs)
     wanted = parse_measures(usual_measures(named, DEFAULT_MEASURES) if measures is None else measures)
     ordinary = all(measure.definition.table == "ranks" for measure in wanted)
     judgments = None if qrels is None else (Judgments if ordinary else GroupedJudgments).read(qrels, qrels_format)

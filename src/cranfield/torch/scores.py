@@ -97,7 +97,7 @@ def finish(
     judged = rank_counted(judgments, scanned, policy)
     refuse_missing(judged, policy, name)
     orders = TieOrders.of(judgments, scanned, policy)
-    return Evaluation(name, wanted, judged, policy, (sha256, f"ranks-{digest_of(judged)}"), orders=orders)
+    return Evaluation.of(name, wanted, judged, policy, (sha256, f"ranks-{digest_of(judged)}"), orders=orders)
 
 
 def check_measures(measures: Measures, policy: Policy) -> Sequence[Measure]:

@@ -1,0 +1,68 @@
+"""How low and how high the values of an evaluation could be, whatever unjudged documents turn out to be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cranfield.errors import InputError
+from cranfield.evaluation.evidence import RankedEvidence
+from cranfield.evaluation.values import Bounds
+from cranfield.measures import Measure
+from cranfield.measures.aggregates import combined
+from cranfield.measures.completion import bounds, default_scale, read_scale
+from cranfield.ranks.columns import Integers
+
+if TYPE_CHECKING:
+    from cranfield.evaluation.result import Evaluation
+
+
+def evaluation_bounds(
+    evaluation: Evaluation,
+    ranked: RankedEvidence,
+    measure: Measure,
+    scale: Iterable[float] | None,
+    unseen: int | Mapping[str, int],
+    budget: int,
+) -> Bounds:
+    """The bounds of a measure, made of the ranks; the parameters are those of `Evaluation.bounds`."""
+    judged, kept = ranked.ranks, ranked.kept
+    if measure.definition.table == "ranks":
+        grades = default_scale(measure, judged) if scale is None else read_scale(scale)
+        found = bounds(measure, judged, grades, budget=budget, unseen=_unseen(evaluation, ranked, unseen))
+        low, high, exact = found.low[kept], found.high[kept], found.exact[kept]
+    else:  # an unjudged document may belong to any subtopic, and so on: no more is known than what values there are
+        grades, more = (), _unseen(evaluation, ranked, unseen) > 0
+        exact = ((judged.n_unjudged() == 0) & ~more)[kept]
+        low, high = (np.where(exact, evaluation.columns[measure], end) for end in measure.definition.range)
+    how = measure.definition.aggregate
+    pairs = zip(low.tolist(), high.tolist(), strict=True)
+    return Bounds(
+        low=combined(low, how, of=measure.name),
+        high=combined(high, how, of=measure.name),
+        exact=bool(exact.all()),
+        by_query=dict(zip(evaluation.query_ids, pairs, strict=True)),
+        scale=grades,
+    )
+
+
+def _unseen(evaluation: Evaluation, ranked: RankedEvidence, unseen: int | Mapping[str, int]) -> Integers:
+    """How many unseen documents each query of the ranks may have."""
+    given = dict.fromkeys(evaluation.query_ids, unseen) if not isinstance(unseen, Mapping) else unseen
+    known, evaluated = {str(query): count for query, count in given.items()}, set(evaluation.query_ids)
+    for query, count in known.items():
+        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 0:
+            raise InputError(
+                evaluation.run, f"unseen={count!r} is not a number of documents.", hint="it is a whole number from 0"
+            )
+        if query not in evaluated:
+            raise InputError(evaluation.run, f"query '{query}' was not evaluated.")
+        if count and evaluation.policy.complete:
+            raise InputError(
+                evaluation.run,
+                f"unseen={count} contradicts complete judgments, which miss no relevant document.",
+                hint="leave out one of them: unseen (--unseen), or complete=True (--complete)",
+            )
+    return np.array([known.get(query, 0) for query in ranked.ranks.query_ids], dtype=np.int64)

@@ -1,0 +1,155 @@
+"""The values of an evaluation, query by query: as columns, as means of segments, and as tables of other libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from cranfield.errors import need
+from cranfield.evaluation.summary import Summary
+from cranfield.evaluation.values import QueryValue
+from cranfield.measures import Measure
+from cranfield.measures.aggregates import aggregate
+from cranfield.measures.registry import Aggregate
+from cranfield.ranks.columns import Numbers
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class ValuesByQuery(Summary):
+    """The value of each query by each measure; all else about them is derived."""
+
+    query_ids: tuple[str, ...]
+    columns: Mapping[Measure, Numbers] = field(repr=False)  # in the order of `query_ids`
+
+    def __getitem__(self, measure: str | Measure) -> float:
+        wanted = self._find(measure)
+        return aggregate(self.columns[wanted], wanted.definition.aggregate, of=wanted.name)
+
+    def column(self, measure: str | Measure) -> Numbers:
+        """The values of a measure, in the order of `query_ids`."""
+        return self.columns[self._find(measure)].copy()
+
+    def by_query(self, measure: str | Measure) -> dict[str, float]:
+        """The values of a measure by query."""
+        return dict(zip(self.query_ids, self.column(measure).tolist(), strict=True))
+
+    def aggregate(
+        self, measure: str | Measure, how: Aggregate | None = None, *, weights: Mapping[str, float] | None = None
+    ) -> float:
+        """The values of a measure over all queries as one number.
+
+        how: "mean", "geometric" (values below 0.00001 count as that), "median" or "sum"; by default what the measure
+            is made for.
+        weights: how much each query counts in the mean; one that is not listed counts 1.
+
+        >>> from cranfield import evaluate
+        >>> result = evaluate({"1": {"a": 1}, "2": {"b": 1}}, {"1": ["a"], "2": ["x", "b"]}, "RR")
+        >>> result.aggregate("RR", "median"), result.aggregate("RR", weights={"1": 3})
+        (0.75, 0.875)
+        """
+        wanted = self._find(measure)
+        its_weights = None
+        if weights is not None:
+            from cranfield.read.pairs import read_numbers
+
+            known = read_numbers(weights, "weight")
+            its_weights = np.array([known.get(query, 1.0) for query in self.query_ids])
+        return aggregate(self.columns[wanted], how or wanted.definition.aggregate, its_weights, of=wanted.name)
+
+    def by_segment(self, measure: str | Measure, segments: Mapping[str, str]) -> dict[str, float]:
+        """The mean of a measure in each segment of the queries; {query: segment}, queries without one are left out.
+
+        >>> from cranfield import evaluate
+        >>> result = evaluate({"1": {"a": 1}, "2": {"b": 1}}, {"1": ["a"], "2": ["x", "b"]}, "RR")
+        >>> result.by_segment("RR", {"1": "short", "2": "long"})
+        {'long': 0.5, 'short': 1.0}
+        """
+        wanted = self._find(measure)
+        known = {str(query): str(segment) for query, segment in segments.items()}
+        places: dict[str, list[int]] = {}
+        for place, query in enumerate(self.query_ids):
+            if query in known:
+                places.setdefault(known[query], []).append(place)
+        values, how = self.columns[wanted], wanted.definition.aggregate
+        return {
+            segment: aggregate(values[places[segment]], how, of=f"{wanted} in segment '{segment}'")
+            for segment in sorted(places)
+        }
+
+    @property
+    def per_query(self) -> list[QueryValue]:
+        """Every value, as rows (run, query_id, measure, value)."""
+        return [
+            QueryValue(self.run, query, measure.name, value)
+            for measure in self.measures
+            for query, value in zip(self.query_ids, self.columns[measure].tolist(), strict=True)
+        ]
+
+    def to_dict(self, *, per_query: bool = True) -> dict[str, Any]:
+        """The evaluation as plain dicts, ready for JSON.
+
+        >>> from cranfield import evaluate
+        >>> plain = evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR").to_dict()
+        >>> plain["mean"], plain["per_query"]
+        ({'RR': 1.0}, {'1': {'RR': 1.0}})
+        """
+        result = super().to_dict()
+        if per_query:
+            columns = [self.columns[measure].tolist() for measure in self.measures]
+            result["per_query"] = {
+                query: dict(zip(self, values, strict=True))
+                for query, *values in zip(self.query_ids, *columns, strict=True)
+            }
+        return result
+
+    def to_json(self, *, per_query: bool = True, indent: int | None = 2) -> str:
+        """The evaluation as JSON.
+
+        >>> from cranfield import evaluate
+        >>> evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR").to_json(per_query=False)[:21]
+        '{\\n  "run": "the run",'
+        """
+        import json
+
+        return json.dumps(self.to_dict(per_query=per_query), indent=indent, ensure_ascii=False, allow_nan=False)
+
+    def to_arrow(self) -> Any:
+        """The table `per_query` for pyarrow.
+
+        >>> from cranfield import evaluate
+        >>> evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR").to_arrow().column_names
+        ['run', 'query_id', 'measure', 'value']
+        """
+        arrow = need("pyarrow", extra="frames", purpose="Evaluation.to_arrow")
+        return arrow.table(self._table())
+
+    def to_pandas(self) -> Any:
+        """The table `per_query` for pandas.
+
+        >>> from cranfield import evaluate
+        >>> print(evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR", name="mine").to_pandas())
+            run query_id measure  value
+        0  mine        1      RR    1.0
+        """
+        return need("pandas", purpose="Evaluation.to_pandas").DataFrame(self._table())
+
+    def to_polars(self) -> Any:
+        """The table `per_query` for polars.
+
+        >>> from cranfield import evaluate
+        >>> evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR", name="mine").to_polars().row(0)
+        ('mine', '1', 'RR', 1.0)
+        """
+        return need("polars", purpose="Evaluation.to_polars").DataFrame(self._table())
+
+    def _table(self) -> dict[str, Any]:
+        each = len(self.query_ids)
+        return {
+            "run": [self.run] * (each * len(self)),
+            "query_id": list(self.query_ids) * len(self),
+            "measure": [name for name in self for _ in range(each)],
+            "value": np.concatenate([self.columns[measure] for measure in self.measures]),
+        }

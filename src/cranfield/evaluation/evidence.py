@@ -1,0 +1,75 @@
+"""What the values of an evaluation rest on: the ranks they were made of, or the facts that were saved with them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from cranfield.evaluation.facts import FactColumns
+from cranfield.evaluation.tie_ranges import TieRange, tie_range
+from cranfield.measures import Measure
+from cranfield.measures.scope import Scope
+from cranfield.ranks.columns import Flags
+from cranfield.ranks.documents import Documents
+from cranfield.ranks.policy import Policy
+from cranfield.ranks.tables.ranks import JudgedRanks
+from cranfield.ranks.tie_orders import TieOrders
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RankedEvidence:
+    """The ranks of a run that was just evaluated; what is counted of them is counted when it is first asked for.
+
+    kept: the queries of the ranks that are averaged over
+    documents: where the documents of the run can be read again; None for a run that stayed in an engine
+    orders: the ranks in other orders of ties; None where they are not known
+    """
+
+    ranks: JudgedRanks
+    kept: Flags
+    documents: Documents | None
+    orders: TieOrders | None
+    _facts: dict[Scope, FactColumns] = field(default_factory=dict, init=False, repr=False)
+    _ranges: dict[tuple[Measure, float], TieRange | None] = field(default_factory=dict, init=False, repr=False)
+
+    @classmethod
+    def of(
+        cls, judged: JudgedRanks, policy: Policy, documents: Documents | None, orders: TieOrders | None
+    ) -> RankedEvidence:
+        """The evidence of a run under a policy, which says whether queries that the run lacks are averaged over."""
+        kept = ~judged.missing if policy.missing == "skip" else np.ones(len(judged), dtype=np.bool_)
+        return cls(judged, kept, documents, orders)
+
+    def facts(self, scope: Scope) -> FactColumns:
+        """What measures of a scope look at, counted for each query."""
+        if scope not in self._facts:
+            self._facts[scope] = FactColumns.of(self.ranks, scope, self.kept)
+        return self._facts[scope]
+
+    def tie_range(self, measure: Measure, mean: float) -> TieRange | None:
+        """The range of a measure over all orders of ties, given its mean in the order of the policy."""
+        if self.orders is None:
+            return None
+        if (measure, mean) not in self._ranges:
+            self._ranges[measure, mean] = tie_range(measure, self.orders, self.kept, mean)
+        return self._ranges[measure, mean]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SavedEvidence:
+    """The facts of a saved evaluation, which has no ranks any more."""
+
+    facts_by_scope: Mapping[Scope, FactColumns]
+    ranks: ClassVar[None] = None
+    documents: ClassVar[None] = None
+
+    def facts(self, scope: Scope) -> FactColumns:
+        """What measures of a scope look at, as it was saved."""
+        return self.facts_by_scope[scope]
+
+    def tie_range(self, measure: Measure, mean: float) -> TieRange | None:
+        """None: other orders of ties are not saved."""
+        return None

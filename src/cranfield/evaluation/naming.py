@@ -1,0 +1,84 @@
+"""What runs are called: one rule for everything that takes several of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any
+
+from cranfield.engines.sources import Lazy
+from cranfield.evaluation.summary import Summary
+from cranfield.read.source import run_name
+from cranfield.read.streams import Stream, stream_name
+
+UNNAMED = "the run"
+
+
+def named_runs(
+    runs: Mapping[str, Any] | Iterable[Any],
+    *,
+    opened: Callable[[Any], Any] | None = None,
+    name_of: Callable[[Any], str] | None = None,
+) -> dict[str, Any]:
+    """Runs by name, each name once: {name: run} as it is, or one or many runs, which say what they are called.
+
+    A file is called by its name without folder and extensions, an evaluation by its own name, and anything else is
+    "the run". Files of one name in different folders are told apart by these; what still has the same name is numbered.
+
+    opened: makes of each run what is named and returned
+    name_of: names a run that has no name given
+
+    >>> list(named_runs(["a/bm25.run", "b/bm25.run.gz", "dense.run", "dense.run", {"q": ["d"]}]))
+    ['a/bm25', 'b/bm25', 'dense', 'dense (2)', 'the run']
+    """
+    if isinstance(runs, str | os.PathLike | Summary | Lazy) or hasattr(runs, "read"):
+        runs = [runs]
+    given = runs.items() if isinstance(runs, Mapping) else ((None, run) for run in runs)
+    pairs = [(name, opened(run) if opened else run) for name, run in given]
+    names = [(name_of or own_name)(run) if name in (None, "") else str(name) for name, run in pairs]
+    if not isinstance(runs, Mapping):
+        names = _with_folders(names, [_folder(run) for _, run in pairs])
+    found: dict[str, Any] = {}
+    for name, (_, run) in zip(names, pairs, strict=True):
+        found[numbered(name, found)] = run
+    return found
+
+
+def own_name(run: Any) -> str:
+    """What one run is called, if nobody says otherwise."""
+    return run.run if isinstance(run, Summary) else run_name(_source(run))
+
+
+def numbered(name: str, taken: Collection[str]) -> str:
+    """A name that is not taken yet: the name itself, or with a number.
+
+    >>> numbered("bm25", ["bm25", "bm25 (2)"])
+    'bm25 (3)'
+    """
+    title, count = name, 1
+    while title in taken:
+        count += 1
+        title = f"{name} ({count})"
+    return title
+
+
+def _source(run: Any) -> str:
+    """The file of a run, or what else is known of where it comes from."""
+    if isinstance(run, Stream | Lazy):
+        return run.name
+    return stream_name(run) if isinstance(run, str | os.PathLike) or hasattr(run, "read") else UNNAMED
+
+
+def _folder(run: Any) -> str:
+    return "" if isinstance(run, Summary) else os.path.basename(os.path.dirname(os.path.abspath(_source(run))))
+
+
+def _with_folders(names: list[str], folders: list[str]) -> list[str]:
+    """Names with folders, where these tell runs of one name apart."""
+    places: dict[str, set[str]] = {}
+    for name, folder in zip(names, folders, strict=True):
+        places.setdefault(name, set()).add(folder)
+    return [
+        f"{folder}/{name}" if folder and len(places[name]) > 1 else name
+        for name, folder in zip(names, folders, strict=True)
+    ]
