@@ -207,7 +207,7 @@ def _evaluate(options: Options) -> None:
 
     from cranfield.measures.trec_eval_names import lines, requested, unfit
     from cranfield.trec_eval import reading
-    from cranfield.trec_eval.output import Columns
+    from cranfield.trec_eval.output import PrintedColumns
     from cranfield.trec_eval.values import select, with_dummies
     from cranfield.trec_eval.zscores import read_zscores
 
@@ -232,7 +232,7 @@ def _evaluate(options: Options) -> None:
         tables = reading.tables(judgments, judged, options.qrels_format, options.depth, options.judged_only)
     except InputError as error:  # preferences that contradict one another
         raise End(4, str(error)) from None
-    columns = Columns.of(wanted, tables, zscores)
+    columns = PrintedColumns.of(wanted, tables, zscores)
     if options.per_query:
         _write(columns.by_query(places))
     if lacking is not None:

@@ -11,7 +11,7 @@ from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.trec_eval.values import Tables, ZScores, grades_text, is_count, is_geometric, summary, values
 
 
-class Columns(NamedTuple):
+class PrintedColumns(NamedTuple):
     """The values of every line, by query."""
 
     judged: JudgedRanks
@@ -20,7 +20,7 @@ class Columns(NamedTuple):
     zscores: bool
 
     @classmethod
-    def of(cls, lines: Sequence[Line], tables: Tables, zscores: ZScores | None = None) -> Columns:
+    def of(cls, lines: Sequence[Line], tables: Tables, zscores: ZScores | None = None) -> PrintedColumns:
         """Compute all lines; with reference values, as z-scores."""
         judged = tables["ranks"]
         columns = [
