@@ -111,7 +111,7 @@ class _Writer:
         *ids, value = plan.format.columns(plan)
         self._number = self._arrow.int64() if plan.whole else self._arrow.float64()
         self._schema = self._arrow.schema([*((name, self._arrow.string()) for name in ids), (value, self._number)])
-        self._writer = parquet.ParquetWriter(_Counted(file), self._schema)
+        self._writer = parquet.ParquetWriter(_CountingFile(file), self._schema)
 
     def write(self, records: Records) -> None:
         self._plan.check(records, self._plan.groups_of(records))
@@ -125,7 +125,7 @@ class _Writer:
         self._writer.close()
 
 
-class _Counted:
+class _CountingFile:
     """A file that knows how much was written to it, which those that compress do not."""
 
     closed = False
