@@ -25,7 +25,7 @@ MULTIPLES = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)
 LENGTH = 10  # of relstring
 
 
-class Entry(NamedTuple):
+class TrecEvalMeasure(NamedTuple):
     """A measure of trec_eval: what parameters it takes, which it has by default, and what judgments it is made for."""
 
     name: str
@@ -37,63 +37,63 @@ class Entry(NamedTuple):
 ENTRIES = {
     entry.name: entry
     for entry in (
-        Entry("runid", judged="any"),
-        Entry("num_q", judged="any"),
-        Entry("num_ret"),
-        Entry("num_rel"),
-        Entry("num_rel_ret"),
-        Entry("map"),
-        Entry("gm_map"),
-        Entry("Rprec"),
-        Entry("bpref"),
-        Entry("recip_rank"),
-        Entry("iprec_at_recall", "shares", RECALLS),
-        Entry("P", "cutoffs", CUTOFFS),
-        Entry("relstring", "numbers"),
-        Entry("recall", "cutoffs", CUTOFFS),
-        Entry("infAP"),
-        Entry("gm_bpref"),
-        Entry("Rprec_mult", "shares", MULTIPLES),
-        Entry("utility", "numbers"),
-        Entry("11pt_avg", "numbers"),
-        Entry("binG"),
-        Entry("G", "pairs"),
-        Entry("dcg", "pairs"),
-        Entry("ideal_dcg", "pairs"),
-        Entry("ndcg", "pairs"),
-        Entry("ndcg_rel", "pairs"),
-        Entry("Rndcg", "pairs"),
-        Entry("ndcg_cut", "cutoffs", CUTOFFS),
-        Entry("map_cut", "cutoffs", CUTOFFS),
-        Entry("relative_P", "cutoffs", CUTOFFS),
-        Entry("success", "cutoffs", (1, 5, 10)),
-        Entry("set_P"),
-        Entry("set_relative_P"),
-        Entry("set_recall"),
-        Entry("set_map"),
-        Entry("set_F", "numbers"),
-        Entry("num_nonrel_judged_ret"),
-        Entry("prefs_num_prefs_poss", judged="prefs"),
-        Entry("prefs_num_prefs_ful", judged="prefs"),
-        Entry("prefs_num_prefs_ful_ret", judged="prefs"),
-        Entry("prefs_simp", judged="prefs"),
-        Entry("prefs_pair", judged="prefs"),
-        Entry("prefs_avgjg", judged="prefs"),
-        Entry("prefs_avgjg_Rnonrel", judged="prefs"),
-        Entry("prefs_simp_ret", judged="prefs"),
-        Entry("prefs_pair_ret", judged="prefs"),
-        Entry("prefs_avgjg_ret", judged="prefs"),
-        Entry("prefs_avgjg_Rnonrel_ret", judged="prefs"),
-        Entry("prefs_simp_imp", judged="prefs"),
-        Entry("prefs_pair_imp", judged="prefs"),
-        Entry("prefs_avgjg_imp", judged="prefs"),
-        Entry("map_avgjg", judged="qrels_jg"),
-        Entry("P_avgjg", "cutoffs", CUTOFFS, judged="qrels_jg"),
-        Entry("Rprec_mult_avgjg", "shares", MULTIPLES, judged="qrels_jg"),
-        Entry("yaap"),
-        Entry("rbp", "pairs"),
-        Entry("rbp_resid", "pairs"),
-        Entry("unj", "cutoffs", (5, 10, 20)),
+        TrecEvalMeasure("runid", judged="any"),
+        TrecEvalMeasure("num_q", judged="any"),
+        TrecEvalMeasure("num_ret"),
+        TrecEvalMeasure("num_rel"),
+        TrecEvalMeasure("num_rel_ret"),
+        TrecEvalMeasure("map"),
+        TrecEvalMeasure("gm_map"),
+        TrecEvalMeasure("Rprec"),
+        TrecEvalMeasure("bpref"),
+        TrecEvalMeasure("recip_rank"),
+        TrecEvalMeasure("iprec_at_recall", "shares", RECALLS),
+        TrecEvalMeasure("P", "cutoffs", CUTOFFS),
+        TrecEvalMeasure("relstring", "numbers"),
+        TrecEvalMeasure("recall", "cutoffs", CUTOFFS),
+        TrecEvalMeasure("infAP"),
+        TrecEvalMeasure("gm_bpref"),
+        TrecEvalMeasure("Rprec_mult", "shares", MULTIPLES),
+        TrecEvalMeasure("utility", "numbers"),
+        TrecEvalMeasure("11pt_avg", "numbers"),
+        TrecEvalMeasure("binG"),
+        TrecEvalMeasure("G", "pairs"),
+        TrecEvalMeasure("dcg", "pairs"),
+        TrecEvalMeasure("ideal_dcg", "pairs"),
+        TrecEvalMeasure("ndcg", "pairs"),
+        TrecEvalMeasure("ndcg_rel", "pairs"),
+        TrecEvalMeasure("Rndcg", "pairs"),
+        TrecEvalMeasure("ndcg_cut", "cutoffs", CUTOFFS),
+        TrecEvalMeasure("map_cut", "cutoffs", CUTOFFS),
+        TrecEvalMeasure("relative_P", "cutoffs", CUTOFFS),
+        TrecEvalMeasure("success", "cutoffs", (1, 5, 10)),
+        TrecEvalMeasure("set_P"),
+        TrecEvalMeasure("set_relative_P"),
+        TrecEvalMeasure("set_recall"),
+        TrecEvalMeasure("set_map"),
+        TrecEvalMeasure("set_F", "numbers"),
+        TrecEvalMeasure("num_nonrel_judged_ret"),
+        TrecEvalMeasure("prefs_num_prefs_poss", judged="prefs"),
+        TrecEvalMeasure("prefs_num_prefs_ful", judged="prefs"),
+        TrecEvalMeasure("prefs_num_prefs_ful_ret", judged="prefs"),
+        TrecEvalMeasure("prefs_simp", judged="prefs"),
+        TrecEvalMeasure("prefs_pair", judged="prefs"),
+        TrecEvalMeasure("prefs_avgjg", judged="prefs"),
+        TrecEvalMeasure("prefs_avgjg_Rnonrel", judged="prefs"),
+        TrecEvalMeasure("prefs_simp_ret", judged="prefs"),
+        TrecEvalMeasure("prefs_pair_ret", judged="prefs"),
+        TrecEvalMeasure("prefs_avgjg_ret", judged="prefs"),
+        TrecEvalMeasure("prefs_avgjg_Rnonrel_ret", judged="prefs"),
+        TrecEvalMeasure("prefs_simp_imp", judged="prefs"),
+        TrecEvalMeasure("prefs_pair_imp", judged="prefs"),
+        TrecEvalMeasure("prefs_avgjg_imp", judged="prefs"),
+        TrecEvalMeasure("map_avgjg", judged="qrels_jg"),
+        TrecEvalMeasure("P_avgjg", "cutoffs", CUTOFFS, judged="qrels_jg"),
+        TrecEvalMeasure("Rprec_mult_avgjg", "shares", MULTIPLES, judged="qrels_jg"),
+        TrecEvalMeasure("yaap"),
+        TrecEvalMeasure("rbp", "pairs"),
+        TrecEvalMeasure("rbp_resid", "pairs"),
+        TrecEvalMeasure("unj", "cutoffs", (5, 10, 20)),
     )
 }
 
@@ -122,7 +122,7 @@ class Line(NamedTuple):
     """
 
     name: str
-    entry: Entry
+    entry: TrecEvalMeasure
     measures: tuple[Measure, ...] = ()
     length: int = 0  # of relstring
     least: float | None = None  # a grade that some document must have for the query to score more than 0
@@ -197,7 +197,7 @@ _LISTS = {
 }
 
 
-def _lines(entry: Entry, parameters: str | None, fixed: Mapping[str, Any]) -> list[Line]:
+def _lines(entry: TrecEvalMeasure, parameters: str | None, fixed: Mapping[str, Any]) -> list[Line]:
     name = entry.name
     if entry.takes == "cutoffs":
         cutoffs = entry.usual if parameters is None else _distinct(name, map(whole_part, parameters.split(",")))
@@ -227,7 +227,7 @@ def _lines(entry: Entry, parameters: str | None, fixed: Mapping[str, Any]) -> li
     return [Line(printed, entry, (_measure(name, fixed, **dict(zip("abcd", numbers))),))]
 
 
-def _plain(printed: str, entry: Entry, fixed: Mapping[str, Any], **parameters: Any) -> Line:
+def _plain(printed: str, entry: TrecEvalMeasure, fixed: Mapping[str, Any], **parameters: Any) -> Line:
     # Gains do not heed -l, and Rndcg only in so far as a query without relevant documents scores 0.
     least = fixed.get("rel") if entry.name == "Rndcg" else None
     return Line(printed, entry, (_measure(entry.name, fixed, **parameters),), least=least)
