@@ -115,7 +115,7 @@ NICKNAMES: dict[str, tuple[str, ...]] = {
 }
 
 
-class Line(NamedTuple):
+class PrintedLine(NamedTuple):
     """A line that is printed: its name, and the measures whose mean its value is; there is only one but in 11pt_avg.
 
     runid and relstring have none, and neither has utility with other than four parameters, which cannot be computed.
@@ -150,7 +150,7 @@ def requested(words: Iterable[str]) -> dict[str, str | None]:
 
 def lines(
     wanted: Mapping[str, str | None], *, rel: float = 1, documents: int | None = None, rule: str = "trec10"
-) -> list[Line]:
+) -> list[PrintedLine]:
     """The lines that measures print, in trec_eval's order.
 
     rel: the lowest grade that is relevant; documents: the size of the collection, for utility;
@@ -160,7 +160,7 @@ def lines(
     return [line for name, parameters in wanted.items() for line in _lines(ENTRIES[name], parameters, fixed)]
 
 
-def unfit(line: Line, format: str) -> str:
+def unfit(line: PrintedLine, format: str) -> str:
     """Why a line cannot be computed from judgments in this format; empty if it can."""
     needed = line.entry.judged
     if needed not in ("any", format) and not (needed == "prefs" and format == "qrels_prefs"):
@@ -197,40 +197,40 @@ _LISTS = {
 }
 
 
-def _lines(entry: TrecEvalMeasure, parameters: str | None, fixed: Mapping[str, Any]) -> list[Line]:
+def _lines(entry: TrecEvalMeasure, parameters: str | None, fixed: Mapping[str, Any]) -> list[PrintedLine]:
     name = entry.name
     if entry.takes == "cutoffs":
         cutoffs = entry.usual if parameters is None else _distinct(name, map(whole_part, parameters.split(",")))
-        return [Line(f"{name}_{cutoff:.0f}", entry, (_measure(name, fixed, cutoff),)) for cutoff in cutoffs]
+        return [PrintedLine(f"{name}_{cutoff:.0f}", entry, (_measure(name, fixed, cutoff),)) for cutoff in cutoffs]
     if entry.takes == "shares":
         shares = entry.usual if parameters is None else _distinct(name, map(number, parameters.split(",")))
-        return [Line(f"{name}_{share:3.2f}", entry, (_measure(name, fixed, share),)) for share in shares]
+        return [PrintedLine(f"{name}_{share:3.2f}", entry, (_measure(name, fixed, share),)) for share in shares]
     printed = name if parameters is None or entry.takes == "nothing" else f"{name}_{parameters}"
     if name == "runid":
-        return [Line(printed, entry)]
+        return [PrintedLine(printed, entry)]
     if name == "relstring":
         length = LENGTH if parameters is None else int(number(parameters.partition(",")[0]))
-        return [Line(printed, entry, length=max(length, 0))]
+        return [PrintedLine(printed, entry, length=max(length, 0))]
     if parameters is None or entry.takes == "nothing":
         return [_plain(printed, entry, fixed)]
     if entry.takes == "pairs":
         return [_plain(printed, entry, fixed, **_pairs(name, parameters))]
     numbers = [number(word) for word in parameters.split(",")]
     if name == "11pt_avg":
-        return [Line(printed, entry, tuple(_measure("iprec_at_recall", fixed, recall) for recall in numbers))]
+        return [PrintedLine(printed, entry, tuple(_measure("iprec_at_recall", fixed, recall) for recall in numbers))]
     if name == "set_F":  # whose parameter is the square of beta
         if numbers[0] <= 0:
             raise MeasureError(f"set_F cannot have the parameter {numbers[0]:g}.", hint="it is β², a number above 0")
-        return [Line(printed, entry, (_measure(name, fixed, beta=numbers[0] ** 0.5),))]
+        return [PrintedLine(printed, entry, (_measure(name, fixed, beta=numbers[0] ** 0.5),))]
     if len(numbers) != 4:
-        return [Line(printed, entry)]
-    return [Line(printed, entry, (_measure(name, fixed, **dict(zip("abcd", numbers))),))]
+        return [PrintedLine(printed, entry)]
+    return [PrintedLine(printed, entry, (_measure(name, fixed, **dict(zip("abcd", numbers))),))]
 
 
-def _plain(printed: str, entry: TrecEvalMeasure, fixed: Mapping[str, Any], **parameters: Any) -> Line:
+def _plain(printed: str, entry: TrecEvalMeasure, fixed: Mapping[str, Any], **parameters: Any) -> PrintedLine:
     # Gains do not heed -l, and Rndcg only in so far as a query without relevant documents scores 0.
     least = fixed.get("rel") if entry.name == "Rndcg" else None
-    return Line(printed, entry, (_measure(entry.name, fixed, **parameters),), least=least)
+    return PrintedLine(printed, entry, (_measure(entry.name, fixed, **parameters),), least=least)
 
 
 def _measure(name: str, fixed: Mapping[str, Any], at: float | None = None, **parameters: Any) -> Measure:
