@@ -184,7 +184,7 @@ def compare_evaluations(
         tested = family_outcomes(values, each, pairs, test, correction, settings)
         size = len(pairs) * len(each)
         for measure in each:
-            found = _Found(
+            found = _PairFindings(
                 measure=measure,
                 pairs=pairs,
                 tested=tested[measure],
@@ -267,7 +267,7 @@ def _within(
     return [Within(margin, float(one), float(two)) for one, two in zip(not_worse, both, strict=True)]
 
 
-class _Found(NamedTuple):
+class _PairFindings(NamedTuple):
     """All that was found of the pairs by one measure."""
 
     measure: Measure
