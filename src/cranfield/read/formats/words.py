@@ -72,7 +72,7 @@ class WordFormat(TextFormat):
         return role == "run"
 
     def writer(self, plan: Plan, file: Any) -> Writer:
-        return _Judgments(self, plan, file) if plan.role == "qrels" else _Run(self, plan, file)
+        return _JudgmentLines(self, plan, file) if plan.role == "qrels" else _Run(self, plan, file)
 
     def judgment_line(self, query: str, group: str, document: str, grade: str) -> str:
         """A judgment as text."""
@@ -161,7 +161,7 @@ class _Lines:
         pass
 
 
-class _Judgments(_Lines):
+class _JudgmentLines(_Lines):
     """Lines of judgments."""
 
     def write(self, records: Records) -> None:
