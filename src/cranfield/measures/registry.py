@@ -14,7 +14,7 @@ import numpy as np
 
 from cranfield.errors import MeasureError
 from cranfield.measures.finite import finite_values
-from cranfield.measures.parameters import KINDS, Kind, TooLarge, kind_of, shortened
+from cranfield.measures.parameters import KINDS, ParameterKind, TooLarge, kind_of, shortened
 from cranfield.ranks.columns import Numbers
 from cranfield.ranks.tables.ranks import JudgedRanks
 
@@ -45,7 +45,7 @@ class Definition:
     advice: str
     aggregate: Aggregate
     defaults: Mapping[str, Any]  # REQUIRED where there is none
-    kinds: Mapping[str, Kind]
+    kinds: Mapping[str, ParameterKind]
     at: str  # the parameter that "@" sets
     range: tuple[float, float]  # of a query's value, at the default parameters
     lower_is_better: bool
