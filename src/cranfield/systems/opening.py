@@ -17,7 +17,7 @@ from cranfield.systems.settings import SETTINGS_FILE, check_settings, read_toml
 from cranfield.systems.system import System
 
 
-class Kind(NamedTuple):
+class SystemKind(NamedTuple):
     """A kind of system: settings with this `type`."""
 
     home: str  # the module that has its SETTINGS, and `open_type`, which makes one of them
@@ -25,14 +25,14 @@ class Kind(NamedTuple):
     short: tuple[str, ...] = ()  # names under which it is opened without settings
 
 
-KINDS: dict[str, Kind] = {
-    "python": Kind("python", "a function, a class or a retriever in Python: package.module:name"),
-    "sqlite": Kind(
+KINDS: dict[str, SystemKind] = {
+    "python": SystemKind("python", "a function, a class or a retriever in Python: package.module:name"),
+    "sqlite": SystemKind(
         "sqlite", "SQLite's full-text search over the collection's documents, in memory", ("sqlite", "sqlite:tuned")
     ),
-    "bm25s": Kind("bm25s", "BM25 by the library bm25s over the collection's documents, in memory", ("bm25s",)),
-    "postgres": Kind("postgres", "an SQL query to PostgreSQL"),
-    **{name: Kind("http", told) for name, told in MEANINGS.items()},
+    "bm25s": SystemKind("bm25s", "BM25 by the library bm25s over the collection's documents, in memory", ("bm25s",)),
+    "postgres": SystemKind("postgres", "an SQL query to PostgreSQL"),
+    **{name: SystemKind("http", told) for name, told in MEANINGS.items()},
 }
 
 
