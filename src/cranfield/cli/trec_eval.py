@@ -68,7 +68,7 @@ class End(Exception):
 
 
 @dataclass
-class Options:
+class TrecEvalOptions:
     """The command line."""
 
     files: Sequence[str] = ()
@@ -98,7 +98,7 @@ def main() -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Evaluate and print; the answer is the exit code."""
-    options = Options()
+    options = TrecEvalOptions()
     try:
         _parse(arguments, options)
         _evaluate(options)
@@ -119,7 +119,7 @@ def _fail(code: int, error: CranfieldError) -> int:
     return code
 
 
-def _parse(arguments: Sequence[str], options: Options) -> None:
+def _parse(arguments: Sequence[str], options: TrecEvalOptions) -> None:
     try:
         pairs, options.files = gnu_getopt(list(arguments), SHORT, list(LONG))
     except GetoptError as error:
@@ -128,7 +128,7 @@ def _parse(arguments: Sequence[str], options: Options) -> None:
         _set(options, LONG.get(name[2:], LONG.get(f"{name[2:]}=", name)), value)
 
 
-def _set(options: Options, name: str, value: str) -> None:
+def _set(options: TrecEvalOptions, name: str, value: str) -> None:
     match name:
         case "-h":
             options.help = True
@@ -187,7 +187,7 @@ def _number(name: str, value: str) -> int:
     return number
 
 
-def _evaluate(options: Options) -> None:
+def _evaluate(options: TrecEvalOptions) -> None:
     if options.help:
         raise End(0, _help(options.measures))
     if len(options.files) != 2:
