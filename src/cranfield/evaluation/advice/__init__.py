@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from typing import Any, Unpack
 
 from cranfield.evaluation.advice.cautions import DATA_CAUTIONS, MEASURE_CAUTIONS
-from cranfield.evaluation.advice.facts import DEPTHS, RUN_MEASURES, Facts, RunFacts, depth_text, facts_of
+from cranfield.evaluation.advice.facts import DEPTHS, RUN_MEASURES, Facts, RunShape, depth_text, facts_of
 from cranfield.evaluation.advice.recommendations import RECOMMENDATIONS, Recommendation
 from cranfield.evaluation.evaluating import Options, evaluate_runs
 from cranfield.measures import Measures, parse_measures
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
 
-__all__ = ["DEPTHS", "Advice", "Facts", "Recommendation", "RunFacts", "advise", "depth_text"]
+__all__ = ["DEPTHS", "Advice", "Facts", "Recommendation", "RunShape", "advise", "depth_text"]
 
 
 @dataclass(frozen=True, slots=True)
