@@ -32,7 +32,7 @@ class Cell(NamedTuple):
     best: bool
 
 
-class Row(NamedTuple):
+class RunMeans(NamedTuple):
     """A run in the table: a cell for each measure, and Judged at each of the table's cutoffs (None: not known)."""
 
     run: str
@@ -45,7 +45,7 @@ class Table(NamedTuple):
 
     measures: tuple[str, ...]
     judged: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[RunMeans, ...]
     notes: tuple[str, ...]
 
 
@@ -230,7 +230,7 @@ class Comparison:
         marks = {measure.name: self._marks(measure.name) for measure in self.measures}
         best = {name: self.means[name][self._best_first(name)[0]] for name in marks}
         rows = tuple(
-            Row(
+            RunMeans(
                 run,
                 tuple(
                     Cell(self.means[name][run], marks[name][run], self.means[name][run] == best[name]) for name in marks
