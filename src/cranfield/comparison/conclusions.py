@@ -40,7 +40,7 @@ class RunMeans(NamedTuple):
     judged: tuple[float | None, ...]
 
 
-class Table(NamedTuple):
+class MeansTable(NamedTuple):
     """Means of runs by measures, with marks, and what they mean."""
 
     measures: tuple[str, ...]
@@ -225,7 +225,7 @@ class Comparison:
         lower = parse_measure(measure).definition.lower_is_better
         return sorted(self.runs, key=lambda run: self.means[measure][run] * (1 if lower else -1))
 
-    def table(self) -> Table:
+    def table(self) -> MeansTable:
         """Means of runs by measures, with marks of significance: what `show` prints."""
         marks = {measure.name: self._marks(measure.name) for measure in self.measures}
         best = {name: self.means[name][self._best_first(name)[0]] for name in marks}
@@ -245,7 +245,7 @@ class Comparison:
             note = "runs are not marked with letters where there are so many; see their ranks"
         if self.baseline is not None:
             note = f"▲ ▼ significantly better, worse than {self.baseline} {level}"
-        return Table(tuple(marks), tuple(self.judged), rows, (note, self.described()))
+        return MeansTable(tuple(marks), tuple(self.judged), rows, (note, self.described()))
 
     def described(self) -> str:
         """The test and the correction, in words."""

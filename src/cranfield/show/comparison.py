@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from cranfield.comparison.conclusions import UNDECIDED, Comparison, Table
+from cranfield.comparison.conclusions import UNDECIDED, Comparison, MeansTable
 from cranfield.comparison.differences import Difference, p_text, signed
 from cranfield.comparison.power import USUAL
 from cranfield.comparison.thinning import Stability
@@ -89,7 +89,7 @@ def _ranking_lines(comparison: Comparison, measure: str) -> list[str]:
     return lines
 
 
-def _means_lines(table: Table) -> list[str]:
+def _means_lines(table: MeansTable) -> list[str]:
     """Runs by measures; where that is too wide, one block below the other."""
     rows = [["run", *table.measures, *table.judged]]
     for row in table.rows:
