@@ -12,7 +12,7 @@ import numpy as np
 from cranfield.comparison.conclusions import Comparison, Inputs, all_pairs
 from cranfield.comparison.corrections import CORRECTIONS, MAX_T
 from cranfield.comparison.differences import Change, Difference, Within
-from cranfield.comparison.families import Pair, Tested, family_outcomes, usual_correction
+from cranfield.comparison.families import Pair, PairOutcomes, family_outcomes, usual_correction
 from cranfield.comparison.pairing import Paired, judged_cutoff, paired
 from cranfield.comparison.power import detectable_difference
 from cranfield.comparison.significance import TESTS, Settings, deviation
@@ -272,7 +272,7 @@ class _PairFindings(NamedTuple):
 
     measure: Measure
     pairs: Sequence[Pair]
-    tested: Tested
+    tested: PairOutcomes
     reaches: Sequence[Reach | None]
     within: Sequence[Within | None]
     primary: bool
