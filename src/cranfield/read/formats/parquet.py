@@ -54,8 +54,8 @@ class Parquet(Format):
         if find_columns(names, role) is None:
             raise _unknown_columns(stream, names, role)
 
-    def writer(self, plan: Plan, file: Any) -> _Writer:
-        return _Writer(plan, file)
+    def writer(self, plan: Plan, file: Any) -> _ParquetWriter:
+        return _ParquetWriter(plan, file)
 
 
 def _unknown_columns(stream: Stream, names: list[str], role: Role) -> InputError:
@@ -103,7 +103,7 @@ def _unreadable(stream: Stream, error: Exception) -> InputError:
     return InputError(stream.name, f"this Parquet file cannot be read ({error}).")
 
 
-class _Writer:
+class _ParquetWriter:
     def __init__(self, plan: Plan, file: Any) -> None:
         self._plan = plan
         self._arrow = need("pyarrow", extra="frames", purpose="writing Parquet")
