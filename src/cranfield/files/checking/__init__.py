@@ -26,7 +26,7 @@ from cranfield.read.streams import Stream
 __all__ = ["KINDS", "CheckReport", "JudgmentFacts", "More", "Problem", "RunFacts", "Spread", "check_files"]
 
 MOST = 10
-_Check = TypeVar("_Check", JudgmentCheck, RunCheck)
+_Checked = TypeVar("_Checked", JudgmentCheck, RunCheck)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ def _check_run(
     )
 
 
-def _whether_scattered(check: Callable[[bool], _Check]) -> _Check:
+def _whether_scattered(check: Callable[[bool], _Checked]) -> _Checked:
     """Check a file as if the rows of every query stood together, and again where they do not."""
     try:
         return check(False)
