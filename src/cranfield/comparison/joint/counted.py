@@ -83,8 +83,8 @@ class Firsts(Method):
 
 
 # A share of R relevant documents, of n retrieved, for each that was found: what the number of them is multiplied by.
-Share = Callable[[Numbers, Numbers, dict[str, Any]], Numbers]
-SHARES: dict[str, Share] = {
+ShareFormula = Callable[[Numbers, Numbers, dict[str, Any]], Numbers]
+SHARES: dict[str, ShareFormula] = {
     "R": lambda R, n, chosen: ratio(1, R),
     "SetR": lambda R, n, chosen: ratio(1, R),
     "RelP": lambda R, n, chosen: ratio(1, np.minimum(R, chosen["cutoff"])),
