@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from cranfield.errors import InputError, OutputError
-from cranfield.files.together import Scattered, together
+from cranfield.files.together import together
+from cranfield.ranks.scan.text import Scattered
 from cranfield.read.formats import FORMATS, fitting_roles, format_to_write, open_records, writable
 from cranfield.read.formats.format import Format, Plan
 from cranfield.read.ids import check_name, name_from

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from cranfield.comparison.joint.holes import RunPairs, Ranks
+from cranfield.comparison.joint.holes import Ranks, RunPairs
 from cranfield.measures import Measure
 from cranfield.measures.completion import Scale, cutoff_of, worth_most_first
 from cranfield.ranks.columns import Flags, Integers, Numbers

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cranfield.comparison.joint.holes import RunPairs, Ranks
+from cranfield.comparison.joint.holes import Ranks, RunPairs
 from cranfield.comparison.joint.method import Highest, Method
 from cranfield.measures import Measure
 from cranfield.measures.completion import Scale

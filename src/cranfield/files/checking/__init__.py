@@ -16,10 +16,10 @@ from cranfield.evaluation.advice import Advice, advise
 from cranfield.files.checking.judged import JudgmentCheck, JudgmentFacts, Spread
 from cranfield.files.checking.problems import KINDS, More, Problem, Problems, Severity
 from cranfield.files.checking.retrieved import RunCheck, RunFacts
-from cranfield.files.together import Scattered
 from cranfield.ranks.grades import lowest_judged
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
+from cranfield.ranks.scan.text import Scattered
 from cranfield.read.formats import open_records
 from cranfield.read.streams import Stream
 
