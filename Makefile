@@ -50,7 +50,7 @@ docs: .venv/.documenting
 PAGES ?= docs
 pages: .venv/.developing
 	mkdir -p $(PAGES)
-	$(BIN)/python -m cranfield.show.catalogue $(PAGES)/measures.md
+	$(BIN)/python -m cranfield.show.measure_text $(PAGES)/measures.md
 	$(BIN)/python -m tests.differences $(PAGES)/differences.md
 	$(BIN)/python -m cranfield.trec_eval.page $(PAGES)/trec_eval.md
 	$(BIN)/python docs/site/commands.py $(PAGES)/command-line.md

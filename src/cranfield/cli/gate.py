@@ -65,7 +65,7 @@ def command(
         return 0
 
     from cranfield.comparison import gate
-    from cranfield.show.gate import gate_junit, gate_markdown, gate_text
+    from cranfield.show.gate_text import gate_junit, gate_markdown, gate_text
 
     settings = _read_config(config) if config else {}
     settings |= {name: value for name, value in given.items() if value is not None}
@@ -136,7 +136,7 @@ def _read_config(path: Path) -> dict[str, Any]:
 
 def _write_files() -> None:
     from cranfield.read.target import make_folder, write_text
-    from cranfield.show.gate import CONFIG, CONFIG_NAME, JOB, JOB_NAME
+    from cranfield.show.gate_text import CONFIG, CONFIG_NAME, JOB, JOB_NAME
 
     files = {Path(CONFIG_NAME): CONFIG, Path(JOB_NAME): JOB}
     for path in files:

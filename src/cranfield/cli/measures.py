@@ -27,7 +27,7 @@ def command(names: tuple[str, ...], bibtex: bool, imports: tuple[str, ...]) -> N
     """
     from cranfield.measures.references import bibtex as entries
     from cranfield.measures.syntax import find_definition
-    from cranfield.show.catalogue import measure_text, measures_text
+    from cranfield.show.measure_text import measure_text, measures_text
 
     for path in imports:
         options.run_file(path)

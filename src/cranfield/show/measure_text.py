@@ -1,4 +1,4 @@
-"""The page about all measures, written from the registry: `python -m cranfield.show.catalogue docs/measures.md`."""
+"""The page about all measures, written from the registry: `python -m cranfield.show.measure_text docs/measures.md`."""
 
 from __future__ import annotations
 
