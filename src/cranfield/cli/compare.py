@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 import click
 
 from cranfield.cli import options, output
 from cranfield.comparison.corrections import CORRECTIONS
 from cranfield.comparison.significance import TESTS
+
+if TYPE_CHECKING:
+    from cranfield.comparison import Comparison
 
 
 @click.command("compare")
@@ -67,7 +73,7 @@ def command(
     """
     from functools import partial
 
-    from cranfield.comparison import Comparison, compare
+    from cranfield.comparison import compare
     from cranfield.comparison.comparing import USUAL_MEASURES
     from cranfield.evaluation import saving as saved
     from cranfield.evaluation.result import Evaluation
@@ -96,10 +102,10 @@ def command(
         qrels_format=qrels_format,
         check_ids=check_ids,
     )
-    texts = {
+    texts: dict[str, Callable[[Comparison], str]] = {
         "text": partial(comparison_text, pairs=pairs),
         "markdown": comparison_markdown,
         "latex": comparison_latex,
-        "json": Comparison.to_json,
+        "json": lambda found: found.to_json(),
     }
     output.write([texts[form](found)], file, data=form == "json")

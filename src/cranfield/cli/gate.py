@@ -60,7 +60,7 @@ def command(
         _write_files()
         return 0
 
-    from cranfield.comparison import GateResult, gate
+    from cranfield.comparison import gate
     from cranfield.show.gate_text import gate_junit, gate_markdown, gate_text
 
     options.import_measures(imports)
@@ -85,8 +85,8 @@ def command(
         qrels_format=qrels_format,
         **_with_all(settings),
     )
-    texts = {"text": gate_text, "markdown": gate_markdown, "junit": gate_junit, "json": GateResult.to_json}
-    output.write([texts[form](result)], file, data=form == "json")
+    texts = {"text": gate_text, "markdown": gate_markdown, "junit": gate_junit}
+    output.write([texts[form](result) if form in texts else result.to_json()], file, data=form == "json")
     return 0 if result.passed else 1
 
 
