@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from cranfield.comparison.conclusions import UNDECIDED, Comparison, MeansTable
-from cranfield.comparison.differences import Difference, p_text, signed
+from cranfield.comparison.differences import Difference, p_text, signed, span_text
 from cranfield.comparison.power import USUAL
 from cranfield.comparison.thinning import Stability
 from cranfield.layout import WIDTH, columns, count, cut, fitted, padded, shortened, wrapped
@@ -233,7 +233,7 @@ def comparison_markdown(comparison: Comparison) -> str:
             markdown_text(each.measure) + ("" if each.primary else " (secondary)"),
             markdown_text(f"{each.run} - {each.baseline}"),
             signed(each.estimate),
-            each.shown_interval,
+            span_text(each),
             _p(each.adjusted),
             _effect(each.effect),
             f"{each.better}/{each.same}/{each.worse}",
