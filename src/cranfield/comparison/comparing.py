@@ -68,6 +68,8 @@ def compare(
     bounds: also find out whether unjudged documents could reverse each difference.
 
     Runs are matched by query id. With Policy(missing="skip") they are compared over the queries that all of them have.
+    alpha: the level of significance.
+    Returns a `Comparison`: a `Difference` for each pair and measure.
 
     >>> qrels = {str(q): {"a": 1} for q in range(8)}
     >>> good, bad = {str(q): ["a", "b"] for q in range(8)}, {str(q): ["b", "a"] for q in range(7)}
@@ -156,6 +158,12 @@ def compare_evaluations(
     bounds: bool = True,
 ) -> Comparison:
     """`compare` for runs that were evaluated before, by all of their measures or some.
+
+    evaluations: of the runs, by the same judgments and policy.
+    measures: some of those that all evaluations have; by default all of them.
+    baseline: the name of the run that the others are compared with; without one, all pairs are.
+    test, correction, family, alpha, margin, seed, permutations, bounds: those of `compare`.
+    Returns a `Comparison`.
 
     >>> from cranfield import evaluate
     >>> qrels = {"1": {"a": 1}, "2": {"a": 1}, "3": {"a": 1}}

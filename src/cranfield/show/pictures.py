@@ -23,6 +23,8 @@ def save_chart(
 
     columns: make it as wide as one column of a two-column paper, or as both (2).
     title: without it, for a figure that has a caption.
+    spec: what `draw_chart` returns.
+    path: the file to write; its extension says what kind of picture.
 
     >>> import cranfield, os, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

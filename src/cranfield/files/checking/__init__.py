@@ -79,6 +79,9 @@ def check_files(
     format, qrels_format: the format of the runs and of the judgments, where it cannot be told from the file.
     policy: what negative grades mean, and whether the judgments are complete. Without one, a warning asks what grades
         below -1 mean.
+    qrels, runs: the files.
+    most: how many problems of each kind and file are listed.
+    Returns a `CheckReport`.
 
     >>> import io
     >>> report = check_files(io.BytesIO(b"1 0 a 1\\n"), [io.BytesIO(b"1 Q0 a 1 0.5 x\\n1 Q0 a 2 0.4 x\\n")])
