@@ -20,10 +20,14 @@ class TooLarge(ValueError):
 
 
 class ParameterKind(NamedTuple):
-    """The values a parameter takes: `read` turns a word of a measure name into one, or raises ValueError."""
+    """The values a parameter takes: `read` turns a word of a measure name into one, or raises ValueError.
+
+    meaning: what the parameter is, for help and documentation; nothing for one of a user's own
+    """
 
     allowed: str
     read: Callable[[Any], Any]
+    meaning: str = ""
 
 
 def whole(low: int, high: int = MOST) -> ParameterKind:
@@ -134,6 +138,36 @@ def shortened(value: Any) -> str:
 
 FLAG = ParameterKind("True or False", _read_flag)
 
+_MEANINGS = {
+    "cutoff": "how many ranks count",
+    "rel": "the lowest grade that is relevant",
+    "beta": "the weight of recall against precision, or of gain against counts",
+    "gain": "what a grade is worth",
+    "discount": "whether all ranks are discounted, or only those after the base",
+    "base": "of the logarithm in the discount",
+    "denominator": "what the sum is divided by",
+    "rule": "how a level of recall becomes a number of documents",
+    "recall": "the level of recall",
+    "multiple": "the depth, in multiples of the number of relevant documents",
+    "points": "how many levels of recall",
+    "p": "how likely the user goes on to the next rank",
+    "alpha": "how much a subtopic loses each time it is found again",
+    "max_grade": "the grade of a perfect document",
+    "variant": "whose definition",
+    "tail": "when ranks below the end of the ranking count",
+    "documents": "the size of the collection",
+    "T": "how much gain the user wants to find",
+    "h": "the time after which half of the users have given up",
+    "L": "the length of text after which nothing counts",
+    "view": "what of the user model is measured",
+    "normalize": "whether the overlap is divided by that of the ideal ranking",
+    "a": "the worth of a relevant document retrieved",
+    "b": "the worth of another document retrieved",
+    "c": "the worth of a relevant document missed",
+    "d": "the worth of another document not retrieved",
+    "judged_only": "whether unjudged documents are left out of the ranking",
+}
+
 KINDS: dict[str, ParameterKind] = {
     "cutoff": whole(1),
     "rel": number(0),
@@ -168,7 +202,7 @@ KINDS: dict[str, ParameterKind] = {
 def kind_of(name: str, default: Any) -> ParameterKind:
     """The kind of a parameter: by its name, or for a name we do not know by its default."""
     if name in KINDS:
-        return KINDS[name]
+        return KINDS[name]._replace(meaning=_MEANINGS[name])
     if isinstance(default, bool):
         return FLAG
     if isinstance(default, int | float):
