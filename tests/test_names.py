@@ -49,3 +49,17 @@ def test_no_public_function_has_the_name_of_a_module():
     }
     assert len(functions) > 30
     assert functions & modules == set()
+
+
+def test_writers_take_the_path_in_the_same_place():
+    # write_report(path, …), but save_chart(spec, path), as evaluation.save(path): what is saved comes first.
+    places = {"write": set(), "save": set()}
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            verb = node.name.split("_")[0] if isinstance(node, ast.FunctionDef) else ""
+            names = (
+                [each.arg for each in node.args.args if verb == "save" or each.arg != "self"] if verb in places else []
+            )
+            if "path" in names:
+                places[verb].add(names.index("path"))
+    assert places == {"write": {0}, "save": {1}}
