@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 from cranfield import catalogue
-from cranfield.show.catalogue import measures_page
 from cranfield.show.formulas import latex
+from cranfield.show.measure_text import measures_page
 
 DOCS = Path(__file__).parents[1] / "docs"
 

@@ -65,7 +65,7 @@ GROUPS = {
     "Check and convert files": ("check_files", "convert_file", "CheckReport", "Problem", "Conversion"),
     "Ask live systems": ("open_collection", "open_system", "record", "collapse_run", "Collection", "Recorded"),
     "Reports and charts": ("write_report", "draw_chart", "save_chart", "ReportFile"),
-    "Write a measure": ("measure", "JudgedRanks", "Judgments", "GroupedJudgments"),
+    "Write a measure": ("measure", "ratio", "JudgedRanks", "Judgments", "GroupedJudgments"),
 }
 ERRORS = tuple(name for name in cranfield.__all__ if isinstance(getattr(errors, name, None), type))
 # What is made by a function of this package, never by its users.

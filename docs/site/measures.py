@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from cranfield.read.target import write_text
-from cranfield.show.catalogue import measures_page
+from cranfield.show.measure_text import measures_page
 
 if __name__ == "__main__":
     write_text(sys.argv[1], measures_page(), force=True)

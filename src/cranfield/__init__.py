@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from cranfield.files.converting import Conversion, convert_file
     from cranfield.files.pictures import save_chart
     from cranfield.measures import Measure, catalogue, measure, parse_measure, parse_measures
+    from cranfield.measures.arithmetic import ratio
     from cranfield.measures.references import bibtex
     from cranfield.ranks.grouped_judgments import GroupedJudgments
     from cranfield.ranks.judgments import Judgments
@@ -88,6 +89,7 @@ _HOMES = {
     "ranks.judgments": ("Judgments",),
     "ranks.policy": ("Policy",),
     "ranks.tables.ranks": ("JudgedRanks",),
+    "measures.arithmetic": ("ratio",),
     "measures.references": ("bibtex",),
     "report.plotting": ("draw_chart",),
     "files.pictures": ("save_chart",),
@@ -155,6 +157,7 @@ __all__ = [
     "power_of",
     "queries_needed",
     "query_set_sizes",
+    "ratio",
     "rbo",
     "record",
     "run_overlap",

@@ -14,7 +14,7 @@ from cranfield.show.comparison import (
     stability_text,
 )
 from cranfield.show.escaping import latex_text
-from cranfield.show.gate import gate_junit, gate_markdown, gate_text
+from cranfield.show.gate_text import gate_junit, gate_markdown, gate_text
 from tests.comparison.made import qrels_for, random_runs
 
 N = 30

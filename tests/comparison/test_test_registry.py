@@ -1,9 +1,7 @@
 """A significance test is one file and one entry: command line, help, gate, errors and documentation follow from it."""
 
-import ast
 import importlib
 import runpy
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,8 +11,8 @@ import cranfield
 from cranfield import ComparisonError
 from cranfield.comparison import significance
 from cranfield.comparison.significance.test import Outcome, Test
+from tests.comparing_files import SOURCE, files_that_compare_with
 
-SOURCE = Path(cranfield.__file__).parent
 RUNS = {"one": {"1": ["b", "a"], "2": ["b", "a"]}, "two": {"1": ["a"], "2": ["a"]}}
 QRELS = {"1": {"a": 1}, "2": {"a": 1}}
 
@@ -52,7 +50,7 @@ def test_a_new_test_appears_in_help_and_documentation(certain, monkeypatch):
     commands = [importlib.import_module(f"cranfield.cli.{name}") for name in ("compare", "gate")]
     for command in commands:
         shown = " ".join(CliRunner().invoke(importlib.reload(command).command, ["--help"]).output.split())
-        assert "or certain." in shown
+        assert "or certain [t]." in shown
     filled = runpy.run_path(str(SOURCE.parents[1] / "docs" / "site" / "tables.py"))["filled"]
     assert "| `certain` | certainty: for those who do not doubt |" in filled("<!-- table: tests -->\n<!-- end -->")
     monkeypatch.undo()
@@ -62,11 +60,4 @@ def test_a_new_test_appears_in_help_and_documentation(certain, monkeypatch):
 
 def test_nobody_compares_with_the_name_of_a_test():
     names = set(significance.TESTS) - {"t"}
-    found = set()
-    for path in SOURCE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Compare):
-                words = {each.value for each in ast.walk(node) if isinstance(each, ast.Constant)}
-                if words & names:
-                    found.add(path.relative_to(SOURCE).as_posix())
-    assert not found
+    assert not files_that_compare_with(names)

@@ -84,3 +84,18 @@ def compiled(request):
     yield
     for name, value in before.items():
         conf.set(name, value)
+
+
+@pytest.fixture
+def fails_once():
+    """What loses a partition at the first attempt, for `mapInArrow`."""
+
+    def fails_once(batches):
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        yield from batches
+        if context.attemptNumber() == 0 and context.partitionId() == 1:
+            raise RuntimeError("lost")
+
+    return fails_once

@@ -299,16 +299,8 @@ def test_a_shared_key_is_no_duplicate(lazily, monkeypatch):
         cranfield.evaluate({"q": {"a": 1}}, lazily([("q", "a", 1.0), ("q", "b", 1.0), ("q", "a", 2.0)]))
 
 
-def test_a_task_of_spark_that_fails_once(spark):
+def test_a_task_of_spark_that_fails_once(spark, fails_once):
     qrels, run = collection()
-
-    def fails_once(batches):
-        from pyspark import TaskContext
-
-        context = TaskContext.get()
-        yield from batches
-        if context.attemptNumber() == 0 and context.partitionId() == 1:
-            raise RuntimeError("lost")
 
     frame = spark.createDataFrame(arrow(rows_of(run))).repartition(4)
     shaky = frame.mapInArrow(fails_once, frame.schema)

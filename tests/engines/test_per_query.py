@@ -234,16 +234,8 @@ def test_polars_in_parts(monkeypatch):
     assert_same(evaluate_lazily(qrels, frame, "AP nDCG"), scanned(qrels, run, "AP nDCG"))
 
 
-def test_a_task_of_spark_that_fails_once(spark):
+def test_a_task_of_spark_that_fails_once(spark, fails_once):
     qrels, run = collection()
-
-    def fails_once(batches):
-        from pyspark import TaskContext
-
-        context = TaskContext.get()
-        yield from batches
-        if context.attemptNumber() == 0 and context.partitionId() == 1:
-            raise RuntimeError("lost")
 
     frame = spark.createDataFrame(arrow(rows_of(run))).repartition(4)
     judged = spark.createDataFrame(arrow(judgments_of(qrels), names=JUDGMENTS))

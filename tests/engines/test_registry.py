@@ -14,7 +14,7 @@ from cranfield import InputError
 from cranfield.cli.evaluate import command
 from cranfield.engines import registry
 from cranfield.engines.polars import Polars
-from cranfield.engines.protocol import Setting
+from cranfield.engines.protocol import EngineSetting
 from tests.engines.conftest import arrow
 from tests.pages import ROOT
 
@@ -36,7 +36,7 @@ def abacus(monkeypatch):
         takes = "a frame of beads"
         memory = "what ten fingers hold"
         package = "wood"
-        settings = {"rows": Setting("N", "How many rows of beads.")}  # noqa: RUF012
+        settings = {"rows": EngineSetting("N", "How many rows of beads.")}  # noqa: RUF012
         frames = frozenset({(Beads.__module__.partition(".")[0], "Beads")})
 
         @classmethod

@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 
-from cranfield.comparison.significance.tukey import _in_numpy
+from cranfield.comparison.significance.tukey import in_numpy
 from cranfield.ranks.scan.native import native
 from cranfield.ranks.scan.text import native_layout
 from cranfield.read.formats.trec import TREC_RUN
@@ -32,7 +32,7 @@ def permutations(chance: random.Random) -> str:
     last = first + chance.randrange(6)
     found = native.largest_differences(values, seed, first, last)
     if queries:
-        assert found.tolist() == _in_numpy(values, seed, first, last).tolist()  # sums of 64ths are exact
+        assert found.tolist() == in_numpy(values, seed, first, last).tolist()  # sums of 64ths are exact
     return COMPARED
 
 

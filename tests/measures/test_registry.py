@@ -8,6 +8,7 @@ import pytest
 import cranfield
 from cranfield import MeasureError, measure, parse_measure
 from cranfield.measures import registry
+from cranfield.show.measure_text import measure_text
 
 
 @pytest.fixture(autouse=True)
@@ -110,3 +111,11 @@ def test_parameters_that_cannot_be_named_are_refused(function, fact):
 def test_the_table_may_be_a_positional_only_argument():
     measure("One")(lambda judged, /, bonus=0.0: np.ones(len(judged)) + bonus)
     assert cranfield.value("One(bonus=1)", [1]) == 2
+
+
+def test_every_parameter_says_what_it_means():
+    for definition in cranfield.catalogue().values():
+        for name, kind in definition.kinds.items():
+            assert kind.meaning, f"{definition.name}: {name}"
+            if name != "judged_only":  # which every measure has
+                assert kind.meaning in " ".join(measure_text(definition, 10_000).split())

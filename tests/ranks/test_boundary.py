@@ -1,7 +1,9 @@
 """What the native part is handed: wrong lengths, places and objects are refused, and named."""
 
 import ast
+import inspect
 import re
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +12,7 @@ import pytest
 import cranfield.ranks.scan
 from cranfield import InputError, Judgments, Policy
 from cranfield.ranks.scan.memory import scan_rankings
-from cranfield.ranks.scan.native import native
+from cranfield.ranks.scan.native import TWINS, native
 from cranfield.ranks.scan.text import native_layout
 from cranfield.read.formats.trec import TREC_RUN
 from cranfield.read.shapes import Rankings
@@ -248,3 +250,14 @@ def test_the_stub_names_all_that_the_module_holds():
             thing = thing.__init__
         parameters = [each.arg for each in node.args.posonlyargs if each.arg != "self"]
         assert len(parameters) == len(re.findall(r"\barg\d+: ", thing.__nb_signature__[0][0])), name
+
+
+def test_every_native_function_has_a_twin():
+    stub = ast.parse((Path(cranfield.ranks.scan.__file__).parent / "_native.pyi").read_text())
+    assert set(TWINS) == {node.name for node in stub.body if isinstance(node, ast.FunctionDef)}
+    for name, place in TWINS.items():
+        module, _, function = place.partition(":")
+        twin = getattr(import_module(module), function)
+        assert inspect.isfunction(twin), name
+        assert twin.__module__ == module, name
+        assert twin.__doc__, name

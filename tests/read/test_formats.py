@@ -1,10 +1,8 @@
 """A format is one file and one entry: everything else follows from it."""
 
-import ast
 import importlib
 import io
 import runpy
-from pathlib import Path
 
 import pytest
 
@@ -12,8 +10,7 @@ import cranfield
 from cranfield import InputError, OutputError, convert_file
 from cranfield.read import formats
 from cranfield.read.formats.delimited import DelimitedFormat
-
-SOURCE = Path(cranfield.__file__).parent
+from tests.comparing_files import SOURCE, files_that_compare_with
 
 
 class Piped(DelimitedFormat):
@@ -93,11 +90,4 @@ def test_a_new_format_appears_in_the_documentation(piped):
 
 def test_nobody_else_compares_with_the_name_of_a_format():
     names = {"msmarco", "beir"}  # the others are also words for something else
-    found = set()
-    for path in SOURCE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Compare):
-                words = {each.value for each in ast.walk(node) if isinstance(each, ast.Constant)}
-                if words & names:
-                    found.add(path.relative_to(SOURCE).as_posix())
-    assert not found
+    assert not files_that_compare_with(names)

@@ -35,7 +35,7 @@ def parrot(monkeypatch):
     home.SETTINGS = {"loud": bool}
     home.open_type = lambda kind, settings, name, secrets, collection: ParrotSearch()
     monkeypatch.setitem(sys.modules, "cranfield.systems.parrot", home)
-    monkeypatch.setitem(opening.KINDS, "parrot", opening.Kind("parrot", "repeats the query", ("parrot",)))
+    monkeypatch.setitem(opening.KINDS, "parrot", opening.SystemKind("parrot", "repeats the query", ("parrot",)))
 
 
 @pytest.mark.usefixtures("parrot")

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
-from cranfield.cli import output
+from cranfield.cli import options, output
 
 
 @click.command("accept")
 @click.argument("systems", nargs=-1, metavar="[SYSTEM]...")
-@click.option("--config", type=click.Path(path_type=Path), default="cranfield.toml", show_default=True)
+@options.config("cranfield.toml")
 def command(systems: tuple[str, ...], config: Path) -> None:
     """Accept what the last 'cranfield test' found, for all systems or some; later tests compare with it.
 

@@ -5,22 +5,21 @@ from __future__ import annotations
 import click
 
 from cranfield.cli import options, output
-from cranfield.cli.options import RUN_FORMAT
 
 
 @click.command("check")
 @click.argument("qrels")
-@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@options.runs
 @click.option("--strict", is_flag=True, help="Warnings fail the check, too.")
-@click.option("--format", "shown", type=click.Choice(["text", "json"]), default="text", help="How to print it.")
-@RUN_FORMAT
-@click.option("--qrels-format", help="The same for the judgments.")
+@options.printed("json")
+@options.formats
 @options.judgment_policy
 def command(
     qrels: str,
     runs: tuple[str, ...],
     strict: bool,
-    shown: str,
+    form: str,
+    file: str | None,
     run_format: str | None,
     qrels_format: str | None,
     **policy: str | int | None,
@@ -40,13 +39,11 @@ def command(
     said = any(value is not None for value in policy.values())
     report = check_files(
         qrels,
-        runs,
+        options.expanded(runs),
         format=run_format,
         qrels_format=qrels_format,
         policy=options.chosen_policy(**policy) if said else None,
     )
-    if shown == "json":
-        output.write([check_json(report)], data=True)
-    else:
-        output.say(check_text(report))
+    data = form == "json"
+    output.write([check_json(report) if data else check_text(report)], file, data=data)
     return 2 if report.unreadable else 0 if report.passes(strict=strict) else 1

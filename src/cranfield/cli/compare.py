@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 import click
 
 from cranfield.cli import options, output
 from cranfield.comparison.corrections import CORRECTIONS
 from cranfield.comparison.significance import TESTS
 
+if TYPE_CHECKING:
+    from cranfield.comparison import Comparison
+
 
 @click.command("compare")
 @click.argument("qrels")
-@click.argument("runs", nargs=-1, required=True, metavar="RUN RUN...")
-@click.option("-m", "--measure", "measures", multiple=True, help="A measure; the first decides [nDCG@10].")
+@options.runs
+@options.measures
 @click.option("-b", "--baseline", metavar="RUN", help="Compare every run with this one, not all pairs.")
-@click.option("--test", default="t", show_default=True, help=f"{options.listed(TESTS)}.")
-@click.option(
-    "--correction",
-    help=f"For a family of several pairs: {options.listed(CORRECTIONS)}. [default: max-t, or bonferroni]",
-)
+@options.significance(TESTS, CORRECTIONS, "max-t, or bonferroni", settings=False)
 @click.option(
     "--family",
     type=click.Choice(["measure", "all"]),
@@ -28,20 +30,10 @@ from cranfield.comparison.significance import TESTS
 )
 @click.option("--margin", type=float, metavar="N", help="Also test: not worse by N, and equivalent within N.")
 @click.option("--pairs", is_flag=True, help="List all pairs, however many runs there are.")
-@click.option("--alpha", type=float, default=0.05, show_default=True, help="The level of significance.")
-@click.option("--permutations", type=int, default=10_000, show_default=True, help="For tests that draw.")
-@click.option("--seed", type=int, default=0, show_default=True, help="For tests that draw.")
 @click.option(
     "--no-bounds", is_flag=True, help="Do not find out whether unjudged documents could reverse a difference."
 )
-@click.option(
-    "--format",
-    "shown",
-    type=click.Choice(["text", "markdown", "latex", "json"]),
-    default="text",
-    show_default=True,
-    help="How to print it.",
-)
+@options.printed("markdown", "latex", "json")
 @options.policy
 @options.formats
 @options.id_check
@@ -59,7 +51,11 @@ def command(
     permutations: int,
     seed: int,
     no_bounds: bool,
-    shown: str,
+    form: str,
+    file: str | None,
+    rel: float | None,
+    judged_only: bool,
+    imports: tuple[str, ...],
     run_format: str | None,
     qrels_format: str | None,
     check_ids: bool,
@@ -68,12 +64,14 @@ def command(
     """Compare RUNs by the judgments in QRELS, query by query.
 
     Says how large each difference is, whether it is more than chance, and whether unjudged documents could reverse it.
+    The first measure decides; without any it is nDCG@10.
 
     \b
     Examples:
       cranfield compare builtin:qrels builtin:keywords builtin:meaning
       cranfield compare builtin:qrels builtin:keywords builtin:meaning --format latex
     """
+
     from cranfield.comparison import compare
     from cranfield.comparison.comparing import USUAL_MEASURES
     from cranfield.comparison.reliability import reliability
@@ -81,12 +79,15 @@ def command(
     from cranfield.evaluation.result import Evaluation
     from cranfield.show.comparison import comparison_latex, comparison_markdown, comparison_text
 
-    paths = runs if baseline is None or baseline in runs else (baseline, *runs)
+    paths = options.expanded(runs)
+    if baseline is not None:
+        baseline = options.only(baseline)
+        paths = paths if baseline in paths else [baseline, *paths]
     opened = [Evaluation.load(path) if saved.is_saved(path) else path for path in paths]
     found = compare(
         qrels,
         opened,
-        measures or USUAL_MEASURES,
+        options.chosen_measures(measures, rel=rel, judged_only=judged_only, imports=imports, default=USUAL_MEASURES),
         baseline=None if baseline is None else opened[paths.index(baseline)],
         test=test,
         correction=correction,
@@ -101,9 +102,10 @@ def command(
         qrels_format=qrels_format,
         check_ids=check_ids,
     )
-    if shown == "json":
-        output.write([found.to_json()], data=True)
-    elif shown == "text":
-        output.say(comparison_text(found, reliability(found), pairs=pairs))
-    else:
-        output.say({"markdown": comparison_markdown, "latex": comparison_latex}[shown](found))
+    texts: dict[str, Callable[[Comparison], str]] = {
+        "text": lambda found: comparison_text(found, reliability(found), pairs=pairs),
+        "markdown": comparison_markdown,
+        "latex": comparison_latex,
+        "json": lambda found: found.to_json(),
+    }
+    output.write([texts[form](found)], file, data=form == "json")

@@ -6,7 +6,7 @@ from typing import Literal
 
 import click
 
-from cranfield.cli import output
+from cranfield.cli import options, output
 from cranfield.read.formats import readable, writable
 
 
@@ -19,7 +19,7 @@ from cranfield.read.formats import readable, writable
 )
 @click.option("--as", "role", type=click.Choice(["qrels", "run"]), help="What IN holds, if it cannot be told.")
 @click.option("--tag", "name", metavar="NAME", help="The name of the run, for trec.")
-@click.option("--force", is_flag=True, help="Replace OUT if it exists.")
+@options.force
 def command(
     source: str,
     target: str,

@@ -12,41 +12,30 @@ from cranfield.cli.engine_options import EngineCommand, in_engine
 
 VALUES = ("tsv", "csv", "jsonl")  # rows of values, and nothing else
 DATA = (*VALUES, "json")
-WITH_WORST = ("table", "json")
-FORMATS = ("table", *DATA, "markdown", "latex")
+WITH_WORST = ("text", "json")
 
 
 @click.command("evaluate", cls=EngineCommand)
 @click.argument("qrels")
-@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@options.runs
 @options.measures
 @click.option("-q", "--per-query", is_flag=True, help="Also the value of every query.")
-@click.option(
-    "--worst", type=click.IntRange(0), default=0, metavar="N", help="The N queries that perform worst, and why."
-)
-@click.option("--bounds", is_flag=True, help="How low and high each value could be, given what is unjudged.")
+@options.worst(0)
+@options.bounds
 @click.option(
     "--unseen", type=click.IntRange(0), metavar="M", help="With --bounds: up to M relevant documents may be missing."
 )
 @click.option("--scale", metavar="GRADES", help="With --bounds: grades unjudged documents may have: 0,1,2,3.")
-@click.option(
-    "--by", type=options.FILE, metavar="FILE", help="Also the means of segments: a file of query and segment."
-)
+@options.segments
 @click.option(
     "--weights", type=options.FILE, metavar="FILE", help="How much each query counts: a file of query and weight."
 )
-@click.option(
-    "--lengths",
-    type=options.FILE,
-    metavar="FILE",
-    help="Lengths of documents, for TBG and U: a file of document and length.",
-)
+@options.lengths
 @click.option(
     "--save", type=options.FILE, metavar="FILE", help="Save the evaluation of one run, to compare with later."
 )
 @options.policy
-@click.option("--format", "form", type=click.Choice(FORMATS), default="table", help="What to print [table].")
-@click.option("-o", "--output", "file", type=options.FILE, metavar="FILE", help="Write to a file.")
+@options.printed(*DATA, "markdown", "latex")
 @click.option("--names", type=click.Choice(("file", "tag")), default="file", help="What runs are called by [file].")
 @options.formats
 @options.id_check
@@ -140,7 +129,7 @@ def command(
 
 
 def _lines(view: Any, form: str, file: str | None) -> Iterable[str]:
-    if form == "table":
+    if form == "text":
         from cranfield.show.text import table
 
         return [table(view, output.width(), output.head_style(file))]

@@ -12,10 +12,10 @@ from cranfield.cli import options, output
 @click.argument("run")
 @click.argument("query")
 @options.measures
-@click.option("-k", type=click.IntRange(1), default=10, help="How many ranks to show [10].")
+@options.depth(10)
 @options.policy
-@click.option("--format", "form", type=click.Choice(("table", "json")), default="table", help="What to print [table].")
-@click.option("-o", "--output", "file", type=options.FILE, metavar="FILE", help="Write to a file.")
+@options.printed("json")
+@options.formats
 def command(
     qrels: str,
     run: str,
@@ -27,6 +27,8 @@ def command(
     rel: float | None,
     judged_only: bool,
     imports: tuple[str, ...],
+    run_format: str | None,
+    qrels_format: str | None,
     **policy: str | int | None,
 ) -> None:
     """Show rank by rank where the values of a QUERY of a RUN come from.
@@ -40,12 +42,20 @@ def command(
     from cranfield.evaluation.explaining import Explanation, explain, explanation_text, without_cutoff
     from cranfield.show.explanation import as_json
 
-    for path in imports:
-        options.run_file(path)
+    options.import_measures(imports)
     chosen = [
         options.with_all(measure, rel=rel, judged_only=judged_only)
         for measure in without_cutoff(measures or "P R nDCG")
     ]
-    shown: Explanation = explain(qrels, run, query, chosen, k, policy=options.chosen_policy(**policy))
+    shown: Explanation = explain(
+        qrels,
+        options.only(run),
+        query,
+        chosen,
+        k,
+        policy=options.chosen_policy(**policy),
+        format=run_format,
+        qrels_format=qrels_format,
+    )
     data = form == "json"
     output.write([as_json(shown) if data else explanation_text(shown, output.width())], file, data=data)

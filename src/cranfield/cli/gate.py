@@ -8,52 +8,48 @@ from typing import Any
 import click
 
 from cranfield.cli import options, output
+from cranfield.comparison.corrections import CORRECTIONS, MAX_T
 from cranfield.comparison.gating import GATE_TESTS
 from cranfield.ranks.policy import settings_of
+
+_CORRECTIONS = [name for name in CORRECTIONS if name != MAX_T]  # which has to do with several pairs
 
 
 @click.command("gate")
 @click.argument("qrels", required=False)
 @click.argument("baseline", required=False)
 @click.argument("candidate", required=False)
-@click.option("-m", "--measure", "measures", multiple=True, help="A measure such as nDCG@10; may be repeated.")
+@options.measures
 @click.option("--tolerance", type=float, help="A drop by no more than this passes. [default: 0]")
-@click.option("--alpha", type=float, help="The level of the one-sided test of a drop. [default: 0.05]")
 @click.option("--min", "minimum", multiple=True, metavar="MEASURE=VALUE", help="Fail below it, significant or not.")
 @click.option("--require-improvement", is_flag=True, default=None, help="Fail if no measure is significantly better.")
 @click.option("--non-inferiority", type=float, metavar="N", help="Fail unless it is shown to be worse by less than N.")
 @click.option("--max-worse-queries", type=int, metavar="N", help="Fail if more queries got worse.")
-@click.option("--test", help=f"{options.listed(GATE_TESTS)}. [default: t]")
-@click.option("--correction", help="Over several measures: holm, bonferroni, bh or none. [default: holm]")
-@click.option("--seed", type=int, help="Of the randomisation test. [default: 0]")
-@click.option("--permutations", type=int, help="Of the randomisation test. [default: 10000]")
-@click.option("--config", type=click.Path(path_type=Path), help="A TOML file with these settings; see --init.")
-@click.option(
-    "--format",
-    "shown",
-    type=click.Choice(["text", "json", "junit", "markdown"]),
-    default="text",
-    show_default=True,
-    help="How to print it.",
-)
+@options.significance(GATE_TESTS, _CORRECTIONS, "holm", settings=True)
+@options.config(None)
+@options.printed("json", "junit", "markdown")
 @click.option("--init", is_flag=True, help="Write a commented config file and a job for GitHub's CI, and stop.")
 @options.policy
 @options.formats
 @options.id_check
 def command(
     config: Path | None,
-    shown: str,
+    form: str,
+    file: str | None,
     init: bool,
     run_format: str | None,
     qrels_format: str | None,
     minimum: tuple[str, ...],
     measures: tuple[str, ...],
+    judged_only: bool,
+    imports: tuple[str, ...],
     **given: Any,
 ) -> int:
     """Let CANDIDATE pass unless it is worse than BASELINE: beyond the tolerance, and beyond chance.
 
     Both are runs, or evaluations written by 'cranfield evaluate --save'. Exit code 0: passed, 1: failed, 2: it could
-    not be decided, because something cannot be read or has changed since the baseline was saved.
+    not be decided, because something cannot be read or has changed since the baseline was saved. --config names a file
+    with any of these settings; --init writes one.
 
     \b
     Examples:
@@ -65,25 +61,51 @@ def command(
         return 0
 
     from cranfield.comparison import gate
-    from cranfield.show.gate import gate_junit, gate_markdown, gate_text
+    from cranfield.show.gate_text import gate_junit, gate_markdown, gate_text
 
+    options.import_measures(imports)
     settings = _read_config(config) if config else {}
     settings |= {name: value for name, value in given.items() if value is not None}
     if measures:
         settings["measures"] = measures
+    if judged_only:
+        settings["judged_only"] = True
     if minimum:
         settings["minimum"] = {**settings.get("minimum", {}), **dict(map(_floor, minimum))}
     lacking = [name.upper() for name in ("qrels", "baseline", "candidate") if name not in settings]
     if lacking:
         raise click.UsageError(f"Missing argument '{lacking[0]}'; name it here or in the file given by --config.")
-    inputs = [settings.pop(name) for name in ("qrels", "baseline", "candidate")]
+    qrels, *runs = [settings.pop(name) for name in ("qrels", "baseline", "candidate")]
     policy = options.chosen_policy(**{name: settings.pop(name, None) for name in _POLICY})
-    result = gate(*inputs, policy=policy, format=run_format, qrels_format=qrels_format, **settings)
-    if shown == "json":
-        output.write([result.to_json()], data=True)
-    else:
-        output.say({"text": gate_text, "markdown": gate_markdown, "junit": gate_junit}[shown](result))
+    result = gate(
+        qrels,
+        *map(options.only, runs),
+        policy=policy,
+        format=run_format,
+        qrels_format=qrels_format,
+        **_with_all(settings),
+    )
+    texts = {"text": gate_text, "markdown": gate_markdown, "junit": gate_junit}
+    output.write([texts[form](result) if form in texts else result.to_json()], file, data=form == "json")
     return 0 if result.passed else 1
+
+
+def _with_all(settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings, with what is set for all measures in each of them, wherever a setting names it."""
+    from cranfield.comparison.gating import GATE_MEASURES
+    from cranfield.measures import parse_measure
+
+    for_all = {"rel": settings.pop("rel", None), "judged_only": settings.pop("judged_only", False)}
+
+    def full(measure: str) -> str:
+        return str(options.with_all(parse_measure(measure), **for_all))
+
+    by_measure = {
+        name: {full(measure): number for measure, number in value.items()}
+        for name, value in settings.items()
+        if isinstance(value, dict)
+    }
+    return {**settings, **by_measure, "measures": [full(each) for each in settings.get("measures") or GATE_MEASURES]}
 
 
 def _floor(text: str) -> tuple[str, float]:
@@ -107,7 +129,8 @@ SETTINGS: dict[str, type | tuple[type, ...]] = {
     "tolerance": (int, float, dict),
     "minimum": dict,
     "measures": list,
-    "require_improvement": bool,
+    "rel": (int, float),
+    **dict.fromkeys(("judged_only", "require_improvement"), bool),
 }
 
 
@@ -136,7 +159,7 @@ def _read_config(path: Path) -> dict[str, Any]:
 
 def _write_files() -> None:
     from cranfield.read.target import make_folder, write_text
-    from cranfield.show.gate import CONFIG, CONFIG_NAME, JOB, JOB_NAME
+    from cranfield.show.gate_text import CONFIG, CONFIG_NAME, JOB, JOB_NAME
 
     files = {Path(CONFIG_NAME): CONFIG, Path(JOB_NAME): JOB}
     for path in files:

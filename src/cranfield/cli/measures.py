@@ -10,14 +10,7 @@ from cranfield.cli import options, output
 @click.command("measures")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--bibtex", is_flag=True, help="Print the papers behind the measures as BibTeX.")
-@click.option(
-    "--import",
-    "imports",
-    type=options.FILE,
-    multiple=True,
-    metavar="FILE",
-    help="A Python file that registers measures of your own.",
-)
+@options.IMPORTS
 def command(names: tuple[str, ...], bibtex: bool, imports: tuple[str, ...]) -> None:
     """List all measures, or tell everything about those named.
 
@@ -27,10 +20,9 @@ def command(names: tuple[str, ...], bibtex: bool, imports: tuple[str, ...]) -> N
     """
     from cranfield.measures.references import bibtex as entries
     from cranfield.measures.syntax import find_definition
-    from cranfield.show.catalogue import measure_text, measures_text
+    from cranfield.show.measure_text import measure_text, measures_text
 
-    for path in imports:
-        options.run_file(path)
+    options.import_measures(imports)
     definitions = [find_definition(name) for name in names]
     if bibtex:
         output.write([entries([each.name for each in definitions] or None).rstrip("\n")])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -53,19 +54,84 @@ class FileName(click.ParamType[str]):
 
 FILE = FileName()
 
+IMPORTS = click.option(
+    "--import",
+    "imports",
+    type=FILE,
+    multiple=True,
+    metavar="FILE",
+    help="A Python file that registers measures of your own.",
+)
+
 measures = _all(
     click.option("-m", "--measure", "measures", multiple=True, help="A measure such as nDCG@10; may be repeated."),
     click.option("--rel", type=float, metavar="N", help="The lowest grade that is relevant, for all measures [1]."),
     click.option("--judged-only", is_flag=True, help="Leave unjudged documents out of the rankings."),
-    click.option(
-        "--import",
-        "imports",
-        type=FILE,
-        multiple=True,
-        metavar="FILE",
-        help="A Python file that registers measures of your own.",
-    ),
+    IMPORTS,
 )
+
+runs = click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+bounds = click.option("--bounds", is_flag=True, help="How low and high each value could be, given what is unjudged.")
+segments = click.option("--by", type=FILE, metavar="FILE", help="Segments of the queries: a file of query and segment.")
+lengths = click.option(
+    "--lengths", type=FILE, metavar="FILE", help="Lengths of documents, for TBG and U: a file of document and length."
+)
+force = click.option("--force", is_flag=True, help="Replace a file that exists.")
+
+# What commands print: the first for people, the others for programs and papers.
+PRINTED = ("text", "tsv", "csv", "json", "jsonl", "junit", "markdown", "latex")
+
+
+def printed(*formats: str) -> Decorator:
+    """How to print a result, besides text for people, and where to."""
+    chosen = click.Choice([name for name in PRINTED if name == "text" or name in formats])
+    form = click.option("--format", "form", type=chosen, default="text", help="What to print [text].")
+    return _all(form, written())
+
+
+def written(*, required: bool = False) -> Decorator:
+    """The file to write; a command that prints otherwise does not require it."""
+    told = "The file to write" + ("." if required else " [standard output].")
+    return click.option("-o", "--output", "file", type=FILE, metavar="FILE", required=required, help=told)
+
+
+def depth(default: int) -> Decorator:
+    """How deep into rankings a command goes."""
+    told = f"How many documents of a ranking [{default}]."
+    return click.option("-k", type=click.IntRange(1), default=default, metavar="N", help=told)
+
+
+def worst(default: int) -> Decorator:
+    """How many queries a command shows that perform worst."""
+    told = f"The N queries that perform worst, and why [{default}]."
+    return click.option("--worst", type=click.IntRange(0), default=default, metavar="N", help=told)
+
+
+def seed(default: int | None = 0) -> Decorator:
+    """Where random draws start; None where a file of settings may say it."""
+    return click.option("--seed", type=int, default=default, help="Where random draws start [0].")
+
+
+def config(default: str | None) -> Decorator:
+    """The file of settings, and where a command looks for it by itself."""
+    told = f"A TOML file of settings [{default or 'none'}]."
+    return click.option("--config", type=click.Path(path_type=Path), default=default, help=told)
+
+
+def significance(tests: Iterable[str], corrections: Iterable[str], correction: str, *, settings: bool) -> Decorator:
+    """How differences are tested; `settings`: a file may say it, so that what was not said is None."""
+
+    def usual(value: Any) -> Any:
+        return None if settings else value
+
+    told = f"Correct p-values for several tests: {listed(corrections)} [{correction}]."
+    return _all(
+        click.option("--test", default=usual("t"), help=f"The significance test: {listed(tests)} [t]."),
+        click.option("--correction", help=told),
+        click.option("--alpha", type=float, default=usual(0.05), help="The level of significance [0.05]."),
+        click.option("--permutations", type=int, default=usual(10_000), help="How often tests draw [10000]."),
+        seed(usual(0)),
+    )
 
 
 def policy_options(policy: type[Policy] = Policy, names: Collection[str] | None = None) -> Decorator:
@@ -115,8 +181,7 @@ def chosen_measures(
     """The measures that options name, with what is set for all of them."""
     from cranfield.measures import parse_measures
 
-    for path in imports:
-        run_file(path)
+    import_measures(imports)
     return tuple(with_all(each, rel=rel, judged_only=judged_only) for each in parse_measures(list(names or default)))
 
 
@@ -133,8 +198,13 @@ def with_all(measure: Any, *, rel: float | None, judged_only: bool) -> Any:
     )
 
 
-def run_file(path: str) -> None:
-    """Run a user's Python file, for the measures that it registers."""
+def import_measures(paths: Iterable[str]) -> None:
+    """Run users' Python files, for the measures that they register."""
+    for path in paths:
+        _run_file(path)
+
+
+def _run_file(path: str) -> None:
     import runpy
     from traceback import walk_tb
 
@@ -168,6 +238,14 @@ def expanded(runs: Sequence[str]) -> list[str]:
         else:
             found.append(run)
     return found
+
+
+def only(run: str) -> str:
+    """The file for a name, or for a pattern or folder of one file."""
+    found = expanded([run])
+    if len(found) > 1:
+        raise InputError(run, f"this is {len(found)} files, and one run is needed.")
+    return found[0]
 
 
 def tag(run: Any) -> str:

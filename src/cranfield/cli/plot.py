@@ -13,15 +13,7 @@ from cranfield.show.charts import CHARTS
 @click.argument("qrels", required=False)
 @click.argument("runs", nargs=-1, metavar="[RUN...]")
 @options.measures
-@click.option(
-    "-o",
-    "--output",
-    "file",
-    type=options.FILE,
-    metavar="FILE",
-    required=True,
-    help="Where to: .svg, .png, .pdf or .json.",
-)
+@options.written(required=True)
 @click.option(
     "--columns", type=click.IntRange(1, 2), metavar="1|2", help="As wide as one column of a two-column paper, or both."
 )
@@ -47,7 +39,7 @@ def command(
     check_ids: bool,
     **policy: str | int | None,
 ) -> None:
-    """Draw a chart of RUNs measured by the judgments in QRELS.
+    """Draw a chart of RUNs measured by the judgments in QRELS: an .svg, .png, .pdf or .json file.
 
     \b
     CHARTS

@@ -9,35 +9,26 @@ from cranfield.cli import options, output
 
 @click.command("report")
 @click.argument("qrels")
-@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@options.runs
 @options.measures
-@click.option(
-    "-o", "--output", "file", type=options.FILE, metavar="FILE", required=True, help="The page, such as report.html."
-)
+@options.written(required=True)
 @click.option("--title", default="How good are the results?", help="What stands at its top.")
 @click.option(
     "--collection", metavar="DIR", help="Texts of queries and documents: a folder, builtin, or ir_datasets:ID."
 )
-@click.option(
-    "--by", type=options.FILE, metavar="FILE", help="Segments, to see and to filter by: a file of query and segment."
-)
-@click.option("--bounds", is_flag=True, help="How low and high each value could be, given what is unjudged.")
+@options.segments
+@options.bounds
 @click.option(
     "--queries", type=click.IntRange(0), default=1000, metavar="N", help="Of how many queries to show rankings [1000]."
 )
-@click.option("-k", "shown", type=click.IntRange(1), default=10, metavar="N", help="Documents of a ranking shown [10].")
+@options.depth(10)
 @click.option("--no-charts", is_flag=True, help="Leave charts out, and with them 0.9 MB.")
 @click.option(
     "--removal/--no-removal",
     default=None,
     help="A chart of the measures as judgments are removed [where that takes no time].",
 )
-@click.option(
-    "--lengths",
-    type=options.FILE,
-    metavar="FILE",
-    help="Lengths of documents, for TBG and U: a file of document and length.",
-)
+@options.lengths
 @options.policy
 @options.formats
 @options.id_check
@@ -51,7 +42,7 @@ def command(
     by: str | None,
     bounds: bool,
     queries: int,
-    shown: int,
+    k: int,
     no_charts: bool,
     removal: bool | None,
     lengths: str | None,
@@ -89,7 +80,7 @@ def command(
         segments=by,
         bounds=bounds,
         queries=queries,
-        depth=shown,
+        depth=k,
         charts=not no_charts,
         removal=removal,
         lengths=lengths,

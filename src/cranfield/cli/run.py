@@ -11,16 +11,8 @@ from cranfield.systems.opening import short_names
 @click.command("run")
 @click.argument("system")
 @click.argument("queries")
-@click.option("-k", type=click.IntRange(1), default=100, show_default=True, help="Documents to ask for.")
-@click.option(
-    "-o",
-    "--output",
-    "file",
-    type=options.FILE,
-    required=True,
-    metavar="FILE",
-    help="The run: .tsv, .csv, .jsonl, .parquet, otherwise TREC's.",
-)
+@options.depth(100)
+@options.written(required=True)
 @click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Queries under way at a time.")
 @click.option("--timeout", type=click.FloatRange(0.001), help="Seconds to wait for a server's answer.")
 @click.option("--retries", type=click.IntRange(0), default=3, show_default=True, help="Further attempts at a query.")
@@ -28,7 +20,7 @@ from cranfield.systems.opening import short_names
     "--give-up", type=click.IntRange(0), default=10, show_default=True, help="Stop after N failures in a row; 0 never."
 )
 @click.option("--resume", is_flag=True, help="Finish what an earlier call began.")
-@click.option("--force", is_flag=True, help="Replace what an earlier call has written.")
+@options.force
 @click.option(
     "--collapse",
     metavar="RULE",
@@ -49,7 +41,7 @@ def command(
     collapse: str | None,
     corpus: str | None,
 ) -> None:
-    """Ask SYSTEM all QUERIES and write what it answers.
+    """Ask SYSTEM all QUERIES and write what it answers: .tsv, .csv, .jsonl, .parquet, otherwise TREC's format.
 
     SYSTEM is package.module:name, a name in cranfield.toml, FILE.toml:NAME, or one of SHORT_NAMES. QUERIES is
     a file of queries, the folder of a collection, 'builtin' or 'ir_datasets:ID'. The exit code is 1 if a query failed.

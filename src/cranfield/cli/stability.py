@@ -9,8 +9,8 @@ from cranfield.cli import options, output
 
 @click.command("stability")
 @click.argument("qrels")
-@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
-@click.option("-m", "--measure", "measures", multiple=True, help="A measure such as nDCG@10; may be repeated.")
+@options.runs
+@options.measures
 @click.option("--remove", "fractions", type=float, multiple=True, help="A share of the judgments; may be repeated.")
 @click.option(
     "--design",
@@ -20,8 +20,8 @@ from cranfield.cli import options, output
     "uniform: from all judgments alike.",
 )
 @click.option("--repeats", type=int, default=20, show_default=True, help="How often each share is drawn.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the draws.")
-@click.option("--format", "shown", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@options.seed()
+@options.printed("json")
 @options.policy
 @options.formats
 @options.id_check
@@ -33,7 +33,11 @@ def command(
     design: str,
     repeats: int,
     seed: int,
-    shown: str,
+    form: str,
+    file: str | None,
+    rel: float | None,
+    judged_only: bool,
+    imports: tuple[str, ...],
     run_format: str | None,
     qrels_format: str | None,
     check_ids: bool,
@@ -52,8 +56,8 @@ def command(
 
     found = stability(
         qrels,
-        runs,
-        measures or USUAL_MEASURES,
+        options.expanded(runs),
+        options.chosen_measures(measures, rel=rel, judged_only=judged_only, imports=imports, default=USUAL_MEASURES),
         fractions or FRACTIONS,
         design=design,
         repeats=repeats,
@@ -63,7 +67,5 @@ def command(
         qrels_format=qrels_format,
         check_ids=check_ids,
     )
-    if shown == "json":
-        output.write([found.to_json()], data=True)
-    else:
-        output.say(stability_text(found))
+    data = form == "json"
+    output.write([found.to_json() if data else stability_text(found)], file, data=data)

@@ -11,8 +11,8 @@ from cranfield.cli import options, output
 
 @click.command("test")
 @click.argument("systems", nargs=-1, metavar="[SYSTEM]...")
-@click.option("--config", type=click.Path(path_type=Path), default="cranfield.toml", show_default=True)
-@click.option("--worst", type=click.IntRange(0), default=3, show_default=True, metavar="N", help="Show N poor queries.")
+@options.config("cranfield.toml")
+@options.worst(3)
 @click.option(
     "--report",
     type=options.FILE,

@@ -68,7 +68,7 @@ class End(Exception):
 
 
 @dataclass
-class Options:
+class TrecEvalOptions:
     """The command line."""
 
     files: Sequence[str] = ()
@@ -98,7 +98,7 @@ def main() -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Evaluate and print; the answer is the exit code."""
-    options = Options()
+    options = TrecEvalOptions()
     try:
         _parse(arguments, options)
         _evaluate(options)
@@ -119,7 +119,7 @@ def _fail(code: int, error: CranfieldError) -> int:
     return code
 
 
-def _parse(arguments: Sequence[str], options: Options) -> None:
+def _parse(arguments: Sequence[str], options: TrecEvalOptions) -> None:
     try:
         pairs, options.files = gnu_getopt(list(arguments), SHORT, list(LONG))
     except GetoptError as error:
@@ -128,7 +128,7 @@ def _parse(arguments: Sequence[str], options: Options) -> None:
         _set(options, LONG.get(name[2:], LONG.get(f"{name[2:]}=", name)), value)
 
 
-def _set(options: Options, name: str, value: str) -> None:
+def _set(options: TrecEvalOptions, name: str, value: str) -> None:
     match name:
         case "-h":
             options.help = True
@@ -187,7 +187,7 @@ def _number(name: str, value: str) -> int:
     return number
 
 
-def _evaluate(options: Options) -> None:
+def _evaluate(options: TrecEvalOptions) -> None:
     if options.help:
         raise End(0, _help(options.measures))
     if len(options.files) != 2:
@@ -207,7 +207,7 @@ def _evaluate(options: Options) -> None:
 
     from cranfield.measures.trec_eval_names import lines, requested, unfit
     from cranfield.trec_eval import reading
-    from cranfield.trec_eval.output import Columns
+    from cranfield.trec_eval.output import PrintedColumns
     from cranfield.trec_eval.values import select, with_dummies
     from cranfield.trec_eval.zscores import read_zscores
 
@@ -232,7 +232,7 @@ def _evaluate(options: Options) -> None:
         tables = reading.tables(judgments, judged, options.qrels_format, options.depth, options.judged_only)
     except InputError as error:  # preferences that contradict one another
         raise End(4, str(error)) from None
-    columns = Columns.of(wanted, tables, zscores)
+    columns = PrintedColumns.of(wanted, tables, zscores)
     if options.per_query:
         _write(columns.by_query(places))
     if lacking is not None:

@@ -45,6 +45,9 @@ def rbo(
     Below the end of a list nothing is known. `least` takes it that nothing more agrees, least + residual that all that
     can agree does. `extrapolated` goes on with the agreement at the end of the shorter list for what that list lacks,
     and with the agreement at the end of the longer one below it. An empty list agrees with nothing.
+    one, other: the two orders.
+    p: how likely the reader goes on, above 0 and below 1.
+    Returns an `Overlap`.
 
     >>> round(rbo(["a", "b", "c"], ["a", "c", "b"]).extrapolated, 4)
     0.955
@@ -78,6 +81,9 @@ def run_overlap(one_run: Any, other_run: Any, p: float = 0.9) -> RunOverlap:
     """Rank-biased overlap of the rankings of two runs, each given as anything that `evaluate` reads.
 
     Documents with equal scores are tied. Both runs are held in memory.
+    one_run, other_run: the two runs.
+    p: that of `rbo`.
+    Returns a `RunOverlap`: the overlap of each query, and their mean.
 
     >>> round(run_overlap({"1": ["a", "b"], "2": ["c"]}, {"1": {"a": 0.9, "b": 0.2}}).mean, 4)
     0.5
@@ -96,6 +102,8 @@ def kendall_tau(one: Mapping[Any, float], other: Mapping[Any, float]) -> float:
     """Kendall's correlation of two orders of systems, {system: value}: pairs in the same order against the others.
 
     τ_b = (same - opposite) / √((same + opposite + tied only in one) · (same + opposite + tied only in other))
+    one, other: {system: value}, of the same systems.
+    Returns a number from -1 to 1.
 
     >>> round(kendall_tau({"bm25": 0.3, "dense": 0.4, "both": 0.5}, {"bm25": 0.1, "dense": 0.3, "both": 0.2}), 4)
     0.3333
@@ -109,6 +117,8 @@ def spearman_rho(one: Mapping[Any, float], other: Mapping[Any, float]) -> float:
     """Spearman's correlation of two orders of systems, {system: value}: the linear correlation of their ranks.
 
     ρ = cov(rank, rank') / (sd(rank) · sd(rank')), tied systems have the mean of their ranks
+    one, other: {system: value}, of the same systems.
+    Returns a number from -1 to 1.
 
     >>> round(spearman_rho({"bm25": 0.3, "dense": 0.4, "both": 0.5}, {"bm25": 0.1, "dense": 0.3, "both": 0.2}), 4)
     0.5
@@ -126,6 +136,8 @@ def tau_ap(estimate: Mapping[Any, float], reference: Mapping[Any, float]) -> flo
 
     It is not symmetric: ranks are those of the estimate (Yilmaz, Aslam & Robertson 2008). The paper has no ties; here
     the value is the mean over all ways to break them, in both orders.
+    estimate, reference: {system: value}, of the same systems.
+    Returns a number from -1 to 1.
 
     >>> round(tau_ap({"a": 4, "b": 3, "c": 2, "d": 1}, {"a": 4, "b": 3, "c": 1, "d": 2}), 4)
     0.7778

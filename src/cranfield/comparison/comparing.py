@@ -12,7 +12,7 @@ import numpy as np
 from cranfield.comparison.conclusions import Comparison, Inputs, all_pairs
 from cranfield.comparison.corrections import CORRECTIONS, MAX_T
 from cranfield.comparison.differences import Change, Difference, Within
-from cranfield.comparison.families import Pair, Tested, family_outcomes, usual_correction
+from cranfield.comparison.families import Pair, PairOutcomes, family_outcomes, usual_correction
 from cranfield.comparison.pairing import Paired, judged_beside, paired
 from cranfield.comparison.power import detectable_difference
 from cranfield.comparison.significance import TESTS, Settings, deviation
@@ -69,6 +69,8 @@ def compare(
     bounds: also find out whether unjudged documents could reverse each difference.
 
     Runs are matched by query id. With Policy(missing="skip") they are compared over the queries that all of them have.
+    alpha: the level of significance.
+    Returns a `Comparison`: a `Difference` for each pair and measure.
 
     >>> qrels = {str(q): {"a": 1} for q in range(8)}
     >>> good, bad = {str(q): ["a", "b"] for q in range(8)}, {str(q): ["b", "a"] for q in range(7)}
@@ -146,6 +148,12 @@ def compare_evaluations(
 ) -> Comparison:
     """`compare` for runs that were evaluated before, by all of their measures or some.
 
+    evaluations: of the runs, by the same judgments and policy.
+    measures: some of those that all evaluations have; by default all of them.
+    baseline: the name of the run that the others are compared with; without one, all pairs are.
+    test, correction, family, alpha, margin, seed, permutations, bounds: those of `compare`.
+    Returns a `Comparison`.
+
     >>> from cranfield import evaluate
     >>> qrels = {"1": {"a": 1}, "2": {"a": 1}, "3": {"a": 1}}
     >>> old = evaluate(qrels, {"1": ["b", "a"], "2": ["c", "b", "a"], "3": ["a"]}, "RR", name="old")
@@ -173,7 +181,7 @@ def compare_evaluations(
         tested = family_outcomes(values, each, pairs, test, correction, settings)
         size = len(pairs) * len(each)
         for measure in each:
-            found = _Found(
+            found = _PairFindings(
                 measure=measure,
                 pairs=pairs,
                 tested=tested[measure],
@@ -256,12 +264,12 @@ def _within(
     return [Within(margin, float(one), float(two)) for one, two in zip(not_worse, both, strict=True)]
 
 
-class _Found(NamedTuple):
+class _PairFindings(NamedTuple):
     """All that was found of the pairs by one measure."""
 
     measure: Measure
     pairs: Sequence[Pair]
-    tested: Tested
+    tested: PairOutcomes
     reaches: Sequence[Reach | None]
     within: Sequence[Within | None]
     primary: bool

@@ -32,7 +32,7 @@ class Cell(NamedTuple):
     best: bool
 
 
-class Row(NamedTuple):
+class RunMeans(NamedTuple):
     """A run in the table: a cell for each measure, and Judged at each of the table's cutoffs (None: not known)."""
 
     run: str
@@ -40,12 +40,12 @@ class Row(NamedTuple):
     judged: tuple[float | None, ...]
 
 
-class Table(NamedTuple):
+class MeansTable(NamedTuple):
     """Means of runs by measures, with marks, and what they mean."""
 
     measures: tuple[str, ...]
     judged: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[RunMeans, ...]
     notes: tuple[str, ...]
 
 
@@ -228,12 +228,12 @@ class Comparison:
         lower = self._measure(measure).definition.lower_is_better
         return sorted(self.runs, key=lambda run: self.means[measure][run] * (1 if lower else -1))
 
-    def table(self) -> Table:
+    def table(self) -> MeansTable:
         """Means of runs by measures, with marks of significance: what `show` prints."""
         marks = {measure.name: self._marks(measure.name) for measure in self.measures}
         best = {name: self.means[name][self._best_first(name)[0]] for name in marks}
         rows = tuple(
-            Row(
+            RunMeans(
                 run,
                 tuple(
                     Cell(self.means[name][run], marks[name][run], self.means[name][run] == best[name]) for name in marks
@@ -248,7 +248,7 @@ class Comparison:
             note = "runs are not marked with letters where there are so many; see their ranks"
         if self.baseline is not None:
             note = f"▲ ▼ significantly better, worse than {self.baseline} {level}"
-        return Table(tuple(marks), tuple(self.judged), rows, (note, self.described()))
+        return MeansTable(tuple(marks), tuple(self.judged), rows, (note, self.described()))
 
     def described(self) -> str:
         """The test and the correction, in words."""

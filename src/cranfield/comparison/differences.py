@@ -63,8 +63,8 @@ class Difference:
     (0.5, 'significantly better', False, '0')
     >>> print(difference.sentence)
     Better: new vs old, RR +0.5000 (95% interval +0.5000 to +0.5000), p = 0.0078
-    >>> difference.headline, difference.level, difference.shown_interval, difference.shown_p
-    ('Better', '95% interval', '+0.5000 to +0.5000', '= 0.0078')
+    >>> difference.headline
+    'Better'
     >>> difference.to_dict()["verdict"]
     'significantly better'
     """
@@ -119,29 +119,14 @@ class Difference:
         return words.get(self.verdict, "Too close to call")
 
     @property
-    def shown_p(self) -> str:
-        """The p-value that decides, as it is shown everywhere."""
-        return p_text(self.adjusted)
-
-    @property
-    def shown_interval(self) -> str:
-        """The interval as it is shown everywhere."""
-        return f"{signed(self.low)} to {signed(self.high)}"
-
-    @property
-    def level(self) -> str:
-        """What kind of interval it is, in words."""
-        return f"{100 * (1 - self.alpha):g}% {'simultaneous ' if self.together and self.family > 1 else ''}interval"
-
-    @property
     def sentence(self) -> str:
         """What is known, as it is said everywhere: in the terminal, on the page, in notebooks and by the gate."""
         what = f"{self.measure} {signed(self.estimate)}"
         if self.of != "mean":
             what = f"{self.measure} {signed(self.estimate)} ({self.of})"
         corrected = f" corrected for {self.family} comparisons" if self.family > 1 else ""
-        said = f"{self.headline}: {self.run} vs {self.baseline}, {what} ({self.level} {self.shown_interval}), "
-        said += f"p {self.shown_p}{corrected}"
+        said = f"{self.headline}: {self.run} vs {self.baseline}, {what} ({_level(self)} {span_text(self)}), "
+        said += f"p {p_text(self.adjusted)}{corrected}"
         if self.significant and self.direction * self.difference < 0:
             said += f"; the mean moves the other way ({signed(self.difference)})"
         return said
@@ -163,6 +148,17 @@ class Difference:
             "sentence": self.sentence,
             "could_reverse": self.could_reverse,
         }
+
+
+def _level(difference: Difference) -> str:
+    """What kind of interval it is, in words."""
+    together = "simultaneous " if difference.together and difference.family > 1 else ""
+    return f"{100 * (1 - difference.alpha):g}% {together}interval"
+
+
+def span_text(difference: Difference) -> str:
+    """The interval of a difference, as it is shown everywhere."""
+    return f"{signed(difference.low)} to {signed(difference.high)}"
 
 
 def p_text(p: float) -> str:

@@ -18,7 +18,7 @@ from cranfield.ranks.columns import Numbers
 Pair = tuple[int, int]  # columns: the baseline and the run
 
 
-class Tested(NamedTuple):
+class PairOutcomes(NamedTuple):
     """What is said of each pair by one measure.
 
     p, adjusted: two-sided, alone and corrected for the family
@@ -47,7 +47,7 @@ def family_outcomes(
     test: str,
     correction: str,
     settings: Settings,
-) -> dict[Measure, Tested]:
+) -> dict[Measure, PairOutcomes]:
     """Test all pairs by all measures of a family."""
     for measure in measures:
         differences = values.differences(measure, pairs)
@@ -62,7 +62,7 @@ def family_outcomes(
     return {measure: _inside(_agreeing(each, settings.alpha), measure) for measure, each in found.items()}
 
 
-def _tested(table: Numbers, test: Test, correction: str, settings: Settings) -> Tested:
+def _tested(table: Numbers, test: Test, correction: str, settings: Settings) -> PairOutcomes:
     outcome = test.outcome(table, settings)
     family = table.shape[1]
     if family > 1 and correction == MAX_T and test.studentised:
@@ -74,7 +74,7 @@ def _tested(table: Numbers, test: Test, correction: str, settings: Settings) -> 
         if CORRECTIONS[correction].together:
             alpha = np.full(family, settings.alpha / family)
         low, high = test.interval(table, alpha, settings)
-    return Tested(outcome.p, adjusted, low, high, outcome.direction, outcome.estimate, outcome.effect)
+    return PairOutcomes(outcome.p, adjusted, low, high, outcome.direction, outcome.estimate, outcome.effect)
 
 
 def _by_the_largest(table: Numbers, p: Numbers, test: Test, settings: Settings) -> tuple[Numbers, Numbers, Numbers]:
@@ -99,7 +99,7 @@ def _by_the_largest(table: Numbers, p: Numbers, test: Test, settings: Settings) 
 
 def _by_tukey(
     values: Paired, measures: Sequence[Measure], pairs: Sequence[Pair], correction: str, settings: Settings
-) -> dict[Measure, Tested]:
+) -> dict[Measure, PairOutcomes]:
     """Tukey's test covers the pairs by itself; several measures in one family share alpha."""
     times = 1 if correction == "none" else len(measures)
     found = {}
@@ -109,20 +109,20 @@ def _by_tukey(
         mean = differences.mean(axis=0)
         p = np.where((differences == 0).all(axis=0), 1.0, np.array([square[pair] for pair in pairs]))
         adjusted = np.minimum(p * times, 1.0)
-        found[measure] = Tested(p, adjusted, mean - far, mean + far, np.sign(mean), mean, hedges(differences))
+        found[measure] = PairOutcomes(p, adjusted, mean - far, mean + far, np.sign(mean), mean, hedges(differences))
     return found
 
 
-def _split(tested: Tested, measures: Sequence[Measure]) -> dict[Measure, Tested]:
+def _split(tested: PairOutcomes, measures: Sequence[Measure]) -> dict[Measure, PairOutcomes]:
     count = len(tested.p) // len(measures)
     parts = [slice(at * count, (at + 1) * count) for at in range(len(measures))]
     return {
-        measure: Tested(*(column[part] for column in tested))  # type: ignore[arg-type]
+        measure: PairOutcomes(*(column[part] for column in tested))  # type: ignore[arg-type]
         for measure, part in zip(measures, parts, strict=True)
     }
 
 
-def _agreeing(tested: Tested, alpha: float) -> Tested:
+def _agreeing(tested: PairOutcomes, alpha: float) -> PairOutcomes:
     """Interval and p-value, where ties or draws part them by a hair: the p-value decides."""
     significant = tested.adjusted <= alpha
     up, down = significant & (tested.direction > 0), significant & (tested.direction < 0)
@@ -133,7 +133,7 @@ def _agreeing(tested: Tested, alpha: float) -> Tested:
     return tested._replace(low=low, high=high)
 
 
-def _inside(tested: Tested, measure: Measure) -> Tested:
+def _inside(tested: PairOutcomes, measure: Measure) -> PairOutcomes:
     """No difference is larger than the range of its measure."""
     least, most = measure.definition.range
     widest = most - least

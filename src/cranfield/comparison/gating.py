@@ -120,6 +120,16 @@ def gate(
 
     Refuses with a `ComparisonError` where the judgments, the policy or the set of queries are not those of the
     baseline: a difference would not be one of the candidate.
+    qrels, measures, options: those of `evaluate_runs`.
+    tolerance: the drop that is allowed, or {measure: drop}.
+    alpha: the level of the one-sided tests.
+    minimum: {measure: value} that must be reached.
+    require_improvement: whether some measure must be significantly better.
+    non_inferiority: the margin by which no measure may be worse.
+    max_worse_queries: how many queries may get worse.
+    test, seed, permutations: those of `compare`; tests of all pairs at once have no one-sided p-value.
+    correction: of the p-values, over the measures.
+    Returns a `GateResult`, which is true where the candidate passes.
 
     >>> qrels = {str(q): {"a": 1} for q in range(9)}
     >>> good, bad = {str(q): ["a", "b"] for q in range(9)}, {str(q): ["b", "a"] for q in range(8)}

@@ -18,6 +18,10 @@ def power_of(difference: float, spread: float, queries: int, alpha: float = 0.05
 
     spread: the standard deviation of the differences of the queries.
     With f = n - 1, δ = difference / spread · √n:  P(|T| > t(1 - alpha/2, f)), T noncentral t with f and δ
+    difference: the true difference of the means.
+    queries: how many there are.
+    alpha: the level of significance.
+    Returns a chance from 0 to 1.
 
     >>> round(power_of(0.05, 0.1, 34), 2)
     0.81
@@ -40,6 +44,11 @@ def power_of(difference: float, spread: float, queries: int, alpha: float = 0.05
 def detectable_difference(spread: float, queries: int, alpha: float = 0.05, power: float = USUAL) -> float:
     """The smallest true difference that so many queries show with this power.
 
+    spread, alpha: those of `power_of`.
+    queries: how many there are.
+    power: the chance to find the difference.
+    Returns a difference of the means, above 0.
+
     >>> round(detectable_difference(0.1, 34), 3)
     0.05
     """
@@ -60,6 +69,10 @@ def _detectable_effect(queries: int, alpha: float, power: float) -> float:
 
 def queries_needed(difference: float, spread: float, alpha: float = 0.05, power: float = USUAL) -> int:
     """How many queries it takes to show a true difference with this power.
+
+    difference, spread, alpha: those of `power_of`.
+    power: the chance to find the difference.
+    Returns a number of queries.
 
     >>> queries_needed(0.05, 0.1)
     34
@@ -94,6 +107,11 @@ def query_set_sizes(
     alpha: float = 0.05,
 ) -> list[SizeRow]:
     """How many queries each difference takes, one column for each power.
+
+    spread, alpha: those of `power_of`.
+    differences: the true differences, one for each row.
+    powers: the chances to find them, one for each column.
+    Returns a row for each difference.
 
     >>> query_set_sizes(0.1, [0.05, 0.1])
     [SizeRow(difference=0.05, queries=(27, 34, 44)), SizeRow(difference=0.1, queries=(9, 10, 13))]

@@ -116,6 +116,10 @@ def stability(
     A document whose judgment is removed stays in the ranking as an unjudged one. A query that loses all its relevant
     documents, as happens with "uniform", scores 0 like every other without any. Each run is read once;
     {name: JudgedRanks} of the same judgments spares the reading.
+    qrels, runs: those of `evaluate_runs`.
+    measures: those to measure again, named as for `evaluate`.
+    seed: where random draws start.
+    Returns a `Stability`: a row for each measure and share.
 
     >>> qrels = {str(q): {"a": 1, "b": 1, "c": 0} for q in range(20)}
     >>> run = {str(q): ["c", "b", "a"] for q in range(20)}

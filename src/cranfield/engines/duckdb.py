@@ -50,7 +50,7 @@ class DuckDB(FileEngine):
         )
         return self.wrapped(frame.to_native().project(f"*, {made}"))
 
-    def write(self, native: Any, path: str) -> None:
+    def write(self, path: str, native: Any) -> None:
         """DuckDB writes as it reads, in a stream."""
         native.write_parquet(path)
 

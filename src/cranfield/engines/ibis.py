@@ -23,7 +23,7 @@ class Ibis(FileEngine):
         """A small table."""
         return self.imported().memtable(table)
 
-    def write(self, native: Any, path: str) -> None:
+    def write(self, path: str, native: Any) -> None:
         """The backend writes."""
         native.to_parquet(path)
 

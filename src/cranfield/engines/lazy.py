@@ -20,21 +20,19 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from cranfield.engines import libraries
 from cranfield.engines.frames import EngineRows
 from cranfield.engines.protocol import Engine
 from cranfield.engines.registry import engine_of, is_lazy
 from cranfield.engines.sources import Lazy, open_run
-from cranfield.ranks.columns import Integers, Numbers
+from cranfield.ranks.columns import Flags, Integers, Numbers
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.scan.counting import NOTHING, Places, Scanned, join
 
 MANY = 8  # judged documents of a query that are counted; for more, ordering all of it once takes less time
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,18}")
-Flags = npt.NDArray[np.bool_]
 
 
 def collected(frame: Any, source: str) -> Any:

@@ -42,7 +42,7 @@ class Polars(FileEngine):
         """In memory at once, Polars would hold all of a run."""
         return self.guarded(lambda: frame.collect(engine="streaming"))
 
-    def write(self, native: Any, path: str) -> None:
+    def write(self, path: str, native: Any) -> None:
         """In a stream, too."""
         native.sink_parquet(path, engine="streaming")
 

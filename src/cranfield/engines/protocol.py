@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from cranfield.engines.totals import Totals
 
 
-class Setting(NamedTuple):
+class EngineSetting(NamedTuple):
     """What an engine can be told when it opens files."""
 
     kind: str  # of its value, in a word: URL
@@ -44,7 +44,7 @@ class Engine(ABC):
     memory: ClassVar[str]  # what it keeps in memory, a sentence or two
     package: ClassVar[str]  # what pip installs
     reads_parquet: ClassVar[bool] = True  # whether `scan` reads files that users name
-    settings: ClassVar[Mapping[str, Setting]] = {}  # what `scan` can be told; --NAME-SETTING on the command line
+    settings: ClassVar[Mapping[str, EngineSetting]] = {}  # what `scan` can be told; --NAME-SETTING on the command line
 
     # How it is recognised and imported.
     library: ClassVar[str]

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import reduce
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from cranfield.engines.protocol import Engine, Setting
+from cranfield.engines.protocol import Engine, EngineSetting
 from cranfield.errors import CranfieldError, MeasureError, need
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Spark(Engine):
         "task; a window over a heavily judged query is one task"
     )
     package = "pyspark"
-    settings: ClassVar[Mapping[str, Setting]] = {"master": Setting("URL", "Where Spark runs [local[*]].")}
+    settings: ClassVar[Mapping[str, EngineSetting]] = {"master": EngineSetting("URL", "Where Spark runs [local[*]].")}
     library = "pyspark"
     extra = "spark"
     frames = frozenset({("pyspark", "DataFrame")})

@@ -22,7 +22,7 @@ class FileEngine(Engine):
     """An engine that writes and reads Parquet files on this machine."""
 
     @abstractmethod
-    def write(self, native: Any, path: str) -> None:
+    def write(self, path: str, native: Any) -> None:
         """Write a frame to a Parquet file, without holding all of it."""
 
     @abstractmethod
@@ -31,7 +31,7 @@ class FileEngine(Engine):
 
     def keep(self, frame: Any, path: str) -> Any:
         """The frame, computed once: a Parquet file."""
-        self.guarded(lambda: self.write(frame.to_native(), path))
+        self.guarded(lambda: self.write(path, frame.to_native()))
         return self.wrapped(self.read(path))
 
     def release(self, kept: Iterable[Any], folder: str) -> None:
@@ -47,7 +47,7 @@ class FileEngine(Engine):
 
         parquet = libraries.parquet()
         judged, values = (os.path.join(folder, name) for name in ("judged.parquet", VALUES))
-        self.guarded(lambda: self.write(table.sort("query", "document").to_native(), judged))
+        self.guarded(lambda: self.write(judged, table.sort("query", "document").to_native()))
         totals, writer = Totals.none(len(measuring.measures)), None
         with parquet.ParquetFile(judged) as file:
             for batch in measuring.values(file.iter_batches()):

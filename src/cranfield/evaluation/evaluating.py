@@ -66,6 +66,8 @@ def evaluate(
     lengths: of the documents, {document: length} or a file of two columns, for TBG and U.
     check_ids: a run that shares no query with the judgments is an error, and so is one that retrieves no judged
         document (in memory, only for five queries or more). False makes a warning of it: see `Evaluation.warnings`.
+    name: what the run is called in the result; by default after its file.
+    Returns an `Evaluation`.
 
     >>> evaluate({"q1": {"a": 3, "b": 1, "c": 2}}, {"q1": {"b": 0.9, "a": 0.8}}, ["nDCG@3", "R@3"])
     <Evaluation of the run: nDCG@3=0.6075, R@3=0.6667; 1 query>
@@ -120,6 +122,9 @@ def evaluate_runs(
     """Evaluate several runs against judgments that are read once: {name: run}, or paths.
 
     options: policy, format, qrels_format, lengths, engine and check_ids, as in `evaluate`; they hold for all runs.
+    qrels, measures: those of `evaluate`.
+    runs: {name: run}, or a list of runs or paths; a run is what `evaluate` takes.
+    Returns {name: Evaluation}.
 
     >>> results = evaluate_runs({"q": {"a": 1}}, {"good": {"q": ["a"]}, "bad": {"q": ["b", "a"]}}, "RR")
     >>> {name: result["RR"] for name, result in results.items()}
@@ -181,6 +186,10 @@ def value(measure: str | Measure, grades: Sequence[float | None], missed: Sequen
     """The value of a measure for one ranking, given the grades of its documents in rank order.
 
     None stands for a document that was not judged; `missed` are the grades of judged documents that the ranking lacks.
+    measure: its name, such as "nDCG@10", or a `Measure`.
+    grades: of the documents of the ranking; None for one that was not judged.
+    missed: the grades of judged documents that the ranking lacks.
+    Returns the value.
 
     >>> round(value("nDCG@5", [3, 2, 3, 0, 1]), 4)
     0.9724

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from cranfield.errors import InputError, OutputError
-from cranfield.files.together import Scattered, together
+from cranfield.files.together import together
+from cranfield.ranks.scan.text import Scattered
 from cranfield.read.formats import FORMATS, fitting_roles, format_to_write, open_records, writable
 from cranfield.read.formats.format import Format, Plan
 from cranfield.read.ids import check_name, name_from
@@ -58,6 +59,7 @@ def convert_file(
     force: replace a target that exists.
     The target is complete or not there. Text is converted in pieces, whatever its size; where all rows of a query are
     needed together and are not, they are brought together in temporary files. Parquet and JSON are read as a whole.
+    Returns a `Conversion`: how many rows were written, and what the new format could not hold.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -16,6 +16,8 @@ def save_chart(
 ) -> None:
     """Write a chart as a picture: SVG, PNG (300 dots an inch), PDF, or JSON for the specification itself.
 
+    spec: what `draw_chart` returns.
+    path: the file to write; its extension says what kind of picture.
     columns: make it as wide as one column of a two-column paper, or as both (2).
     title: without it, for a figure that has a caption.
 

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cranfield.ranks.scan.text import regrouped
+from cranfield.ranks.scan.text import Scattered, regrouped
 from cranfield.read.line_records import block_records
 from cranfield.read.records import Bad, RecordFile, Records, joined
 from cranfield.read.shapes import Text
-
-
-class Scattered(Exception):
-    """The rows of a query do not stand together."""
 
 
 def together(file: RecordFile, bad: Bad, *, scattered: bool = False) -> Iterator[Records]:

@@ -19,6 +19,11 @@ def ratio(part: npt.ArrayLike, whole: npt.ArrayLike) -> Numbers:
     """part / whole, and 0 where there is no whole: a query without relevant documents scores 0.
 
     What is a share of an infinite whole is not known: the whole is too large for floating point, the part need not be.
+    part, whole: a number for each query, or one for all.
+    Returns a number for each query.
+
+    >>> ratio([1, 2, 0], [4, 2, 0]).tolist()
+    [0.25, 1.0, 0.0]
     """
     part, whole = np.broadcast_arrays(np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64))
     out: Numbers = np.divide(part, whole, out=np.zeros(part.shape), where=whole != 0)

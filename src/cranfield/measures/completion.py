@@ -41,7 +41,7 @@ SUMS = {"P", "Hits", "CG", "DCG", "SDCG", "RBP", "NumRelRet", "SetP", "INSQ", "T
 _OF_JUDGMENTS = {"IDCG", "NumRel"}  # the better the judgments are, the higher they are
 
 
-class Bounds(NamedTuple):
+class QueryBounds(NamedTuple):
     """For every query the lowest and the highest value of a measure, and whether some completion attains both."""
 
     low: Numbers
@@ -56,7 +56,7 @@ def bounds(
     *,
     budget: int = BUDGET,
     unseen: int | Integers = 0,
-) -> Bounds:
+) -> QueryBounds:
     """The bounds of a measure, if an unjudged document may have any grade of the scale.
 
     scale: by default the grades that occur in the judgments, and at least 0, 1 and the grade that counts as relevant.
@@ -68,12 +68,12 @@ def bounds(
     low, high = measure(judged), measure(judged)
     exact = np.ones(len(judged), dtype=np.bool_)
     if measure.definition.of_holes:
-        return Bounds(low, high, exact)
+        return QueryBounds(low, high, exact)
     grades = worth_most_first(measure, default_scale(measure, judged) if scale is None else read_scale(scale))
     more = np.broadcast_to(np.asarray(unseen, dtype=np.int64), len(judged))
     if is_sum(measure):
         least, most = (measure(replace(judged, **filled_rankings(judged, grade))) for grade in (grades[-1], grades[0]))
-        return Bounds(least, most, exact)
+        return QueryBounds(least, most, exact)
     holes = judged.retrieved - judged.sum(judged.judged)
     open_queries = np.flatnonzero((holes > 0) | (more > 0)).tolist()
     cells = budget // max(len(open_queries), 1)
@@ -100,7 +100,7 @@ def bounds(
         low, high = np.where(exact, low, np.maximum(low, least)), np.where(exact, high, np.minimum(high, most))
         worst, best = (measure(replace(judged, **rankings[at], **judgments[at])) for at in (0, 1))
         exact |= (more == 0) & (worst == low) & (best == high)
-    return Bounds(low, high, exact)
+    return QueryBounds(low, high, exact)
 
 
 def default_scale(measure: Measure, judged: JudgedRanks) -> Scale:

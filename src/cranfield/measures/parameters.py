@@ -19,14 +19,18 @@ class TooLarge(ValueError):
         super().__init__(f"at most {most}")
 
 
-class Kind(NamedTuple):
-    """The values a parameter takes: `read` turns a word of a measure name into one, or raises ValueError."""
+class ParameterKind(NamedTuple):
+    """The values a parameter takes: `read` turns a word of a measure name into one, or raises ValueError.
+
+    meaning: what the parameter is, for help and documentation; nothing for one of a user's own
+    """
 
     allowed: str
     read: Callable[[Any], Any]
+    meaning: str = ""
 
 
-def whole(low: int, high: int = MOST) -> Kind:
+def whole(low: int, high: int = MOST) -> ParameterKind:
     """A whole number."""
 
     def read(value: Any) -> int:
@@ -39,10 +43,10 @@ def whole(low: int, high: int = MOST) -> Kind:
             raise ValueError
         return number
 
-    return Kind(f"a whole number from {low}" + (f" to {high}" if high < MOST else ""), read)
+    return ParameterKind(f"a whole number from {low}" + (f" to {high}" if high < MOST else ""), read)
 
 
-def number(low: float, high: float = math.inf, *, open_low: bool = False, open_high: bool = False) -> Kind:
+def number(low: float, high: float = math.inf, *, open_low: bool = False, open_high: bool = False) -> ParameterKind:
     """A finite number in an interval; the ends belong to it unless they are open."""
 
     def read(value: Any) -> float | int:
@@ -57,10 +61,10 @@ def number(low: float, high: float = math.inf, *, open_low: bool = False, open_h
 
     above = "" if low == -math.inf else f" above {low:g}" if open_low else f" from {low:g}"
     below = "" if high == math.inf else f" {'below' if open_high else 'to'} {high:g}"
-    return Kind(f"a number{above}{below}", read)
+    return ParameterKind(f"a number{above}{below}", read)
 
 
-def choice(*names: str) -> Kind:
+def choice(*names: str) -> ParameterKind:
     """One of several words."""
 
     def read(value: Any) -> str:
@@ -68,12 +72,12 @@ def choice(*names: str) -> Kind:
             raise ValueError
         return str(value)
 
-    return Kind(" or ".join(names), read)
+    return ParameterKind(" or ".join(names), read)
 
 
-def number_or(word: str, kind: Kind) -> Kind:
+def number_or(word: str, kind: ParameterKind) -> ParameterKind:
     """A number, or one word instead."""
-    return Kind(f"{kind.allowed}, or {word}", lambda value: word if value == word else kind.read(value))
+    return ParameterKind(f"{kind.allowed}, or {word}", lambda value: word if value == word else kind.read(value))
 
 
 class GainMap(NamedTuple):
@@ -132,13 +136,43 @@ def shortened(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:79]}…"
 
 
-FLAG = Kind("True or False", _read_flag)
+FLAG = ParameterKind("True or False", _read_flag)
 
-KINDS: dict[str, Kind] = {
+_MEANINGS = {
+    "cutoff": "how many ranks count",
+    "rel": "the lowest grade that is relevant",
+    "beta": "the weight of recall against precision, or of gain against counts",
+    "gain": "what a grade is worth",
+    "discount": "whether all ranks are discounted, or only those after the base",
+    "base": "of the logarithm in the discount",
+    "denominator": "what the sum is divided by",
+    "rule": "how a level of recall becomes a number of documents",
+    "recall": "the level of recall",
+    "multiple": "the depth, in multiples of the number of relevant documents",
+    "points": "how many levels of recall",
+    "p": "how likely the user goes on to the next rank",
+    "alpha": "how much a subtopic loses each time it is found again",
+    "max_grade": "the grade of a perfect document",
+    "variant": "whose definition",
+    "tail": "when ranks below the end of the ranking count",
+    "documents": "the size of the collection",
+    "T": "how much gain the user wants to find",
+    "h": "the time after which half of the users have given up",
+    "L": "the length of text after which nothing counts",
+    "view": "what of the user model is measured",
+    "normalize": "whether the overlap is divided by that of the ideal ranking",
+    "a": "the worth of a relevant document retrieved",
+    "b": "the worth of another document retrieved",
+    "c": "the worth of a relevant document missed",
+    "d": "the worth of another document not retrieved",
+    "judged_only": "whether unjudged documents are left out of the ranking",
+}
+
+KINDS: dict[str, ParameterKind] = {
     "cutoff": whole(1),
     "rel": number(0),
-    "beta": Kind("a number above 0", _read_beta),
-    "gain": Kind("linear, exponential, or gains by grade such as {1:3,2:9}", _read_gain),
+    "beta": ParameterKind("a number above 0", _read_beta),
+    "gain": ParameterKind("linear, exponential, or gains by grade such as {1:3,2:9}", _read_gain),
     "discount": choice("all", "late"),
     "base": number(1, open_low=True),
     "denominator": choice("R", "min", "found"),
@@ -165,12 +199,12 @@ KINDS: dict[str, Kind] = {
 }
 
 
-def kind_of(name: str, default: Any) -> Kind:
+def kind_of(name: str, default: Any) -> ParameterKind:
     """The kind of a parameter: by its name, or for a name we do not know by its default."""
     if name in KINDS:
-        return KINDS[name]
+        return KINDS[name]._replace(meaning=_MEANINGS[name])
     if isinstance(default, bool):
         return FLAG
     if isinstance(default, int | float):
         return number(-math.inf)
-    return Kind("a word", str)
+    return ParameterKind("a word", str)

@@ -14,7 +14,7 @@ import numpy as np
 
 from cranfield.errors import MeasureError
 from cranfield.measures.finite import finite_values
-from cranfield.measures.parameters import KINDS, Kind, TooLarge, kind_of, shortened
+from cranfield.measures.parameters import KINDS, ParameterKind, TooLarge, kind_of, shortened
 from cranfield.ranks.columns import Numbers
 from cranfield.ranks.tables.ranks import JudgedRanks
 
@@ -45,7 +45,7 @@ class Definition:
     advice: str
     aggregate: Aggregate
     defaults: Mapping[str, Any]  # REQUIRED where there is none
-    kinds: Mapping[str, Kind]
+    kinds: Mapping[str, ParameterKind]
     at: str  # the parameter that "@" sets
     range: tuple[float, float]  # of a query's value, at the default parameters
     lower_is_better: bool
@@ -196,6 +196,20 @@ def measure(
     An alias may fix parameters: "recall_cap" or "dcg_burges(gain=exponential)" are both fine.
     A measure of your own may be registered again, as when a notebook's cell is run twice; those that come with
     cranfield keep their names.
+    name: what the measure is called.
+    aliases: further names.
+    reference: the paper that defines it, as "Author & Author 2005".
+    advice: when to use it, in a sentence.
+    aggregate: how the values of the queries become one: "mean", "sum", "geometric" or "median".
+    at: the parameter that a number after @ sets.
+    range: the lowest and the highest value there can be.
+    lower_is_better: whether it counts something bad.
+    monotone: whether it rises with every grade in the ranking, and falls with every grade in the judgments.
+    of_holes: whether it is about the unjudged documents themselves, whatever they turn out to be.
+    skips_unjudged: whether it leaves unjudged documents out by itself, as judged_only would.
+    orderly: whether a better document that moves up, past a worse one, never makes it worse.
+    table: what the function is given: "ranks", "subtopics", "preferences" or "groups".
+    Returns a decorator, which leaves the function as it is.
 
     >>> from cranfield import JudgedRanks, evaluate, measure
     >>> @measure("FirstRank", lower_is_better=True, range=(0.0, float("inf")))
@@ -312,6 +326,8 @@ def _definition(name: str) -> Definition:
 
 def catalogue() -> dict[str, Definition]:
     """All measures by name.
+
+    Returns {name: definition}, in the order of the documentation.
 
     >>> catalogue()["AP"].summary
     'Mean of the precisions at the relevant documents, with 0 for each that was not retrieved.'

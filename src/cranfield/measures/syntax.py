@@ -37,6 +37,9 @@ GUESSED = 100  # ... and of a name that is worth a suggestion
 def parse_measures(measures: Measures) -> tuple[Measure, ...]:
     """Read one or many measures; a string may name several, separated by blanks or commas. Repeats count once.
 
+    measures: a name or several, measures, or a list of both.
+    Returns a `Measure` for each, in their order.
+
     >>> [measure.name for measure in parse_measures("AP, P(rel=2)@5 P.5,10")]
     ['AP', 'P(rel=2)@5', 'P@5', 'P@10']
     """
@@ -94,6 +97,9 @@ def _expanded(word: str) -> list[str]:
 
 def parse_measure(measure: str | Measure) -> Measure:
     """Read one measure; one that is read already stays as it is.
+
+    measure: its name with its parameters, such as "P(rel=2)@5".
+    Returns a `Measure`.
 
     >>> parse_measure("recip_rank").name, parse_measure("hit_rate@5").name, parse_measure("precision@5-l2").name
     ('RR', 'Success@5', 'P(rel=2)@5')

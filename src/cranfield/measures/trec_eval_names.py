@@ -25,7 +25,7 @@ MULTIPLES = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)
 LENGTH = 10  # of relstring
 
 
-class Entry(NamedTuple):
+class TrecEvalMeasure(NamedTuple):
     """A measure of trec_eval: what parameters it takes, which it has by default, and what judgments it is made for."""
 
     name: str
@@ -37,63 +37,63 @@ class Entry(NamedTuple):
 ENTRIES = {
     entry.name: entry
     for entry in (
-        Entry("runid", judged="any"),
-        Entry("num_q", judged="any"),
-        Entry("num_ret"),
-        Entry("num_rel"),
-        Entry("num_rel_ret"),
-        Entry("map"),
-        Entry("gm_map"),
-        Entry("Rprec"),
-        Entry("bpref"),
-        Entry("recip_rank"),
-        Entry("iprec_at_recall", "shares", RECALLS),
-        Entry("P", "cutoffs", CUTOFFS),
-        Entry("relstring", "numbers"),
-        Entry("recall", "cutoffs", CUTOFFS),
-        Entry("infAP"),
-        Entry("gm_bpref"),
-        Entry("Rprec_mult", "shares", MULTIPLES),
-        Entry("utility", "numbers"),
-        Entry("11pt_avg", "numbers"),
-        Entry("binG"),
-        Entry("G", "pairs"),
-        Entry("dcg", "pairs"),
-        Entry("ideal_dcg", "pairs"),
-        Entry("ndcg", "pairs"),
-        Entry("ndcg_rel", "pairs"),
-        Entry("Rndcg", "pairs"),
-        Entry("ndcg_cut", "cutoffs", CUTOFFS),
-        Entry("map_cut", "cutoffs", CUTOFFS),
-        Entry("relative_P", "cutoffs", CUTOFFS),
-        Entry("success", "cutoffs", (1, 5, 10)),
-        Entry("set_P"),
-        Entry("set_relative_P"),
-        Entry("set_recall"),
-        Entry("set_map"),
-        Entry("set_F", "numbers"),
-        Entry("num_nonrel_judged_ret"),
-        Entry("prefs_num_prefs_poss", judged="prefs"),
-        Entry("prefs_num_prefs_ful", judged="prefs"),
-        Entry("prefs_num_prefs_ful_ret", judged="prefs"),
-        Entry("prefs_simp", judged="prefs"),
-        Entry("prefs_pair", judged="prefs"),
-        Entry("prefs_avgjg", judged="prefs"),
-        Entry("prefs_avgjg_Rnonrel", judged="prefs"),
-        Entry("prefs_simp_ret", judged="prefs"),
-        Entry("prefs_pair_ret", judged="prefs"),
-        Entry("prefs_avgjg_ret", judged="prefs"),
-        Entry("prefs_avgjg_Rnonrel_ret", judged="prefs"),
-        Entry("prefs_simp_imp", judged="prefs"),
-        Entry("prefs_pair_imp", judged="prefs"),
-        Entry("prefs_avgjg_imp", judged="prefs"),
-        Entry("map_avgjg", judged="qrels_jg"),
-        Entry("P_avgjg", "cutoffs", CUTOFFS, judged="qrels_jg"),
-        Entry("Rprec_mult_avgjg", "shares", MULTIPLES, judged="qrels_jg"),
-        Entry("yaap"),
-        Entry("rbp", "pairs"),
-        Entry("rbp_resid", "pairs"),
-        Entry("unj", "cutoffs", (5, 10, 20)),
+        TrecEvalMeasure("runid", judged="any"),
+        TrecEvalMeasure("num_q", judged="any"),
+        TrecEvalMeasure("num_ret"),
+        TrecEvalMeasure("num_rel"),
+        TrecEvalMeasure("num_rel_ret"),
+        TrecEvalMeasure("map"),
+        TrecEvalMeasure("gm_map"),
+        TrecEvalMeasure("Rprec"),
+        TrecEvalMeasure("bpref"),
+        TrecEvalMeasure("recip_rank"),
+        TrecEvalMeasure("iprec_at_recall", "shares", RECALLS),
+        TrecEvalMeasure("P", "cutoffs", CUTOFFS),
+        TrecEvalMeasure("relstring", "numbers"),
+        TrecEvalMeasure("recall", "cutoffs", CUTOFFS),
+        TrecEvalMeasure("infAP"),
+        TrecEvalMeasure("gm_bpref"),
+        TrecEvalMeasure("Rprec_mult", "shares", MULTIPLES),
+        TrecEvalMeasure("utility", "numbers"),
+        TrecEvalMeasure("11pt_avg", "numbers"),
+        TrecEvalMeasure("binG"),
+        TrecEvalMeasure("G", "pairs"),
+        TrecEvalMeasure("dcg", "pairs"),
+        TrecEvalMeasure("ideal_dcg", "pairs"),
+        TrecEvalMeasure("ndcg", "pairs"),
+        TrecEvalMeasure("ndcg_rel", "pairs"),
+        TrecEvalMeasure("Rndcg", "pairs"),
+        TrecEvalMeasure("ndcg_cut", "cutoffs", CUTOFFS),
+        TrecEvalMeasure("map_cut", "cutoffs", CUTOFFS),
+        TrecEvalMeasure("relative_P", "cutoffs", CUTOFFS),
+        TrecEvalMeasure("success", "cutoffs", (1, 5, 10)),
+        TrecEvalMeasure("set_P"),
+        TrecEvalMeasure("set_relative_P"),
+        TrecEvalMeasure("set_recall"),
+        TrecEvalMeasure("set_map"),
+        TrecEvalMeasure("set_F", "numbers"),
+        TrecEvalMeasure("num_nonrel_judged_ret"),
+        TrecEvalMeasure("prefs_num_prefs_poss", judged="prefs"),
+        TrecEvalMeasure("prefs_num_prefs_ful", judged="prefs"),
+        TrecEvalMeasure("prefs_num_prefs_ful_ret", judged="prefs"),
+        TrecEvalMeasure("prefs_simp", judged="prefs"),
+        TrecEvalMeasure("prefs_pair", judged="prefs"),
+        TrecEvalMeasure("prefs_avgjg", judged="prefs"),
+        TrecEvalMeasure("prefs_avgjg_Rnonrel", judged="prefs"),
+        TrecEvalMeasure("prefs_simp_ret", judged="prefs"),
+        TrecEvalMeasure("prefs_pair_ret", judged="prefs"),
+        TrecEvalMeasure("prefs_avgjg_ret", judged="prefs"),
+        TrecEvalMeasure("prefs_avgjg_Rnonrel_ret", judged="prefs"),
+        TrecEvalMeasure("prefs_simp_imp", judged="prefs"),
+        TrecEvalMeasure("prefs_pair_imp", judged="prefs"),
+        TrecEvalMeasure("prefs_avgjg_imp", judged="prefs"),
+        TrecEvalMeasure("map_avgjg", judged="qrels_jg"),
+        TrecEvalMeasure("P_avgjg", "cutoffs", CUTOFFS, judged="qrels_jg"),
+        TrecEvalMeasure("Rprec_mult_avgjg", "shares", MULTIPLES, judged="qrels_jg"),
+        TrecEvalMeasure("yaap"),
+        TrecEvalMeasure("rbp", "pairs"),
+        TrecEvalMeasure("rbp_resid", "pairs"),
+        TrecEvalMeasure("unj", "cutoffs", (5, 10, 20)),
     )
 }
 
@@ -115,14 +115,14 @@ NICKNAMES: dict[str, tuple[str, ...]] = {
 }
 
 
-class Line(NamedTuple):
+class PrintedLine(NamedTuple):
     """A line that is printed: its name, and the measures whose mean its value is; there is only one but in 11pt_avg.
 
     runid and relstring have none, and neither has utility with other than four parameters, which cannot be computed.
     """
 
     name: str
-    entry: Entry
+    entry: TrecEvalMeasure
     measures: tuple[Measure, ...] = ()
     length: int = 0  # of relstring
     least: float | None = None  # a grade that some document must have for the query to score more than 0
@@ -150,7 +150,7 @@ def requested(words: Iterable[str]) -> dict[str, str | None]:
 
 def lines(
     wanted: Mapping[str, str | None], *, rel: float = 1, documents: int | None = None, rule: str = "trec10"
-) -> list[Line]:
+) -> list[PrintedLine]:
     """The lines that measures print, in trec_eval's order.
 
     rel: the lowest grade that is relevant; documents: the size of the collection, for utility;
@@ -160,7 +160,7 @@ def lines(
     return [line for name, parameters in wanted.items() for line in _lines(ENTRIES[name], parameters, fixed)]
 
 
-def unfit(line: Line, format: str) -> str:
+def unfit(line: PrintedLine, format: str) -> str:
     """Why a line cannot be computed from judgments in this format; empty if it can."""
     needed = line.entry.judged
     if needed not in ("any", format) and not (needed == "prefs" and format == "qrels_prefs"):
@@ -197,40 +197,40 @@ _LISTS = {
 }
 
 
-def _lines(entry: Entry, parameters: str | None, fixed: Mapping[str, Any]) -> list[Line]:
+def _lines(entry: TrecEvalMeasure, parameters: str | None, fixed: Mapping[str, Any]) -> list[PrintedLine]:
     name = entry.name
     if entry.takes == "cutoffs":
         cutoffs = entry.usual if parameters is None else _distinct(name, map(whole_part, parameters.split(",")))
-        return [Line(f"{name}_{cutoff:.0f}", entry, (_measure(name, fixed, cutoff),)) for cutoff in cutoffs]
+        return [PrintedLine(f"{name}_{cutoff:.0f}", entry, (_measure(name, fixed, cutoff),)) for cutoff in cutoffs]
     if entry.takes == "shares":
         shares = entry.usual if parameters is None else _distinct(name, map(number, parameters.split(",")))
-        return [Line(f"{name}_{share:3.2f}", entry, (_measure(name, fixed, share),)) for share in shares]
+        return [PrintedLine(f"{name}_{share:3.2f}", entry, (_measure(name, fixed, share),)) for share in shares]
     printed = name if parameters is None or entry.takes == "nothing" else f"{name}_{parameters}"
     if name == "runid":
-        return [Line(printed, entry)]
+        return [PrintedLine(printed, entry)]
     if name == "relstring":
         length = LENGTH if parameters is None else int(number(parameters.partition(",")[0]))
-        return [Line(printed, entry, length=max(length, 0))]
+        return [PrintedLine(printed, entry, length=max(length, 0))]
     if parameters is None or entry.takes == "nothing":
         return [_plain(printed, entry, fixed)]
     if entry.takes == "pairs":
         return [_plain(printed, entry, fixed, **_pairs(name, parameters))]
     numbers = [number(word) for word in parameters.split(",")]
     if name == "11pt_avg":
-        return [Line(printed, entry, tuple(_measure("iprec_at_recall", fixed, recall) for recall in numbers))]
+        return [PrintedLine(printed, entry, tuple(_measure("iprec_at_recall", fixed, recall) for recall in numbers))]
     if name == "set_F":  # whose parameter is the square of beta
         if numbers[0] <= 0:
             raise MeasureError(f"set_F cannot have the parameter {numbers[0]:g}.", hint="it is β², a number above 0")
-        return [Line(printed, entry, (_measure(name, fixed, beta=numbers[0] ** 0.5),))]
+        return [PrintedLine(printed, entry, (_measure(name, fixed, beta=numbers[0] ** 0.5),))]
     if len(numbers) != 4:
-        return [Line(printed, entry)]
-    return [Line(printed, entry, (_measure(name, fixed, **dict(zip("abcd", numbers))),))]
+        return [PrintedLine(printed, entry)]
+    return [PrintedLine(printed, entry, (_measure(name, fixed, **dict(zip("abcd", numbers))),))]
 
 
-def _plain(printed: str, entry: Entry, fixed: Mapping[str, Any], **parameters: Any) -> Line:
+def _plain(printed: str, entry: TrecEvalMeasure, fixed: Mapping[str, Any], **parameters: Any) -> PrintedLine:
     # Gains do not heed -l, and Rndcg only in so far as a query without relevant documents scores 0.
     least = fixed.get("rel") if entry.name == "Rndcg" else None
-    return Line(printed, entry, (_measure(entry.name, fixed, **parameters),), least=least)
+    return PrintedLine(printed, entry, (_measure(entry.name, fixed, **parameters),), least=least)
 
 
 def _measure(name: str, fixed: Mapping[str, Any], at: float | None = None, **parameters: Any) -> Measure:

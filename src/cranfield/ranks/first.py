@@ -20,13 +20,12 @@ from cranfield.read.shapes import Source, Text
 from cranfield.read.text import BadLine, Block, blocks
 
 Grades = Mapping[str, Mapping[str, float]]
-Rankings = dict[str, list[str]]
 Kept = TypeVar("Kept")
 
 _TIES = {"doc_id": 0, "smaller_doc_id": 1, "file": 2}  # as the native scan numbers them; others need the grades
 
 
-def first_documents(source: Source, grades: Grades, n: int, policy: Policy) -> Rankings:
+def first_documents(source: Source, grades: Grades, n: int, policy: Policy) -> dict[str, list[str]]:
     """The first n documents of the queries of `grades`: `rankings_of`, cut off, but faster for text."""
     return each_ranking(source, grades, n, policy, list)
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from cranfield.errors import InputError
 from cranfield.read.names import Role, find_columns, wanted
-
-Ranking = Mapping[Any, Any] | Sequence[Any]
 
 
 def id_text(value: object, source: str, what: str) -> str:

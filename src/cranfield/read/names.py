@@ -29,7 +29,7 @@ GROUP = ("group", "group_id", "subtopic", "subtopic_id", "iteration", "iter")
 SUBGROUP = ("subgroup", "subgroup_id")
 
 
-class Found(NamedTuple):
+class ColumnPlaces(NamedTuple):
     """Places of the columns. `ranks`: the value is a rank, because there is no score; `groups`: group and subgroup."""
 
     query: int
@@ -40,11 +40,11 @@ class Found(NamedTuple):
     groups: tuple[int, ...] = ()
 
 
-def find_columns(names: Sequence[str], role: Role) -> Found | None:
+def find_columns(names: Sequence[str], role: Role) -> ColumnPlaces | None:
     """Find query, document and value among a table's column names.
 
     >>> find_columns(["query-id", "corpus-id", "score"], "qrels")
-    Found(query=0, document=1, value=2, value_name='grade', ranks=False, groups=())
+    ColumnPlaces(query=0, document=1, value=2, value_name='grade', ranks=False, groups=())
     """
     plain = [name.strip().lower().replace("-", "_").replace(" ", "_") for name in names]
 
@@ -64,7 +64,7 @@ def find_columns(names: Sequence[str], role: Role) -> Found | None:
         return None
     groups = (place(GROUP), place(SUBGROUP))
     named = () if groups[0] is None else tuple(column for column in groups if column is not None)
-    return Found(query, document, value, value_name, ranks, named)
+    return ColumnPlaces(query, document, value, value_name, ranks, named)
 
 
 def wanted(role: Role) -> str:

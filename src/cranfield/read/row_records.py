@@ -17,7 +17,7 @@ from cranfield.read.records import Bad, Records
 from cranfield.read.streams import Stream
 
 
-class _Rows:
+class _RowFile:
     """What files of rows have in common."""
 
     layout = None
@@ -60,7 +60,7 @@ class _Rows:
         )
 
 
-class RowRecords(_Rows):
+class RowRecords(_RowFile):
     """Rows that are all in memory."""
 
     def __init__(self, stream: Stream, role: Role, names: Sequence[str], rows: list[Any]) -> None:
@@ -72,7 +72,7 @@ class RowRecords(_Rows):
         yield self._records(enumerate(self._content, 1), bad)
 
 
-class ObjectRecords(_Rows):
+class ObjectRecords(_RowFile):
     """A JSON object on every line, read in pieces."""
 
     unit = "line"
@@ -83,7 +83,7 @@ class ObjectRecords(_Rows):
             yield self._records(_parsed(lines, self.name, bad), bad)
 
 
-class RankingRecords(_Rows):
+class RankingRecords(_RowFile):
     """Documents by query."""
 
     def __init__(self, stream: Stream, role: Role, content: Mapping[Any, Any]) -> None:
@@ -118,7 +118,7 @@ class RankingRecords(_Rows):
         return Records((), [query] * len(documents), documents, np.array(values, dtype=np.float64), self._texts(values))
 
 
-class FrameRecords(_Rows):
+class FrameRecords(_RowFile):
     """Columns in memory."""
 
     def __init__(self, stream: Stream, role: Role, names: Sequence[str], frame: Frame) -> None:

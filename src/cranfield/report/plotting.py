@@ -35,6 +35,7 @@ def draw_chart(
     measures: one for most charts, by default nDCG@10; "stability" takes several.
     query: of "precision-recall-full", the query to draw instead of the mean over all.
     grades, missed: of "precision-recall-full", one ranking as for `value`, in place of judgments and runs.
+    Returns the specification, as a dict.
 
     >>> spec = draw_chart("difference", "builtin:qrels", ["builtin:keywords", "builtin:meaning"], "nDCG@10")
     >>> spec["$schema"][:30]

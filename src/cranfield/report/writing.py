@@ -86,6 +86,10 @@ def write_report(
     charts: without them, the page lacks the 0.9 MB of the library that draws them.
     removal: also measure the runs with fewer judgments; by default where that takes hardly any time.
     test, correction, alpha: those of `compare`; or `comparison`, one that was made of the same evaluations.
+    path: the file to write.
+    title: the page's heading.
+    comparison: one that was made of the same evaluations, in place of test, correction and alpha.
+    Returns a `ReportFile`: its size, and what was left out.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -137,6 +141,9 @@ def write_comparison(path: str | os.PathLike[str], comparison: Comparison, **opt
     """Write one HTML page about a comparison, with its own test and correction, and the options of `write_report`.
 
     The page shows rankings where `compare` read the runs from files or from memory: they are read again.
+    path: the file to write.
+    comparison: what `compare` returns.
+    Returns a `ReportFile`.
 
     >>> import tempfile
     >>> from cranfield import compare

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from cranfield.comparison.conclusions import UNDECIDED, Comparison, Table
-from cranfield.comparison.differences import Difference, p_text, signed
+from cranfield.comparison.conclusions import UNDECIDED, Comparison, MeansTable
+from cranfield.comparison.differences import Difference, p_text, signed, span_text
 from cranfield.comparison.power import USUAL
 from cranfield.comparison.reliability import Reliability
 from cranfield.comparison.thinning import Stability
@@ -90,7 +90,7 @@ def _ranking_lines(comparison: Comparison, measure: str) -> list[str]:
     return lines
 
 
-def _means_lines(table: Table) -> list[str]:
+def _means_lines(table: MeansTable) -> list[str]:
     """Runs by measures; where that is too wide, one block below the other."""
     rows = [["run", *table.measures, *table.judged]]
     for row in table.rows:
@@ -233,7 +233,7 @@ def comparison_markdown(comparison: Comparison) -> str:
             markdown_text(each.measure) + ("" if each.primary else " (secondary)"),
             markdown_text(f"{each.run} - {each.baseline}"),
             signed(each.estimate),
-            each.shown_interval,
+            span_text(each),
             _p(each.adjusted),
             _effect(each.effect),
             f"{each.better}/{each.same}/{each.worse}",

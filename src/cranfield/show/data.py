@@ -7,8 +7,9 @@ import io
 import json
 from collections.abc import Iterator
 
+from cranfield.evaluation.values import QueryValue
 from cranfield.show.escaping import spreadsheet_text
-from cranfield.show.view import Row, View
+from cranfield.show.view import View
 
 ENDING = "\r\n"  # the csv module puts a cell in quotes that holds one of these
 
@@ -32,7 +33,7 @@ def separated(view: View, separator: str) -> Iterator[str]:
     line = io.StringIO()
     writer = csv.writer(line, delimiter=separator, lineterminator=ENDING)
     named = spreadsheet_text if separator == "," else str
-    writer.writerow(Row._fields)
+    writer.writerow(QueryValue._fields)
     for run, query, measure, value in view.rows():
         yield line.getvalue().removesuffix(ENDING)
         line.seek(0)

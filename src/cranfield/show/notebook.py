@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from html import escape
 
 from cranfield.comparison.conclusions import Comparison
-from cranfield.comparison.differences import signed
+from cranfield.comparison.differences import p_text, signed, span_text
 from cranfield.errors import MissingLibrary
 from cranfield.evaluation.result import Evaluation
 from cranfield.show.charts.difference import difference_chart
@@ -47,8 +47,8 @@ def comparison_html(comparison: Comparison) -> str:
             each.run,
             each.baseline,
             signed(each.estimate),
-            each.shown_interval,
-            each.shown_p.removeprefix("= "),
+            span_text(each),
+            p_text(each.adjusted).removeprefix("= "),
             each.verdict,
         ]
         for each in comparison.differences[:LISTED]

@@ -5,23 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from cranfield.evaluation.facts import QueryFacts
 from cranfield.evaluation.overview import Overview
 from cranfield.evaluation.result import Evaluation
-from cranfield.evaluation.values import Bounds
+from cranfield.evaluation.values import Bounds, QueryValue
 
 ALL = "all"  # stands for all queries where a row is about a query
-
-
-class Row(NamedTuple):
-    """One value, for files of values."""
-
-    run: str
-    query_id: str
-    measure: str
-    value: float
 
 
 @dataclass(frozen=True)
@@ -117,17 +108,17 @@ class View:
         several = len(self.evaluations) > 1
         return [f"{run}: {text}" if several else text for run, texts in found.items() for text in texts]
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[QueryValue]:
         """Every value: those of the queries first, if they are wanted, then the means, for one run after the other."""
         for result in self.evaluations:
             if self.per_query:
                 for row in result.per_query:
-                    yield Row(*row)
+                    yield QueryValue(*row)
             for segment in self.segment_names:
                 for measure in result:
-                    yield Row(result.run, f"{ALL}:{segment}", measure, self.mean(result, measure, segment))
+                    yield QueryValue(result.run, f"{ALL}:{segment}", measure, self.mean(result, measure, segment))
             for measure in result:
-                yield Row(result.run, ALL, measure, self.mean(result, measure))
+                yield QueryValue(result.run, ALL, measure, self.mean(result, measure))
 
     def poor(self, result: Evaluation) -> Sequence[QueryFacts]:
         """The queries that perform poorly by the first measure."""

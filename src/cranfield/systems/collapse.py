@@ -52,6 +52,10 @@ def collapse(ranking: Ranking, to_document: Collapse) -> Ranking:
 def collapse_run(run: Any, rule: str | Mapping[str, str] | Collapse, *, format: str | None = None) -> dict[str, Any]:
     """A run of chunks (anything `evaluate` takes) as a run of documents.
 
+    run, format: those of `evaluate`.
+    rule: a separator such as "#", a regular expression with one group, {chunk: document}, or a function of an id.
+    Returns {query: ranking}, which `evaluate` takes.
+
     >>> collapse_run({"q": {"a#1": 1.0, "a#2": 3.0, "b#1": 2.0}}, "#")
     {'q': {'a': 3.0, 'b': 2.0}}
     """

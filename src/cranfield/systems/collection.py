@@ -112,6 +112,7 @@ def open_collection(where: str | os.PathLike[str] | Collection, *, split: str | 
     where: a folder in the layout of BEIR (corpus.jsonl, queries.jsonl, qrels/*.tsv) or of TREC (queries.tsv with lines
         "id <tab> text", qrels.txt); "builtin" for the one that comes with cranfield; or "ir_datasets:ID".
     split: which file of the folder qrels/; by default "test", or the only one.
+    Returns a `Collection`.
 
     >>> len(open_collection("builtin").queries) >= 50
     True

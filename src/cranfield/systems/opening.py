@@ -17,7 +17,7 @@ from cranfield.systems.settings import SETTINGS_FILE, check_settings, read_toml
 from cranfield.systems.system import System
 
 
-class Kind(NamedTuple):
+class SystemKind(NamedTuple):
     """A kind of system: settings with this `type`."""
 
     home: str  # the module that has its SETTINGS, and `open_type`, which makes one of them
@@ -25,14 +25,14 @@ class Kind(NamedTuple):
     short: tuple[str, ...] = ()  # names under which it is opened without settings
 
 
-KINDS: dict[str, Kind] = {
-    "python": Kind("python", "a function, a class or a retriever in Python: package.module:name"),
-    "sqlite": Kind(
+KINDS: dict[str, SystemKind] = {
+    "python": SystemKind("python", "a function, a class or a retriever in Python: package.module:name"),
+    "sqlite": SystemKind(
         "sqlite", "SQLite's full-text search over the collection's documents, in memory", ("sqlite", "sqlite:tuned")
     ),
-    "bm25s": Kind("bm25s", "BM25 by the library bm25s over the collection's documents, in memory", ("bm25s",)),
-    "postgres": Kind("postgres", "an SQL query to PostgreSQL"),
-    **{name: Kind("http", told) for name, told in MEANINGS.items()},
+    "bm25s": SystemKind("bm25s", "BM25 by the library bm25s over the collection's documents, in memory", ("bm25s",)),
+    "postgres": SystemKind("postgres", "an SQL query to PostgreSQL"),
+    **{name: SystemKind("http", told) for name, told in MEANINGS.items()},
 }
 
 
@@ -45,6 +45,9 @@ def open_system(
         settings as a dict; a system, a retriever or a function (query, k); the name of a system in cranfield.toml; or
         "file.toml:name" (":name" may be left out where the file describes one system).
     timeout: seconds to wait for a server's answer, instead of what its settings say; a Python function is waited for
+    collection: the documents to index, for a system that does that.
+    name: what the system is called; by default after what it is.
+    Returns a system, with `search(query, k)` and `close()`.
 
     >>> from cranfield import open_collection
     >>> system = open_system("sqlite", open_collection("builtin"))

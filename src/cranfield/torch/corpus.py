@@ -22,7 +22,7 @@ from cranfield.torch.counting import Counted, counter
 from cranfield.torch.judgments import TensorJudgments, read_judgments
 from cranfield.torch.scores import check_measures, finish, scanned_of
 
-Progress = Callable[..., Iterable[Any]]  # of an iterable and its `total`
+ProgressBar = Callable[..., Iterable[Any]]  # of an iterable and its `total`
 Similarity = Literal["dot", "cosine", "l2"]
 _AT_ONCE = 1 << 30  # products held at a time
 
@@ -75,7 +75,7 @@ class FullCorpus:
         dtype: torch.dtype | None = None,
         query_ids: Sequence[Any] | None = None,
         devices: Sequence[str | torch.device] = (),
-        progress: bool | Progress = False,
+        progress: bool | ProgressBar = False,
     ) -> None:
         if similarity not in ("dot", "cosine", "l2"):
             raise InputError("similarity", f"'{similarity}' is not known.", hint="it is 'dot', 'cosine' or 'l2'")

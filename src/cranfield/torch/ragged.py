@@ -32,6 +32,8 @@ def evaluate_flat(
     qrels, run, queries: of each document its grade, its score and the number of its query, in any order. torchmetrics
         calls them target, preds and indexes.
     judged: a mask of the grades that are judgments; without it a grade of 0 is none, as in `evaluate`.
+    measures, policy, name: those of `evaluate`.
+    Returns an `Evaluation`.
 
     Every query that occurs counts, also one without a relevant document, which torchmetrics calls
     empty_target_action="neg". The tie rule takes the documents of a query in the order in which they stand:

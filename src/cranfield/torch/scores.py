@@ -49,6 +49,10 @@ def evaluate(
     policy: the conventions. A document's id is its column: ties="doc_id" puts the larger column first, "smaller_doc_id"
         and "file" the smaller. Scores tie if they are equal in their own precision: 1.0001 and 1.0002 tie in half.
     query_ids: names for the rows; by default their numbers.
+    measures: names such as "nDCG@10", separated by blanks or in a list.
+    judged: with dense grades, which of them are judgments.
+    name: what the run is called in the result.
+    Returns an `Evaluation`.
 
     >>> scores = torch.tensor([[0.2, 0.9, 0.5], [0.1, 0.2, 0.3]])
     >>> evaluate(torch.tensor([[1, 0, 0], [0, 0, 2]]), scores, "RR nDCG@3")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class Difference(NamedTuple):
+class KnownDifference(NamedTuple):
     """A behaviour of trec_eval 10.0 that is not taken over."""
 
     name: str
@@ -14,105 +14,105 @@ class Difference(NamedTuple):
 
 
 DIFFERENCES = (
-    Difference(
+    KnownDifference(
         "message of a missing query",
         "A judged query that the run lacks ends the program with 'result qid … not found in qrels'.",
         "It ends the program in the same way and with the same exit code, and the message says what is missing where.",
     ),
-    Difference(
+    KnownDifference(
         "comments in judgments",
         "Only one comment may follow another line; two in a row are taken for data, one at the end may crash.",
         "Lines that start with # are comments, anywhere.",
     ),
-    Difference(
+    KnownDifference(
         "blank lines in judgments",
         "A blank line in the judgments is an error.",
         "Blank lines are skipped, as in the run.",
     ),
-    Difference(
+    KnownDifference(
         "bounds of rbp",
         "rbp reads bounds that were never set, so that asking for another measure besides can change its value.",
         "The gains lie between 0 and the highest grade of the query, at least 1.",
     ),
-    Difference(
+    KnownDifference(
         "order of close gains",
         "Gains less than 1 apart are not put in order: ndcg.1=0.3,2=0.6 of a perfect ranking is 0.",
         "Gains are ordered by their value.",
     ),
-    Difference(
+    KnownDifference(
         "gains for several measures",
         "Gains for two of dcg, ideal_dcg and ndcg crash the program.",
         "Every measure has its own gains.",
     ),
-    Difference(
+    KnownDifference(
         "gains of unjudged documents",
         "The levels -1 and -2 give gains to unjudged documents, so that ndcg may exceed 1.",
         "A gain can only be given to grades from 0; other levels are an error.",
     ),
-    Difference(
+    KnownDifference(
         "values of empty rankings",
         "iprec_at_recall and 11pt_avg of an empty ranking (-J, -M 0) are not a number, and neither is their mean.",
         "They are 0.",
     ),
-    Difference(
+    KnownDifference(
         "Rndcg without gains",
         "Where -l 0 makes documents of grade 0 relevant and a query has no others, Rndcg divides 0 by 0: it is not a "
         "number, and neither is its mean.",
         "It is 0.",
     ),
-    Difference(
+    KnownDifference(
         "order of the points of 11pt_avg",
         "11pt_avg is wrong where its parameters do not ascend.",
         "Their order does not matter.",
     ),
-    Difference(
+    KnownDifference(
         "only negative grades",
         "A query with negative grades only ends the program, or is evaluated with the grades of another query.",
         "It is a query without relevant documents.",
     ),
-    Difference(
+    KnownDifference(
         "names behind the last z-score",
         "Looking up a name that sorts behind the last one of the -Z file reads beyond the end of memory.",
         "It is a name without z-score: -1000000.",
     ),
-    Difference(
+    KnownDifference(
         "negative level",
         "-l -1 makes unjudged documents relevant that num_rel does not count; map may exceed 1.",
         "A negative number for -l, -M or -N is an error with exit code 1.",
     ),
-    Difference(
+    KnownDifference(
         "numbers that are none",
         "What is not a number is read as far as it goes, or as 0: the score 15,5 is 15, the grade xyz is 0, -M x is 0.",
         "An error: exit code 2 in a file or a parameter, 1 in an option. Scores must be finite.",
     ),
-    Difference(
+    KnownDifference(
         "grades with decimals",
         "The decimals of a grade are dropped: 1.9 is 1.",
         "An error with exit code 2; whole numbers such as 2.0 are fine.",
     ),
-    Difference(
+    KnownDifference(
         "numbers with exponents",
         "Where a whole number is expected, reading ends at the e: the grade 1e3 is 1, and P.1e1 is P_1.",
         "The grade 1e3 is 1000, as everywhere in cranfield. A cutoff such as 1e1 is an error with exit code 2.",
     ),
-    Difference(
+    KnownDifference(
         "parameters out of range",
         "What makes no sense is computed or ignored: rbp with p = 1 or p = 1.5, set_F with a parameter of 0 or less, "
         "iprec_at_recall and 11pt_avg beyond recall 1, Rprec_mult of 0 or less, and in ndcg.x=3 or ndcg.p=3 a name "
         "that is no grade. rbp takes gains, which are scaled to lie between 0 and 1.",
         "An error with exit code 2. rbp takes p only.",
     ),
-    Difference(
+    KnownDifference(
         "bytes that are not UTF-8",
         "Ids may have any bytes.",
         "Files are read as UTF-8. Other bytes are an error with exit code 2, which names the place.",
     ),
-    Difference(
+    KnownDifference(
         "byte order mark",
         "The mark at the start of a file becomes part of the first query's id, so that the query is missing.",
         "It is skipped.",
     ),
-    Difference(
+    KnownDifference(
         "duplicates out of sight",
         "A document that stands twice is an error only if its query is judged and both lines are within -M.",
         "It is always an error, with exit code 4, before anything is printed.",

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from cranfield.measures.trec_eval_names import Line, definition_of
+from cranfield.measures.trec_eval_names import PrintedLine, definition_of
 from cranfield.ranks.columns import Integers, Numbers
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.trec_eval.values import Tables, ZScores, grades_text, is_count, is_geometric, summary, values
 
 
-class Columns(NamedTuple):
+class PrintedColumns(NamedTuple):
     """The values of every line, by query."""
 
     judged: JudgedRanks
-    lines: Sequence[Line]
+    lines: Sequence[PrintedLine]
     values: Sequence[Numbers | list[str]]
     zscores: bool
 
     @classmethod
-    def of(cls, lines: Sequence[Line], tables: Tables, zscores: ZScores | None = None) -> Columns:
+    def of(cls, lines: Sequence[PrintedLine], tables: Tables, zscores: ZScores | None = None) -> PrintedColumns:
         """Compute all lines; with reference values, as z-scores."""
         judged = tables["ranks"]
         columns = [
@@ -51,11 +51,11 @@ class Columns(NamedTuple):
                 value = summary(line, column, places, self.judged, complete=complete)
                 yield f"{self._label(line)}\tall\t{self._format(line).format(value)}\n"
 
-    def _label(self, line: Line) -> str:
+    def _label(self, line: PrintedLine) -> str:
         mark = "Z" if self.zscores and line.entry.name not in ("runid", "relstring") else ""
         return f"{mark}{line.name:<22}"
 
-    def _format(self, line: Line) -> str:
+    def _format(self, line: PrintedLine) -> str:
         if line.entry.name == "relstring":
             return "'{}'"
         return "{:.0f}" if is_count(line) and not self.zscores else "{:6.4f}"

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cranfield.measures.registry import unchecked_values
-from cranfield.measures.trec_eval_names import Line
+from cranfield.measures.trec_eval_names import PrintedLine
 from cranfield.ranks.columns import Integers, Numbers
 from cranfield.ranks.tables.ranks import JudgedRanks
 
@@ -48,7 +48,7 @@ def with_dummies(judged: JudgedRanks) -> JudgedRanks:
     return replace(judged, retrieved=np.where(judged.missing, 1, judged.retrieved))
 
 
-def values(line: Line, tables: Tables, zscores: ZScores | None = None) -> Numbers:
+def values(line: PrintedLine, tables: Tables, zscores: ZScores | None = None) -> Numbers:
     """The value of every query, 0 for text. Where the mean is geometric, it is that of the logarithm.
 
     A missing query keeps what its dummy document scores, except in a few lines whose names trec_eval knows.
@@ -79,7 +79,7 @@ def _zscore(value: float, reference: tuple[float, float] | None) -> float:
     return 0.0 if value == mean else NO_ZSCORE
 
 
-def grades_text(line: Line, judged: JudgedRanks) -> list[str]:
+def grades_text(line: PrintedLine, judged: JudgedRanks) -> list[str]:
     """relstring: the grades of the first documents of every query, a character each.
 
     `-` stands for a document that is not among the judged ones, `.` for a negative grade, `>` for one above 9.
@@ -95,7 +95,7 @@ def grades_text(line: Line, judged: JudgedRanks) -> list[str]:
     return ["".join(text) for text in texts]
 
 
-def summary(line: Line, column: Numbers, places: Integers, judged: JudgedRanks, *, complete: bool) -> float:
+def summary(line: PrintedLine, column: Numbers, places: Integers, judged: JudgedRanks, *, complete: bool) -> float:
     """The value of a line for all queries: of those at `places`, added in this order, or under -c of all judged ones.
 
     A missing query that is not among the places counts 0. Under -c, num_rel is the number of grades above 0, whatever
@@ -113,15 +113,15 @@ def summary(line: Line, column: Numbers, places: Integers, judged: JudgedRanks, 
     return total if is_count(line) else total / queries
 
 
-def is_count(line: Line) -> bool:
+def is_count(line: PrintedLine) -> bool:
     """Whether the value is a whole number that is added up."""
     return _aggregates(line) == ["sum"]
 
 
-def is_geometric(line: Line) -> bool:
+def is_geometric(line: PrintedLine) -> bool:
     """Whether the mean over the queries is the geometric one."""
     return _aggregates(line) == ["geometric"]
 
 
-def _aggregates(line: Line) -> Sequence[str]:
+def _aggregates(line: PrintedLine) -> Sequence[str]:
     return [measure.definition.aggregate for measure in line.measures]

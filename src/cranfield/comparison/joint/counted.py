@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cranfield.comparison.joint.holes import Pairs
+from cranfield.comparison.joint.holes import RunPairs
 from cranfield.comparison.joint.method import Highest, Method, by_run
 from cranfield.measures import Measure
 from cranfield.measures.arithmetic import ratio
@@ -24,7 +24,7 @@ def may_be_either(measure: Measure, scale: Scale) -> bool:
 class Shared(Method):
     """The judgments alone decide, which both runs share."""
 
-    def highest(self, pairs: Pairs) -> Highest:
+    def highest(self, pairs: RunPairs) -> Highest:
         """There is no difference."""
         return Highest(np.zeros(len(pairs)), np.ones(len(pairs), dtype=np.bool_))
 
@@ -42,7 +42,7 @@ class Sums(Method):
         """Lengths of documents would make ranks count differently from query to query."""
         return is_sum(measure) and tables[0].lengths is None
 
-    def highest(self, pairs: Pairs) -> Highest:
+    def highest(self, pairs: RunPairs) -> Highest:
         """What is worth a share of its grade at each rank is moved farthest by the best or the worst grade."""
         best, worst = (self.at(end, pairs.first_rank) - self.at(end, pairs.second_rank) for end in self._ends)
         known = self._known[pairs.first, pairs.query] - self._known[pairs.second, pairs.query]
@@ -73,7 +73,7 @@ class Firsts(Method):
         deepest: Integers = np.stack(found).max(axis=0).astype(np.int64)
         return np.minimum(deepest, self.depth)
 
-    def highest(self, pairs: Pairs) -> Highest:
+    def highest(self, pairs: RunPairs) -> Highest:
         """All single documents are tried."""
         first, second = self._known[pairs.first, pairs.query], self._known[pairs.second, pairs.query]
         with_it = np.maximum(first[:, None], self.at(self._alone, pairs.first_rank))
@@ -83,8 +83,8 @@ class Firsts(Method):
 
 
 # A share of R relevant documents, of n retrieved, for each that was found: what the number of them is multiplied by.
-Share = Callable[[Numbers, Numbers, dict[str, Any]], Numbers]
-SHARES: dict[str, Share] = {
+ShareFormula = Callable[[Numbers, Numbers, dict[str, Any]], Numbers]
+SHARES: dict[str, ShareFormula] = {
     "R": lambda R, n, chosen: ratio(1, R),
     "SetR": lambda R, n, chosen: ratio(1, R),
     "RelP": lambda R, n, chosen: ratio(1, np.minimum(R, chosen["cutoff"])),
@@ -120,7 +120,7 @@ class Shares(Method):
         """An unjudged document may be relevant, and may be not."""
         return may_be_either(measure, scale)
 
-    def highest(self, pairs: Pairs) -> Highest:
+    def highest(self, pairs: RunPairs) -> Highest:
         """Documents that both found are as good as those that neither found, or better, if they count more in first."""
         in_first, in_second = pairs.first_rank <= self.depth, pairs.second_rank <= self.depth
         alone, against = (in_first & ~in_second).sum(axis=1), (in_second & ~in_first).sum(axis=1)
@@ -145,7 +145,7 @@ class Shares(Method):
         values = shares[0] * (found[0] + gained[0] + shared) - shares[1] * (found[1] + gained[1] + shared)
         return Highest(values.max(axis=1), np.ones(len(pairs), dtype=np.bool_))
 
-    def _numbers(self, pairs: Pairs, alone: Integers, against: Integers, every: Integers) -> Integers:
+    def _numbers(self, pairs: RunPairs, alone: Integers, against: Integers, every: Integers) -> Integers:
         """The numbers of new relevant documents that are worth trying, by row."""
         if self.measure.definition.name in BY_LENGTH:
             return np.minimum(np.arange(every.max(initial=0) + 1), every[:, None])

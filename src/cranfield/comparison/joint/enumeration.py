@@ -8,7 +8,7 @@ from itertools import combinations_with_replacement, pairwise, product
 
 import numpy as np
 
-from cranfield.comparison.joint.holes import NOWHERE, Pairs
+from cranfield.comparison.joint.holes import NOWHERE, RunPairs
 from cranfield.comparison.joint.method import Ends, Highest, Method
 from cranfield.measures import Measure
 from cranfield.measures.completion import AT_ONCE, Scale, looks_at_judgments
@@ -29,7 +29,7 @@ class Completions:
         self._tables = method.tables
         self._judgments_matter = looks_at_judgments(method.measure)
 
-    def narrowed(self, pairs: Pairs, ends: Ends, cells: int) -> Ends:
+    def narrowed(self, pairs: RunPairs, ends: Ends, cells: int) -> Ends:
         """The bounds, exact for all rows whose completions have no more documents than `cells`."""
         low, high, exact = ends
         waiting: list[tuple[int, JudgedRanks, JudgedRanks]] = []
@@ -44,7 +44,7 @@ class Completions:
         self._try(waiting, low, high, exact)
         return Ends(low, high, exact)
 
-    def _few(self, pairs: Pairs, cells: int) -> Flags:
+    def _few(self, pairs: RunPairs, cells: int) -> Flags:
         unjudged = (np.minimum(pairs.first_rank, pairs.second_rank) < NOWHERE).sum(axis=1)
         # More than `most` documents have too many completions anyway; their number might be too large for a float.
         most = int(np.log(cells + 1) / np.log(max(len(self._grades), 2))) + 1
@@ -59,7 +59,7 @@ class Completions:
         """In how many ways documents below the cutoff can be judged: their order makes no difference."""
         return math.comb(beneath + len(self._grades) - 1, beneath) if self._judgments_matter else 1
 
-    def _both(self, pairs: Pairs, row: int) -> tuple[JudgedRanks, JudgedRanks]:
+    def _both(self, pairs: RunPairs, row: int) -> tuple[JudgedRanks, JudgedRanks]:
         """All completions as rankings of the first and of the second run."""
         ranks = pairs.first_rank[row], pairs.second_rank[row]
         there = np.minimum(*ranks) < NOWHERE
@@ -121,7 +121,7 @@ class Others(Method):
         self._rankings = np.array([[*self._digests(table)] for table in tables], dtype=np.int64)
         self._lengths = np.stack([np.minimum(table.retrieved, self.depth) for table in tables])
 
-    def ends(self, pairs: Pairs) -> Ends:
+    def ends(self, pairs: RunPairs) -> Ends:
         """The bounds of each row, by trying all completions where there are few."""
         ends = super().ends(pairs)
         return ends if self._completions is None else self._completions.narrowed(pairs, ends, self.work)
@@ -130,7 +130,7 @@ class Others(Method):
         """Documents themselves are only needed to try completions."""
         return super().depths() if self.work else np.zeros(len(self.tables[0]), dtype=np.int64)
 
-    def highest(self, pairs: Pairs) -> Highest:
+    def highest(self, pairs: RunPairs) -> Highest:
         """The highest value of the first run less the lowest of the second."""
         first, second = (pairs.first, pairs.query), (pairs.second, pairs.query)
         fixed = (self._low[first] == self._high[first]) & (self._low[second] == self._high[second])

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cranfield.comparison.joint.holes import Pairs
+from cranfield.comparison.joint.holes import RunPairs
 from cranfield.comparison.joint.method import Highest, Method, alike, by_run
 from cranfield.measures import Measure
 from cranfield.measures.arithmetic import discounted, gains, ratio
@@ -59,7 +59,7 @@ class Gains(Method):
         """No gain is below 0, which the ideal ranking would leave out."""
         return not has_losses(measure)
 
-    def highest(self, pairs: Pairs) -> Highest:
+    def highest(self, pairs: RunPairs) -> Highest:
         """The largest fraction over all completions."""
         weight = self.at(self._discount, pairs.first_rank) - self.at(self._discount, pairs.second_rank)
         there = np.minimum(pairs.first_rank, pairs.second_rank) <= self.depth

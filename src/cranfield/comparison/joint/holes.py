@@ -19,7 +19,7 @@ CELLS = 1 << 21  # ranks that are worked on at a time
 
 
 @dataclass(frozen=True)
-class Pairs:
+class RunPairs:
     """Some pairs of runs, each on some queries: a row for each pair and query, and the unjudged documents of the row.
 
     first, second: numbers of runs; query: number of a query
@@ -38,13 +38,13 @@ class Pairs:
     def __len__(self) -> int:
         return len(self.query)
 
-    def swapped(self) -> Pairs:
+    def swapped(self) -> RunPairs:
         """The same with the runs in the other order."""
-        return Pairs(self.second, self.first, self.query, self.second_rank, self.first_rank, self.beneath)
+        return RunPairs(self.second, self.first, self.query, self.second_rank, self.first_rank, self.beneath)
 
-    def only(self, rows: Integers) -> Pairs:
+    def only(self, rows: Integers) -> RunPairs:
         """Some of the rows."""
-        return Pairs(
+        return RunPairs(
             self.first[rows],
             self.second[rows],
             self.query[rows],
@@ -111,7 +111,7 @@ class Holes:
         ]
         return np.array(found, dtype=np.int64).reshape(self.counts.shape).T
 
-    def each(self, depths: Integers) -> Iterator[tuple[slice, Integers, Pairs]]:
+    def each(self, depths: Integers) -> Iterator[tuple[slice, Integers, RunPairs]]:
         """All pairs on all queries, a part at a time: which pairs, which of the queries, and their rows, pair by pair.
 
         depths: for each query, down to which rank documents are wanted; those of a part share the deepest.
@@ -146,7 +146,7 @@ class Holes:
         document[whose[within], query[within], place[within] - 1] = column[within]
         return rank, document
 
-    def _rows(self, pairs: slice, queries: Integers, rank: Ranks, document: Ranks) -> Pairs:
+    def _rows(self, pairs: slice, queries: Integers, rank: Ranks, document: Ranks) -> RunPairs:
         count, width = len(queries), pairs.stop - pairs.start
         first, second = (np.repeat(self.pairs[pairs, side], count) for side in (0, 1))
         query = np.tile(np.arange(count), width)
@@ -161,7 +161,7 @@ class Holes:
         second_rank = np.hstack([rank[second[:, None], its_first], np.where(new, places, nowhere)])
         counts = self.counts[queries]
         union = counts[query, first] + counts[query, second] - self.shared[pairs][:, queries].reshape(-1)
-        return Pairs(
+        return RunPairs(
             first=first,
             second=second,
             query=self.queries[queries][query],

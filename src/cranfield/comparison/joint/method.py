@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from cranfield.comparison.joint.holes import Pairs, Ranks
+from cranfield.comparison.joint.holes import Ranks, RunPairs
 from cranfield.measures import Measure
 from cranfield.measures.completion import Scale, cutoff_of, worth_most_first
 from cranfield.ranks.columns import Flags, Integers, Numbers
@@ -59,10 +59,10 @@ class Method(ABC):
         return np.full(len(self.tables[0]), self.depth)
 
     @abstractmethod
-    def highest(self, pairs: Pairs) -> Highest:
+    def highest(self, pairs: RunPairs) -> Highest:
         """The highest difference of each row."""
 
-    def ends(self, pairs: Pairs) -> Ends:
+    def ends(self, pairs: RunPairs) -> Ends:
         """The bounds of each row."""
         high, low = self.highest(pairs), self.highest(pairs.swapped())
         return Ends(-low.value, high.value, high.exact & low.exact)

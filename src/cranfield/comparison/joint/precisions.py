@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from cranfield.comparison.joint.counted import may_be_either
 from cranfield.comparison.joint.enumeration import Others
-from cranfield.comparison.joint.holes import Pairs
+from cranfield.comparison.joint.holes import RunPairs
 from cranfield.comparison.joint.method import Highest, alike
 from cranfield.measures import Measure
 from cranfield.measures.arithmetic import ratio
@@ -60,7 +60,7 @@ class Precisions(Others):
         """Both runs are divided by the same number, and an unjudged document may be relevant or not."""
         return dict(measure.parameters).get("denominator") != "found" and may_be_either(measure, scale)
 
-    def highest(self, pairs: Pairs) -> Highest:
+    def highest(self, pairs: RunPairs) -> Highest:
         """Gilmore's and Lawler's bound for the rows for which there is time."""
         value, exact = super().highest(pairs)
         if not self.work:
@@ -76,7 +76,7 @@ class Precisions(Others):
             )
         return Highest(value, exact)
 
-    def _that_matter(self, pairs: Pairs) -> tuple[Flags, Integers]:
+    def _that_matter(self, pairs: RunPairs) -> tuple[Flags, Integers]:
         """Which documents could make a difference, and how many others there are.
 
         Where the one ranking only reorders the first documents of the other, nothing below makes any.
@@ -90,7 +90,7 @@ class Precisions(Others):
         beneath = there & (pairs.first_rank > deepest[:, None]) & reordered[:, None]
         return there & ~beneath, pairs.beneath + beneath.sum(axis=1)
 
-    def _bound(self, pairs: Pairs, kept: Integers, there: Flags, free: Integers, rows: Integers) -> Numbers:
+    def _bound(self, pairs: RunPairs, kept: Integers, there: Flags, free: Integers, rows: Integers) -> Numbers:
         """The bound of rows, of which the documents at the places `kept` matter, as far as they are there."""
         there, free = np.take_along_axis(there[rows], kept, axis=1), free[rows]
         width = kept.shape[1]
@@ -130,7 +130,7 @@ class Precisions(Others):
         known = (hits * (above + 1) / places).sum(axis=1)
         return known, np.hstack([(1 + above) / places + below, np.zeros((len(hits), 1))])
 
-    def _denominator(self, pairs: Pairs, new: int | Integers) -> Numbers:
+    def _denominator(self, pairs: RunPairs, new: int | Integers) -> Numbers:
         total: Numbers = self._total[pairs.query] + new
         return total if self._most is None else np.minimum(total, self._most)
 

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cranfield.comparison.joint.holes import Pairs, Ranks
+from cranfield.comparison.joint.holes import Ranks, RunPairs
 from cranfield.comparison.joint.method import Highest, Method
 from cranfield.measures import Measure
 from cranfield.measures.completion import Scale
@@ -62,7 +62,7 @@ class Stopping(Method):
         known[table.query[within], table.rank[within] - 1] = chance[within]
         return np.cumsum(known, axis=1)
 
-    def highest(self, pairs: Pairs) -> Highest:
+    def highest(self, pairs: RunPairs) -> Highest:
         """Branches of many rows are followed together."""
         size = max(CELLS // max(pairs.first_rank.shape[1], 1), 1)
         parts = [
@@ -70,7 +70,7 @@ class Stopping(Method):
         ]
         return Highest(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
-    def _followed(self, pairs: Pairs) -> Highest:
+    def _followed(self, pairs: RunPairs) -> Highest:
         in_first, in_second = pairs.first_rank <= self.depth, pairs.second_rank <= self.depth
         # of each document: the logarithm of the chance to go on past it, at least and at most
         least = np.where(in_first, self._best, self._worst)
@@ -90,7 +90,7 @@ class Stopping(Method):
             row, least, most = _branched(pairs, row[alive & ~late], least[alive & ~late], most[alive & ~late])
         return Highest(np.maximum(found, promised), promised <= found + NEAR)
 
-    def _value(self, pairs: Pairs, row: Integers, least: Numbers, most: Numbers) -> Numbers:
+    def _value(self, pairs: RunPairs, row: Integers, least: Numbers, most: Numbers) -> Numbers:
         """A bound of each branch; the value itself where `least` and `most` are the same."""
         first_rank, second_rank = pairs.first_rank[row], pairs.second_rank[row]
         both = np.maximum(first_rank, second_rank)
@@ -110,7 +110,7 @@ class Stopping(Method):
         return np.cumsum(added.reshape(len(rank), width)[:, :-1], axis=1)
 
 
-def _branched(pairs: Pairs, row: Integers, least: Numbers, most: Numbers) -> tuple[Integers, Numbers, Numbers]:
+def _branched(pairs: RunPairs, row: Integers, least: Numbers, most: Numbers) -> tuple[Integers, Numbers, Numbers]:
     """Two branches for each: with the undecided document that stands highest, in either run, at its best and worst."""
     undecided: Flags = least < most
     kept = undecided.any(axis=1)

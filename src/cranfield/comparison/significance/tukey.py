@@ -32,7 +32,7 @@ def largest_differences(values: Numbers, settings: Settings) -> Numbers:
     if not len(varied):
         return np.zeros(settings.permutations)
     varied = np.ascontiguousarray(varied)
-    work = _compiled if native else _in_numpy
+    work = _compiled if native else in_numpy
     edges = np.linspace(0, settings.permutations, CORES + 1).astype(int).tolist()
     with ThreadPoolExecutor(CORES) as pool:
         parts = pool.map(lambda first, last: work(varied, settings.seed, first, last), edges[:-1], edges[1:])
@@ -73,7 +73,8 @@ def _compiled(values: Numbers, seed: int, first: int, last: int) -> Numbers:
     return native.largest_differences(values, seed % 2**64, first, last)
 
 
-def _in_numpy(values: Numbers, seed: int, first: int, last: int) -> Numbers:
+def in_numpy(values: Numbers, seed: int, first: int, last: int) -> Numbers:
+    """The twin of the native `largest_differences`."""
     queries = len(values)
     size = max(1, CELLS // values.size)
     found = [np.zeros(0)]

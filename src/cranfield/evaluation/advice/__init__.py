@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from typing import Any, Unpack
 
 from cranfield.evaluation.advice.cautions import DATA_CAUTIONS, MEASURE_CAUTIONS
-from cranfield.evaluation.advice.facts import DEPTHS, RUN_MEASURES, Facts, RunFacts, depth_text, facts_of
+from cranfield.evaluation.advice.facts import DEPTHS, RUN_MEASURES, Facts, RunShape, depth_text, facts_of
 from cranfield.evaluation.advice.recommendations import RECOMMENDATIONS, Recommendation
 from cranfield.evaluation.evaluating import Options, evaluate_runs
 from cranfield.measures import Measures, parse_measures
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
 
-__all__ = ["DEPTHS", "Advice", "Facts", "Recommendation", "RunFacts", "advise", "depth_text"]
+__all__ = ["DEPTHS", "Advice", "Facts", "Recommendation", "RunShape", "advise", "depth_text"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,9 @@ def advise(
 
     `qrels`, `runs` and the options are those of `evaluate_runs`; each run is read once. Without runs the advice rests
     on the judgments alone.
+    qrels, runs, options: those of `evaluate_runs`.
+    measures: those you mean to use, to be warned where they do not suit.
+    Returns an `Advice`: measures to use, each with its reason, and warnings.
 
     >>> advice = advise({"q1": {"a": 1}, "q2": {"b": 1}}, {"mine": {"q1": ["a", "x"], "q2": ["y", "b"]}}, "AP")
     >>> [recommendation.measure for recommendation in advice.recommended]

@@ -24,7 +24,7 @@ DEPTHS = (10, 100, 1000)
 
 
 @dataclass(frozen=True, slots=True)
-class RunFacts:
+class RunShape:
     """What a run looks like."""
 
     run: str
@@ -57,7 +57,7 @@ class Facts:
     nonrelevant: int  # judgments that say a document is not relevant
     pooled: int  # judgments with a negative grade: pooled, not judged
     grades: tuple[float, ...]  # the different grades above 0
-    runs: tuple[RunFacts, ...]
+    runs: tuple[RunShape, ...]
     judgments: Judgments = field(repr=False, compare=False)
     read_grades: Numbers = field(repr=False, compare=False)  # those of the judgments, as the policy reads them
     complete: bool = False  # a document without a judgment is not relevant, and nobody needs to judge it
@@ -130,9 +130,9 @@ def facts_of(judgments: Judgments, results: Sequence[Evaluation], policy: Policy
     )
 
 
-def _run_facts(result: Evaluation) -> RunFacts:
+def _run_facts(result: Evaluation) -> RunShape:
     assert result.ranks is not None  # which only saved evaluations lack
-    return RunFacts(
+    return RunShape(
         run=result.run,
         missing=result.counts.missing,
         deepest=int(result.column("NumRet").max(initial=0)),

@@ -16,17 +16,17 @@ from cranfield.evaluation.advice import Advice, advise
 from cranfield.files.checking.judged import JudgmentCheck, JudgmentFacts, Spread
 from cranfield.files.checking.problems import KINDS, More, Problem, Problems, Severity
 from cranfield.files.checking.retrieved import RunCheck, RunFacts
-from cranfield.files.together import Scattered
 from cranfield.ranks.grades import lowest_judged
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
+from cranfield.ranks.scan.text import Scattered
 from cranfield.read.formats import open_records
 from cranfield.read.streams import Stream
 
 __all__ = ["KINDS", "CheckReport", "JudgmentFacts", "More", "Problem", "RunFacts", "Spread", "check_files"]
 
 MOST = 10
-_Check = TypeVar("_Check", JudgmentCheck, RunCheck)
+_Checked = TypeVar("_Checked", JudgmentCheck, RunCheck)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +79,9 @@ def check_files(
     format, qrels_format: the format of the runs and of the judgments, where it cannot be told from the file.
     policy: what negative grades mean, and whether the judgments are complete. Without one, a warning asks what grades
         below -1 mean.
+    qrels, runs: the files.
+    most: how many problems of each kind and file are listed.
+    Returns a `CheckReport`.
 
     >>> import io
     >>> report = check_files(io.BytesIO(b"1 0 a 1\\n"), [io.BytesIO(b"1 Q0 a 1 0.5 x\\n1 Q0 a 2 0.4 x\\n")])
@@ -138,7 +141,7 @@ def _check_run(
     )
 
 
-def _whether_scattered(check: Callable[[bool], _Check]) -> _Check:
+def _whether_scattered(check: Callable[[bool], _Checked]) -> _Checked:
     """Check a file as if the rows of every query stood together, and again where they do not."""
     try:
         return check(False)

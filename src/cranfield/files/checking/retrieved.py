@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from cranfield.evaluation.advice import DEPTHS
 from cranfield.files.checking.judged import Spread
@@ -16,6 +15,7 @@ from cranfield.files.checking.problems import Problems
 from cranfield.files.checking.similar import HINT as SIMILAR_HINT
 from cranfield.files.checking.similar import difference, similar
 from cranfield.files.together import together
+from cranfield.ranks.columns import Numbers
 from cranfield.ranks.grades import lowest_judged
 from cranfield.ranks.policy import Policy
 from cranfield.read.records import RecordFile, Records
@@ -260,9 +260,6 @@ class RunCheck:
             tie_examples=tuple(self._examples),
             judged=dict(zip(map(str, (*DEPTHS, "all")), self._mean_shares(), strict=True)),
         )
-
-
-Numbers = npt.NDArray[np.float64]
 
 
 def _best_first(records: Records) -> list[str]:

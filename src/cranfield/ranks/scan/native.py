@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["CORES", "native"]
+__all__ = ["CORES", "TWINS", "native"]
 
 try:
     if os.environ.get("CRANFIELD_SCAN") == "pure":
@@ -14,3 +14,15 @@ except ImportError:  # this machine had no C++ compiler
     native = None  # type: ignore[assignment]
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+# The function in Python that must agree with each native one: the fallback, and the oracle in tests. By name, since
+# those that define them import this.
+TWINS = {
+    "scan_text": "cranfield.ranks.scan.pure:scan",
+    "scan_columns": "cranfield.ranks.scan.memory:scan_rankings",
+    "scan_dicts": "cranfield.ranks.scan.memory:scan_rankings",
+    "first_of_text": "cranfield.ranks.first:first_of_block",
+    "partition": "cranfield.read.text:partition",
+    "largest_differences": "cranfield.comparison.significance.tukey:in_numpy",
+    "add_up": "cranfield.ranks.tables.ranks:add_up",
+}

@@ -32,7 +32,7 @@ def scan(block: Block, judgments: Judgments, policy: Policy) -> Part:
     sizes, parts = [], []
     rankings = _group(columns.query)
     for query, places in rankings.items():
-        ranking = _Ranking(block, columns, places)
+        ranking = _QueryLines(block, columns, places)
         if block.layout.counted:
             ranking.check_ranks()
         if policy.same_id == "drop":
@@ -64,7 +64,7 @@ def _group(queries: list[bytes]) -> dict[bytes, list[slice]]:
     return stretches
 
 
-class _Ranking:
+class _QueryLines:
     """The lines of one query."""
 
     def __init__(self, block: Block, columns: Columns, stretches: list[slice]) -> None:

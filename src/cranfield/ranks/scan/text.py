@@ -22,7 +22,7 @@ MANY = 100
 PARTS = 64  # a scattered file is shared out into this many
 
 
-class _Scattered(Exception):
+class Scattered(Exception):
     """The lines of a query stand in more than one block."""
 
 
@@ -32,7 +32,7 @@ def scan_text(source: Text, judgments: Judgments, policy: Policy) -> Scanned:
         try:
             pieces = blocks(source.stream, source.layout, BLOCK)
             scanned = _scan_blocks(pieces, source.layout, judgments, policy)
-        except _Scattered:
+        except Scattered:
             pieces = regrouped(source)
             scanned = _scan_blocks(pieces, source.layout.with_line_numbers(), judgments, policy)
     except BadLine as bad:
@@ -51,7 +51,7 @@ def _scan_blocks(pieces: Iterable[Block], layout: Layout, judgments: Judgments, 
             for query, size in zip(part.queries, part.retrieved.tolist(), strict=True):
                 number = judgments.number_of_bytes.get(query)
                 if query in extra if number is None else sizes[number] >= 0:
-                    raise _Scattered
+                    raise Scattered
                 if number is None:
                     extra.add(query)
                 else:

@@ -88,7 +88,7 @@ class PreferenceRanks:
             retrieved = int(np.count_nonzero(rank[first:last] < NOT_RETRIEVED))
             preferring = np.zeros((len(place), len(place)), dtype=np.int64)
             for group in range(groups_of[query], groups_of[query + 1]):
-                prefers = _Preferences.of_group(grouped, group, starts[group], starts[group + 1], place, first)
+                prefers = _GroupPreferences.of_group(grouped, group, starts[group], starts[group + 1], place, first)
                 preferring[np.ix_(prefers.place, prefers.place)] += prefers.better
                 groups.append((query, *prefers.counts(retrieved)))
             pairs.append(_count_pairs(preferring, retrieved))
@@ -98,7 +98,7 @@ class PreferenceRanks:
         )
 
 
-class _Preferences(NamedTuple):
+class _GroupPreferences(NamedTuple):
     """The preferences of one group, between its documents in the order they are retrieved in."""
 
     place: Integers  # of each document, among all judged documents of the query
@@ -109,7 +109,7 @@ class _Preferences(NamedTuple):
     @classmethod
     def of_group(
         cls, grouped: GroupedJudgments, group: int, first: int, last: int, place: Integers, first_row: int
-    ) -> _Preferences:
+    ) -> _GroupPreferences:
         """Read the judgments first to last; `place` is that of every judged document of the query."""
         rows, document = np.unique(grouped.row[first:last], return_inverse=True)
         grade, subgroup = grouped.grades[first:last], grouped.subgroup[first:last]

@@ -106,9 +106,8 @@ class JudgedRanks:
         total = np.array(values, dtype=np.float64)
         if native:
             native.add_up(total, self.query)
-            return total
-        for rows in self.steps[1:]:
-            total[rows] += total[rows - 1]
+        else:
+            add_up(total, self.steps)
         return total
 
     def running_product_before(self, values: Numbers) -> Numbers:
@@ -315,6 +314,12 @@ class JudgedRanks:
             judged_first=offsets([len(every)]),
             judged_row=best_first,
         )
+
+
+def add_up(total: Numbers, steps: Sequence[Integers]) -> None:
+    """The twin of the native `add_up`: each row gets the sum of its query so far, in the order of the ranks."""
+    for rows in steps[1:]:
+        total[rows] += total[rows - 1]
 
 
 def _listed(grades: Sequence[float | None]) -> Sequence[float | None]:

@@ -62,8 +62,8 @@ class DelimitedFormat(TextFormat):
         fact = f"the first line, '{line[:60]}', does not name the columns query, document and {value}."
         raise InputError(stream.name, fact, hint=wanted(role))
 
-    def writer(self, plan: Plan, file: Any) -> _Writer:
-        return _Writer(plan, file, self.separators[0])
+    def writer(self, plan: Plan, file: Any) -> _DelimitedWriter:
+        return _DelimitedWriter(plan, file, self.separators[0])
 
 
 def split(line: str, separator: str) -> list[str]:
@@ -84,7 +84,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-class _Writer:
+class _DelimitedWriter:
     def __init__(self, plan: Plan, file: Any, separator: str) -> None:
         self._plan, self._file, self._separator = plan, file, separator
         self._rows([plan.format.columns(plan)])

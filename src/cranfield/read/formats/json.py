@@ -58,8 +58,8 @@ class Json(Format):
     def by_query(self, role: Role) -> bool:
         return True
 
-    def writer(self, plan: Plan, file: Any) -> _Writer:
-        return _Writer(plan, file)
+    def writer(self, plan: Plan, file: Any) -> _JsonWriter:
+        return _JsonWriter(plan, file)
 
 
 def first_marks(head: bytes) -> bytes:
@@ -136,7 +136,7 @@ def parse_json(text: bytes | bytearray, name: str, *, line: int | None = None, h
         raise InputError(name, f"this is not JSON ({error}).", line=line, hint=hint) from None
 
 
-class _Writer:
+class _JsonWriter:
     """{query: {document: value}}, a query on every line."""
 
     def __init__(self, plan: Plan, file: Any) -> None:

@@ -44,8 +44,8 @@ class JsonLines(Format):
         if find_columns(names, role) is None:
             raise InputError(stream.name, f"its columns are {', '.join(names)}.", hint=wanted(role))
 
-    def writer(self, plan: Plan, file: Any) -> _Writer:
-        return _Writer(plan, file)
+    def writer(self, plan: Plan, file: Any) -> _JsonLinesWriter:
+        return _JsonLinesWriter(plan, file)
 
 
 def _rows(stream: Stream) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -81,7 +81,7 @@ def json_row(line: bytes, number: int, name: str) -> dict[str, Any]:
     return row
 
 
-class _Writer:
+class _JsonLinesWriter:
     def __init__(self, plan: Plan, file: Any) -> None:
         self._plan, self._file = plan, file
 

@@ -54,8 +54,8 @@ class Parquet(Format):
         if find_columns(names, role) is None:
             raise _unknown_columns(stream, names, role)
 
-    def writer(self, plan: Plan, file: Any) -> _Writer:
-        return _Writer(plan, file)
+    def writer(self, plan: Plan, file: Any) -> _ParquetWriter:
+        return _ParquetWriter(plan, file)
 
 
 def _unknown_columns(stream: Stream, names: list[str], role: Role) -> InputError:
@@ -103,7 +103,7 @@ def _unreadable(stream: Stream, error: Exception) -> InputError:
     return InputError(stream.name, f"this Parquet file cannot be read ({error}).")
 
 
-class _Writer:
+class _ParquetWriter:
     def __init__(self, plan: Plan, file: Any) -> None:
         self._plan = plan
         self._arrow = need("pyarrow", extra="frames", purpose="writing Parquet")
@@ -111,7 +111,7 @@ class _Writer:
         *ids, value = plan.format.columns(plan)
         self._number = self._arrow.int64() if plan.whole else self._arrow.float64()
         self._schema = self._arrow.schema([*((name, self._arrow.string()) for name in ids), (value, self._number)])
-        self._writer = parquet.ParquetWriter(_Counted(file), self._schema)
+        self._writer = parquet.ParquetWriter(_CountingFile(file), self._schema)
 
     def write(self, records: Records) -> None:
         self._plan.check(records, self._plan.groups_of(records))
@@ -125,7 +125,7 @@ class _Writer:
         self._writer.close()
 
 
-class _Counted:
+class _CountingFile:
     """A file that knows how much was written to it, which those that compress do not."""
 
     closed = False

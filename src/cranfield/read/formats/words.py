@@ -72,7 +72,7 @@ class WordFormat(TextFormat):
         return role == "run"
 
     def writer(self, plan: Plan, file: Any) -> Writer:
-        return _Judgments(self, plan, file) if plan.role == "qrels" else _Run(self, plan, file)
+        return _JudgmentLines(self, plan, file) if plan.role == "qrels" else _RunLines(self, plan, file)
 
     def judgment_line(self, query: str, group: str, document: str, grade: str) -> str:
         """A judgment as text."""
@@ -161,7 +161,7 @@ class _Lines:
         pass
 
 
-class _Judgments(_Lines):
+class _JudgmentLines(_Lines):
     """Lines of judgments."""
 
     def write(self, records: Records) -> None:
@@ -171,7 +171,7 @@ class _Judgments(_Lines):
         self._write([self._format.judgment_line(*row) for row in rows], records)
 
 
-class _Run(_Lines):
+class _RunLines(_Lines):
     """Lines of a run, in rank order; `moved` and `renumbered` count queries that had another."""
 
     def __init__(self, format: WordFormat, plan: Plan, file: Any) -> None:

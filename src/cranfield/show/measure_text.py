@@ -122,8 +122,10 @@ def _parameters(definition: Definition) -> str:
             continue
         usual = "required" if default is REQUIRED else "none" if default is None else f"{default}"
         at = ", set by `@`" if name == definition.at else ""
-        shown.append(f"`{name}` ({definition.kinds[name].allowed}; {usual}{at})")
-    return ", ".join(shown) or "none"
+        kind = definition.kinds[name]
+        meaning = f": {kind.meaning}" if kind.meaning else ""
+        shown.append(f"`{name}`{meaning} ({kind.allowed}; {usual}{at})")
+    return "; ".join(shown) or "none"
 
 
 def _unwrapped(paragraph: str) -> str:

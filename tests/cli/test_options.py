@@ -1,0 +1,141 @@
+"""An option means the same in every command that has it, and commands that could have it do."""
+
+import inspect
+import re
+from collections import defaultdict
+
+import click
+import pytest
+
+from cranfield.cli import options
+from cranfield.cli.commands import COMMANDS, program
+from tests.cli.test_program import files, run  # noqa: F401
+
+CONTEXT = click.Context(program)
+FILES = {name: program.get_command(CONTEXT, name) for name in COMMANDS}
+OF_RUNS = [name for name, command in FILES.items() if any(each.name == "runs" for each in command.params)]
+OF_MEASURES = ["evaluate", "explain", "compare", "stability", "report", "plot", "gate"]
+
+
+def options_of(command):
+    return [each for each in command.get_params(click.Context(command)) if isinstance(each, click.Option)]
+
+
+def meaning(option):
+    """What an option says of itself, apart from its default and from what there is to choose."""
+    stem = re.sub(r"(: .*)?( \[[^]]*\])?\.?( \[[^]]*\])?$", "", option.help or "")
+    return type(option.type).__name__, option.is_flag, option.multiple, option.metavar, stem
+
+
+def test_one_meaning():
+    meanings = defaultdict(lambda: defaultdict(list))
+    for name, command in FILES.items():
+        for option in options_of(command):
+            for spelling in option.opts + option.secondary_opts:
+                meanings[spelling][meaning(option)].append(name)
+    assert len(meanings) > 50
+    assert {name: dict(found) for name, found in meanings.items() if len(found) > 1} == {}
+
+
+def test_every_option_has_help():
+    assert [(name, each.opts) for name, command in FILES.items() for each in options_of(command) if not each.help] == []
+
+
+def test_options_of_two_commands_are_declared_once():
+    written = defaultdict(list)
+    for name, command in FILES.items():
+        source = inspect.getsource(inspect.getmodule(inspect.unwrap(command.callback)))
+        for option in set(re.findall(r'click\.option\(\s*(?:"-\w", )?"(--[\w-]+)', source)):
+            written[option].append(name)
+    assert written
+    assert {option: names for option, names in written.items() if len(names) > 1} == {}
+
+
+@pytest.mark.parametrize("name", OF_MEASURES)
+def test_commands_that_measure_take_all_that_measures_can_have(name):
+    has = {spelling for option in options_of(FILES[name]) for spelling in option.opts}
+    assert has >= {"--measure", "--rel", "--judged-only", "--import", "--run-format", "--qrels-format", "--ties"}
+
+
+def test_commands_that_print_in_several_formats_write_files():
+    for name, command in FILES.items():
+        has = {spelling for option in options_of(command) for spelling in option.opts}
+        assert "--format" not in has or "--output" in has, name
+
+
+def test_formats_have_one_name_each():
+    for command in FILES.values():
+        for option in options_of(command):
+            if "--format" in option.opts:
+                assert set(option.type.choices) <= set(options.PRINTED)
+                assert option.default == "text"
+                assert option.type.choices[0] == "text"
+
+
+CALLS = {
+    "evaluate": ("evaluate", "qrels", "RUNS", "-m", "RR"),
+    "compare": ("compare", "qrels", "RUNS", "-m", "RR"),
+    "stability": ("stability", "qrels", "RUNS", "-m", "RR", "--repeats", "2", "--format", "json"),
+    "report": ("report", "qrels", "RUNS", "-m", "RR", "-o", "-"),
+    "check": ("check", "qrels", "RUNS"),
+    "plot": ("plot", "distribution", "qrels", "RUNS", "-m", "RR", "-o", "plot.json"),
+}
+
+
+@pytest.mark.parametrize("name", OF_RUNS)
+@pytest.mark.parametrize("given", ["*.run", "folder"])
+def test_patterns_and_folders(name, given, files):  # noqa: F811
+    (files / "folder").mkdir()
+    for each in ("good.run", "bad.run"):
+        (files / "folder" / each).write_bytes((files / each).read_bytes())
+    done = run(*(given if word == "RUNS" else word for word in CALLS[name]), cwd=files)
+    assert done.returncode in (0, 1), done.stderr
+    shown = (files / "plot.json").read_text() if name == "plot" else done.stdout
+    assert "good" in shown
+    assert "bad" in shown
+
+
+def test_one_run_may_be_a_pattern_that_only_it_matches(files):  # noqa: F811
+    assert run("explain", "qrels", "g*.run", "1", cwd=files).returncode == 0
+    assert run("gate", "qrels", "g*.run", "good.*", cwd=files).returncode == 0
+    several = run("explain", "qrels", "*.run", "1", cwd=files)
+    assert several.returncode == 2
+    assert "*.run: this is 2 files, and one run is needed." in several.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        (("compare", "qrels", "good.run", "bad.run"), "nDCG(judged_only=True)@10"),
+        (("gate", "qrels", "good.run", "good.run"), "nDCG(judged_only=True)@10"),
+        (("gate", "qrels", "good.run", "good.run", "--min", "P@1=0.1"), "P(rel=2, judged_only=True)@1"),
+        (("stability", "qrels", "good.run", "bad.run", "--repeats", "2"), "AP(rel=2, judged_only=True)"),
+    ],
+)
+def test_what_is_set_for_all_measures(command, shown, files):  # noqa: F811
+    done = run(*command, "--rel", "2", "--judged-only", cwd=files)
+    assert shown in done.stdout, done.stderr
+
+
+def test_a_config_may_say_it_too(files):  # noqa: F811
+    (files / "gate.toml").write_text("rel = 2\njudged_only = true\ntolerance = 0.9\n[minimum]\n'P@1' = 0.1\n")
+    command = ("gate", "qrels", "good.run", "bad.run", "--config", "gate.toml", "--format", "json")
+    measured = run(*command, cwd=files).stdout
+    assert "P(rel=2, judged_only=True)@1" in measured
+    assert '"tolerance": 0.9' in measured
+    assert '"tolerance": 0.0' in run(*command, "--tolerance", "0", cwd=files).stdout
+    assert "nDCG(judged_only=True)@10" in measured
+
+
+def test_measures_of_ones_own_everywhere(files):  # noqa: F811
+    (files / "mine.py").write_text(
+        "from cranfield import measure\n\n"
+        '@measure("Ones")\n'
+        "def ones(judged):\n"
+        '    """One.\n\n    Ones = 1\n    """\n'
+        "    return judged.retrieved * 0.0 + 1\n"
+    )
+    for command in (("compare", "qrels", "good.run", "bad.run"), ("gate", "qrels", "good.run", "bad.run")):
+        done = run(*command, "-m", "Ones", "--import", "mine.py", cwd=files)
+        assert done.returncode == 0, done.stderr
+        assert "Ones" in done.stdout
