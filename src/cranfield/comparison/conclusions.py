@@ -104,7 +104,7 @@ class Comparison:
     judged: dict[str, dict[str, float | None]]  # by Judged@k and run
     differences: tuple[Difference, ...]
     signatures: dict[str, str]
-    values: Paired = field(repr=False)
+    paired: Paired = field(repr=False)
     evaluations: tuple[Evaluation, ...] = field(repr=False)
     inputs: Inputs | None = field(default=None, repr=False)
 
@@ -160,11 +160,11 @@ class Comparison:
 
     def agreement(self) -> list[MeasureAgreement]:
         """How much each pair of measures agrees, over the runs and over the queries."""
-        return measure_agreement(self.values)
+        return measure_agreement(self.paired)
 
     def run_agreement(self) -> list[RunAgreement]:
         """How much each pair of runs agrees on which queries are hard."""
-        return run_agreement(self.values)
+        return run_agreement(self.paired)
 
     def of(self, measure: str | Measure) -> list[Difference]:
         """The differences of a measure."""

@@ -130,7 +130,7 @@ def explain(
     format: str | None = None,
     qrels_format: str | None = None,
 ) -> Explanation:
-    """Show how the values of one query come about.
+    """Show how the values of one query are calculated.
 
     `qrels` and `run` are those of `evaluate`; or `qrels` is a list of grades in rank order, and there is no run. A
     measure is shown at every cutoff down to k, whatever cutoff it was named with.
@@ -156,7 +156,7 @@ def explain(
     policy = policy or Policy()
     judgments = Judgments.read(qrels, qrels_format)
     if query is None:
-        raise InputError(judgments.name, "which query to explain is not said.", hint=f"it has {_some(judgments)}")
+        raise InputError(judgments.name, "no query given.", hint=f"it has {_some(judgments)}")
     query_id = str(query)
     if query_id not in judgments.number:
         raise InputError(judgments.name, f"there is no query '{query_id}' in it.", hint=f"it has {_some(judgments)}")

@@ -1,4 +1,4 @@
-"""What an evaluation gives: the mean of each measure, the value of each query, and how they came about."""
+"""What an evaluation gives: the mean of each measure, the value of each query, and how they are calculated."""
 
 from __future__ import annotations
 
