@@ -21,7 +21,6 @@ from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure, parse_measure
 
 LETTERED = 12  # runs that letters can still tell apart
-UNDECIDED = "not decided: unjudged documents could reverse this"
 
 
 class Cell(NamedTuple):
@@ -71,7 +70,7 @@ class Comparison:
     <Comparison of old, new by RR, P@1: 8 queries>
     >>> print(comparison)
     Better: new vs old, RR +0.5625 (95% interval +0.4147 to +0.7103), p < 0.0001
-    Better: new vs old, P@1 +1.0000 (95% interval +1.0000 to +1.0000), p = 0.0078
+    Better: new vs old, P@1 +1.0000 on each of 8 queries, p = 0.0078
     8 queries; paired t-test, two-sided; one comparison; each further measure is a secondary family of its own
     >>> comparison.find("recip_rank", "new", "old").better, len(comparison.of("RR")), comparison.pairs
     (8, 1, 1)

@@ -101,7 +101,8 @@ def _others(rows: list[list[str]]) -> int:
 
 
 def _title(explanation: Explanation) -> str:
-    return f"query {visible(explanation.query_id)}" if explanation.query_id else "ranking"
+    title = f"query {visible(explanation.query_id)}" if explanation.query_id else "ranking"
+    return title if explanation.positions else f"{title}: nothing retrieved"
 
 
 def _gain_note(explanation: Explanation) -> list[str]:
@@ -115,8 +116,9 @@ def _gain_note(explanation: Explanation) -> list[str]:
 
 
 def _ideal(explanation: Explanation) -> str:
-    best = explanation.ideal[: len(explanation.positions)]
-    return f"ideal order: {', '.join(f'{visible(document)} ({grade:g})' for document, grade in best)}"
+    best = explanation.ideal[: len(explanation.positions) or 10]
+    listed = ", ".join(f"{visible(document)} ({grade:g})" for document, grade in best)
+    return f"ideal order: {listed or 'no relevant document is judged'}"
 
 
 def explain(

@@ -218,7 +218,7 @@ class Evaluation(Summary):
 
         >>> from cranfield import evaluate
         >>> evaluate({"1": {"a": 1}}, {"1": {"a": 0.5, "b": 0.5}}, "RR").tie_warning
-        'ties decide: RR 0.5000, between 0.5000 (worst order of ties) and 1.0000 (best)'
+        'ties matter: RR 0.5000, between 0.5000 (worst order of ties) and 1.0000 (best)'
         """
         ranges = {measure: its for measure in self.measures if (its := self._tie_range(measure)) is not None}
         return told(ranges, {measure: self[measure] for measure in ranges}, self.policy)
