@@ -118,7 +118,7 @@ def _gain_note(explanation: Explanation) -> list[str]:
 def _ideal(explanation: Explanation) -> str:
     best = explanation.ideal[: len(explanation.positions) or 10]
     listed = ", ".join(f"{visible(document)} ({grade:g})" for document, grade in best)
-    return f"ideal order: {listed or 'no relevant document is judged'}"
+    return f"ideal order: {listed}"
 
 
 def explain(
