@@ -66,8 +66,8 @@ class Difference:
     (0.5, 'significantly better', False, '0')
     >>> print(difference.sentence)
     Better: new vs old, RR +0.5000 on each of 8 queries, p = 0.0078
-    >>> difference.headline, difference.level, difference.shown_interval, difference.shown_p
-    ('Better', '95% interval', '+0.5000 to +0.5000', '= 0.0078')
+    >>> difference.headline, difference.level, difference.shown_interval, difference.shown_p, difference.constant
+    ('Better', '95% interval', '+0.5000 to +0.5000', '= 0.0078', True)
     >>> difference.to_dict()["verdict"]
     'significantly better'
     """
