@@ -71,12 +71,12 @@ def test_the_whole_ranking_is_not_judged_because_its_top_is():
     assert [run.judged(cutoff) for cutoff in (10, 100, None)] == pytest.approx([1.0, 0.53, 0.53])
     measures = {each.measure: each.why for each in advice.recommended}
     assert "AP" not in measures
-    assert measures["Bpref"].startswith("only 53% of all that mine retrieves is judged")
+    assert measures["Bpref"].startswith("only 53% of all documents that mine retrieves are judged")
     assert "Only 53% of mine's first 100 documents are judged" in measures["R@100"]
     told = [warning for warning in advice.warnings if " judged" in warning]
     assert [warning.partition(":")[0] for warning in told] == ["mine", "AP", "nDCG@100"]
-    assert told[0].startswith("mine: 47% of all that it retrieves is not judged")
-    assert told[1].startswith("AP: only 53% of all that mine retrieves is judged")
+    assert told[0].startswith("mine: 47% of all documents that it retrieves are not judged")
+    assert told[1].startswith("AP: only 53% of all documents that mine retrieves are judged")
     assert told[2].startswith("nDCG@100: only 53% of mine's first 100 documents are judged")
     assert "100% of the first 10, 53% of all retrieved" in " ".join(str(advice).split())
 
@@ -100,7 +100,7 @@ def test_cautions_count_by_the_rel_of_the_measure():
 DATA = {
     "few_queries": ("there are 49 queries", {"queries": 49}, {"queries": 50}),
     "nothing_to_find": ("100% of the queries have no relevant document", {"grades": (0, 0)}, {}),
-    "holes": ("mine: 50% of all that it retrieves is not judged", {"unjudged": 5}, {"unjudged": 1}),
+    "holes": ("mine: 50% of all documents that it retrieves are not judged", {"unjudged": 5}, {"unjudged": 1}),
     "missing_queries": ("mine: 7 of 60 judged queries are not in it", {"lacks": 7}, {}),
     "tied_scores": ("mine: 100% of the retrieved judged documents share", {"tied": True}, {}),
 }
@@ -119,7 +119,7 @@ def test_a_caution_about_the_data(rule):
 MANY, ONE, SPARSE = {"grades": (1,) * 12}, {"grades": (1, 0)}, {"grades": (1, 1, 1, 0), "unjudged": 10}
 # rule: (measure, collection, part of what it says), then (measure, collection) on which it is silent
 MEASURES = {
-    "misleading": [("Accuracy(documents=9)", {}, "always misleads"), ("F@5", {})],
+    "misleading": [("Accuracy(documents=9)", {}, "in a large collection"), ("F@5", {})],
     "same_as_reciprocal_rank": [
         ("AP", ONE, "AP is the same as RR"),
         ("Rprec", ONE, "RR says all"),
@@ -148,8 +148,8 @@ MEASURES = {
         ("RelP@10", {}),
     ],
     "nothing_to_prefer": [
-        ("Bpref", MANY, "it is recall"),
-        ("Bpref10", MANY, "it is recall"),
+        ("Bpref", MANY, "it equals recall"),
+        ("Bpref10", MANY, "it equals recall"),
         ("Bpref", {}),
         ("AP", MANY),
     ],

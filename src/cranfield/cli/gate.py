@@ -21,7 +21,7 @@ from cranfield.ranks.policy import settings_of
 @click.option("--alpha", type=float, help="The level of the one-sided test of a drop. [default: 0.05]")
 @click.option("--min", "minimum", multiple=True, metavar="MEASURE=VALUE", help="Fail below it, significant or not.")
 @click.option("--require-improvement", is_flag=True, default=None, help="Fail if no measure is significantly better.")
-@click.option("--non-inferiority", type=float, metavar="N", help="Fail unless it is shown to be worse by less than N.")
+@click.option("--non-inferiority", type=float, metavar="N", help="Fail unless a true drop of N or more is ruled out.")
 @click.option("--max-worse-queries", type=int, metavar="N", help="Fail if more queries got worse.")
 @click.option("--test", help=f"{options.listed(GATE_TESTS)}. [default: t]")
 @click.option("--correction", help="Over several measures: holm, bonferroni, bh or none. [default: holm]")
