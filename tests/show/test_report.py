@@ -288,7 +288,10 @@ def test_a_comparison_writes_its_page(tmp_path):
     assert page.data["runs"][page.data["baseline"]] == "meaning"
     assert [pair["sentence"] for pair in page.data["pairs"]] == [each.sentence for each in found]
     assert "Randomisation test" in page.text
-    assert found.of("nDCG@10")[0].sentence in page.text or "No run has a better nDCG@10 than the baseline, meaning" in page.text
+    assert (
+        found.of("nDCG@10")[0].sentence in page.text
+        or "No run has a better nDCG@10 than the baseline, meaning" in page.text
+    )
     assert all(page.data["rankings"][at]["0"]["top"] for at in (0, 1))
 
 

@@ -40,11 +40,11 @@ def first_answer(facts: Facts) -> Iterator[Recommendation]:
 def whole_ranking(facts: Facts) -> Iterator[Recommendation]:
     """AP needs several relevant documents, and judgments that do not miss many."""
     if not facts.one_answer and facts.relevant > 1 and not facts.incomplete(None):
-        judged = (
-            f"and at least {int(100 * facts.least_judged(None)[1])}% of what each run retrieves is judged."
-            if facts.runs
-            else "so use it if most of what a run retrieves is judged."
-        )
+        percent = int(100 * facts.least_judged(None)[1])  # rounded down: 100% is all of it
+        share = "all" if percent == 100 else f"at least {percent}%"
+        judged = f"and {share} of what each run retrieves is judged."
+        if not facts.runs:
+            judged = "so use it if most of what a run retrieves is judged."
         why = f"the median query has {facts.relevant:g} relevant documents, it looks at the whole ranking, {judged}"
         yield Recommendation("AP", why)
 
