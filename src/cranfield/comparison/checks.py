@@ -116,7 +116,7 @@ def drop_check(seen: GatedMeasure, alpha: float) -> Check:
     elif beyond and significant:
         message = f"{moved}: {by and f'{by}and '}significantly ({shown})"
     elif beyond:
-        message = f"{moved}: {by and f'{by}but '}not significantly ({shown})"
+        message = f"{moved}{f': {by}' if by else ', '}but not significantly ({shown})"
     else:
         message = f"{moved}: within the tolerance of {seen.tolerance:g}"
     return Check(f"{seen.measure} does not drop", not (beyond and significant), message)
