@@ -367,9 +367,9 @@ DIFFERENCES = [
 INTRODUCTION = """\
 # Where values differ from other tools
 
-With this page you can find out why a value is not the one that another tool gives. Most values are those of the other
-tools to nine decimals; the tests compare them on generated data. These are not, on purpose: one row for each
-difference, with a small input that shows it. The value is the mean over the queries that the tool counts.
+Why a value differs from another tool's. Most values agree with the other tools to nine decimals; the tests compare them
+on generated data. These differ on purpose: one row for each difference, with a small input that shows it. The value is
+the mean over the queries that the tool counts.
 
 Whenever the tests run they compute our column, and ask trec_eval 9 (through pytrec_eval), ir_measures, ranx and
 scikit-learn for theirs, and gdeval where ir_measures calls it. The values of trec_eval 10, cwl-eval, BEIR and gdeval by

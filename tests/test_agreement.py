@@ -174,9 +174,9 @@ def test_runs_from_any_source():
 
 
 def test_runs_that_cannot_be_compared():
-    with pytest.raises(InputError, match="document 'a' stands twice"):
+    with pytest.raises(InputError, match="document 'a' appears twice"):
         run_overlap({"1": ["a", "a"]}, RUN)
-    with pytest.raises(InputError, match="stands twice, as a number and as text"):
+    with pytest.raises(InputError, match="appears twice, as a number and as text"):
         run_overlap({"1": ["a"], 1: ["b"]}, RUN)
     with pytest.raises(InputError, match="is not a ranking"):
         run_overlap({"1": "abc"}, RUN)

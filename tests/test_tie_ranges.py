@@ -47,7 +47,7 @@ def test_the_sentence():
     result = cranfield.evaluate(QRELS, TIED, "RR nDCG@10 Judged@10 P@4")
     assert result.tie_range("RR") == (pytest.approx((1 / 3 + 1 / 3 + 1 / 2) / 3), pytest.approx((1 + 0.5 + 1) / 3))
     assert result.warnings == (
-        "ties decide: RR 0.6111, between 0.3889 (worst order of ties) and 0.8333 (best); "
+        "ties matter: RR 0.6111, between 0.3889 (worst order of ties) and 0.8333 (best); "
         "nDCG@10 0.7144, between 0.5495 and 0.8770",
     )
     assert result.tie_range("P@4") == (result["P@4"], result["P@4"])
@@ -92,7 +92,7 @@ def test_where_lower_is_better():
         result = cranfield.evaluate({"1": {"b": 1}}, {"1": {"a": 1.0, "b": 1.0, "c": 1.0}}, "FirstRank")
         assert result.tie_range("FirstRank") == (1, 3)
         assert result.tie_warning == (
-            "ties decide: FirstRank 2.0000, between 3.0000 (worst order of ties) and 1.0000 (best)"
+            "ties matter: FirstRank 2.0000, between 3.0000 (worst order of ties) and 1.0000 (best)"
         )
     finally:
         del registry._definitions["FirstRank"]
@@ -103,7 +103,7 @@ def test_differences_that_four_decimals_do_not_show():
     qrels = {str(q): {"a": 1} for q in range(20_000)}
     run = {query: {"a": 1.0, "b": 0.5} for query in qrels} | {"0": {"a": 1.0, "b": 1.0}}
     result = cranfield.evaluate(qrels, run, "RR")
-    assert result.tie_warning == "ties decide: RR 0.99997, between 0.99997 (worst order of ties) and 1.00000 (best)"
+    assert result.tie_warning == "ties matter: RR 0.99997, between 0.99997 (worst order of ties) and 1.00000 (best)"
 
 
 def test_what_is_not_known(tmp_path):
@@ -136,11 +136,11 @@ def test_where_it_is_shown(tmp_path):
     one, two = View(overview([tied])), View(overview([tied, untied]))
     lines = text.table(one).splitlines()
     assert lines[0].split() == ["run", "RR"]
-    assert lines[3].startswith("ties decide: RR 0.6111, between 0.3889")
-    assert "\nt: ties decide: RR 0.6111, between 0.3889" in text.table(two)
+    assert lines[3].startswith("ties matter: RR 0.6111, between 0.3889")
+    assert "\nt: ties matter: RR 0.6111, between 0.3889" in text.table(two)
     assert markup.markdown(one).splitlines()[-2:] == ["", tied.tie_warning]
     assert markup.markdown(two).splitlines()[-1] == f"t: {tied.tie_warning}"
-    assert markup.latex(one).startswith("% warning: ties decide: RR 0.6111")
+    assert markup.latex(one).startswith("% warning: ties matter: RR 0.6111")
     runs = json.loads(data.as_json(two))["runs"]
     assert [run["warnings"] for run in runs] == [[tied.tie_warning], []]
 

@@ -16,7 +16,7 @@ from cranfield import errors
 HEAD = """\
 # Python
 
-With this page you can look up every public name: what it takes, what it gives, and an example. All of it is in the
+Every public name: what it takes, what it returns, and an example. All of it is in the
 package `cranfield`; the examples begin with
 
 ```python

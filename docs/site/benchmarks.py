@@ -13,8 +13,7 @@ BENCH = Path(__file__).parents[2] / "bench"
 HEAD = """\
 # Benchmarks
 
-With this page you can see how long evaluations take, beside other tools on the same machine, and measure it again on
-yours:
+How long evaluations take, compared with other tools on the same machine. Measure it on yours:
 
 ```sh
 make bench

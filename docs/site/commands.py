@@ -12,7 +12,7 @@ from cranfield.cli.commands import COMMANDS, program
 HEAD = """\
 # The command line
 
-With this page you can find any command and option. `cranfield COMMAND --help` shows the same in a terminal. Output
+All commands and options. `cranfield COMMAND --help` shows the same in a terminal. Output
 goes to standard output, or to a file with `-o`, which only appears when it is complete. Errors go to standard error,
 as the fact with its place and a hint.
 

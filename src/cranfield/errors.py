@@ -1,12 +1,12 @@
-"""What cranfield raises, and nothing else reaches its users.
+"""All exceptions that cranfield raises.
 
     CranfieldError
     ├── InputError        a source that cannot be read as what it should be; also a ValueError
-    │   └── DuplicateError  a document that stands twice for one query
+    │   └── DuplicateError  a document that appears twice for one query
     ├── OutputError       a file that cannot be written
     ├── MeasureError      a measure or parameter that does not exist, or one of yours that fails; also a ValueError
     ├── PolicyError       a policy setting that does not exist; also a ValueError
-    ├── ComparisonError   evaluations that cannot be compared, or not that way; also a ValueError
+    ├── ComparisonError   a comparison that cannot be made; also a ValueError
     ├── MissingLibrary    an optional library that is not installed; also an ImportError
     └── SystemFailure     a live search system that did not answer, or not as it should
 
@@ -62,13 +62,13 @@ class InputError(CranfieldError, ValueError):
 
 
 class DuplicateError(InputError):
-    """A document that stands twice in a ranking or in the judgments of a query.
+    """A document that appears twice in a ranking or in the judgments of a query.
 
     >>> import cranfield
     >>> cranfield.evaluate({"q": {"a": 1}}, {"q": ["a", "b", "a"]}, "AP")
     Traceback (most recent call last):
     ...
-    cranfield.errors.DuplicateError: the run: document 'a' stands twice in the ranking of query 'q'.
+    cranfield.errors.DuplicateError: the run: document 'a' appears twice in the ranking of query 'q'.
     Hint: keep one, or choose which with duplicates='first', 'last' or 'best'
     """
 
@@ -96,7 +96,7 @@ class MeasureError(CranfieldError, ValueError):
     >>> cranfield.parse_measure("nDCG@0")
     Traceback (most recent call last):
     ...
-    cranfield.errors.MeasureError: nDCG cannot have cutoff=0.
+    cranfield.errors.MeasureError: invalid cutoff '0' for nDCG.
     Hint: cutoff is a whole number from 1
     """
 
@@ -114,14 +114,13 @@ class PolicyError(CranfieldError, ValueError):
 
 
 class ComparisonError(CranfieldError, ValueError):
-    """Evaluations that cannot be compared, or not in the way that was asked for.
+    """A comparison that cannot be made, or not in the way that was asked for.
 
     >>> import cranfield
     >>> cranfield.compare({"q": {"a": 1}}, {"one": {"q": ["a"]}}, "AP")
     Traceback (most recent call last):
     ...
-    cranfield.errors.ComparisonError: one run cannot be compared.
-    Hint: give at least two runs
+    cranfield.errors.ComparisonError: compare needs at least two runs.
     """
 
 

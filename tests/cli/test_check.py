@@ -58,7 +58,7 @@ def test_all_problems_then_facts_then_advice(files):
         "    Hint: keep one of them; or evaluate with --duplicates first, last or best",
         "",
         "qrels",
-        "  2 queries, 3 judgments; 1 to 2 (median 1.5) judged for a query, 1 relevant",
+        "  2 queries, 3 judgments; 1 to 2 (median 1.5) for a query, 1 relevant",
         "  grades: 0 (1), 1 (1), 2 (1)",
         "",
         "good.run",
@@ -66,20 +66,20 @@ def test_all_problems_then_facts_then_advice(files):
         "  2 documents; 1 for a query",
         "  judged: 100% of all retrieved",
         "  no equal scores",
-        "  called t",
+        "  name: t",
         "",
         "bad.run",
         "  2 queries; 0 judged but not in the run, 0 not judged",
         "  3 documents; 1 to 2 (median 1.5) for a query",
         "  judged: 100% of all retrieved",
         "  no equal scores",
-        "  called t",
+        "  name: t",
         "",
         "2 errors, 0 warnings.",
     ]
     assert done.stderr == ""
     clean = run("check", "qrels", "good.run", cwd=files).stdout
-    assert clean.index("called t") < clean.index("Measures") < clean.index("Beware") < clean.index("0 errors")
+    assert clean.index("name: t") < clean.index("Measures") < clean.index("Beware") < clean.index("0 errors")
 
 
 def test_json(files):

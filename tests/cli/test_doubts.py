@@ -82,10 +82,10 @@ def test_warnings(folder):
     assert shown.startswith(f"**Warning:** {few}\n\n| run |")
     [told] = json.loads(run("evaluate", "qrels", "few.run", "--format", "json", cwd=folder).stdout)["runs"]
     assert told["warnings"] == [few]
-    ties = "ties decide: RR 0.5000, between 0.5000 (worst order of ties) and 1.0000 (best)"
+    ties = "ties matter: RR 0.5000, between 0.5000 (worst order of ties) and 1.0000 (best)"
     assert f"\n\n{ties}\n12 queries" in run("evaluate", "qrels", "ties.run", "-m", "RR", cwd=folder).stdout
-    assert "ties decide" not in run("evaluate", "qrels", "ties.run", "-m", "RR", "--ties", "file", cwd=folder).stdout
-    assert "ties decide" not in run("evaluate", "qrels", "good.run", "-m", "RR", cwd=folder).stdout
+    assert "ties matter" not in run("evaluate", "qrels", "ties.run", "-m", "RR", "--ties", "file", cwd=folder).stdout
+    assert "ties matter" not in run("evaluate", "qrels", "good.run", "-m", "RR", cwd=folder).stdout
 
 
 def test_no_gate_passes_on_what_is_not_a_number(folder):

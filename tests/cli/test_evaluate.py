@@ -134,7 +134,7 @@ def test_measures_of_ones_own(folder):
         (("evaluate", "qrels.txt", "empty"), "empty: there is no file in this folder."),
         ((*RUNS, "--by", "none"), "none: cannot be read: no such file or directory."),
         ((*RUNS, "--weights", "segments.tsv"), "is not a number from 0."),
-        ((*RUNS, "-m", "P@0"), "P cannot have cutoff=0."),
+        ((*RUNS, "-m", "P@0"), "invalid cutoff '0' for P."),
         ((*RUNS, "--format", "xml"), "'xml' is not one of"),
         ((*RUNS, "--import", "none.py"), "none.py: there is no such file."),
         ((*RUNS, "-o", "no/such/place"), "no/such/place: cannot be written: no such file or directory."),

@@ -69,7 +69,7 @@ def test_from_the_first_test_to_a_regression_and_back(project):
     worse = run(project, "test", "--worst", "1", engine="worse")
     assert worse.returncode == 1
     assert "since accepted  -0.5000" in worse.stdout
-    assert "FAILED  RR fell from 1.0000 to 0.5000: by more than 0.1 and significantly" in worse.stdout
+    assert "FAILED  RR fell from 1.0000 to 0.5000: by more than the tolerance of 0.1, and" in worse.stdout
     assert "FAILED  P@1 is 0.0000 and must be at least 0.3" in worse.stdout
     assert "1.0000 → 0.5000  1: one" in worse.stdout
     assert "the first relevant at rank 2, before 1" in worse.stdout

@@ -102,7 +102,7 @@ def test_a_scattered_file_is_exact_and_names_the_right_line(scan):
     with scan_with(scan, 500):
         assert table(qrels, file(plain(lines))) == naive_table(qrels, run, "doc_id", sorted(qrels))
         bad = [*lines[:700], lines[3], *lines[700:]]
-        with pytest.raises(InputError, match=r":701: document 'd\d+' stands twice in the ranking of query 'q\d+'"):
+        with pytest.raises(InputError, match=r":701: document 'd\d+' appears twice in the ranking of query 'q\d+'"):
             table(qrels, file(plain(bad)))
         bad = [*lines[:900], ("q1", "Q0", "new", "1", "high", "t"), *lines[900:]]
         with pytest.raises(InputError, match=r":901: score 'high' is not a number"):
@@ -122,8 +122,8 @@ def test_a_scattered_file_is_exact_and_names_the_right_line(scan):
         ("q1 Q0 d2 2 0x10 t", "score '0x10' is not a number"),
         ("q1 Q0 d2 2 1.0", "5 columns where at least 6 are needed"),
         ("q1", "1 column where at least 6 are needed"),
-        ("q1 Q0 d1 2 0.5 t", "document 'd1' stands twice in the ranking of query 'q1'"),
-        ("q9 Q0 x 1 1 t\nq9 Q0 x 2 1 t", "document 'x' stands twice in the ranking of query 'q9'"),
+        ("q1 Q0 d1 2 0.5 t", "document 'd1' appears twice in the ranking of query 'q1'"),
+        ("q9 Q0 x 1 1 t\nq9 Q0 x 2 1 t", "document 'x' appears twice in the ranking of query 'q9'"),
         ("q1 Q0 d\udcff 2 1 t", "byte 0xff at column 8 is not UTF-8"),
     ],
 )
@@ -206,7 +206,7 @@ def test_duplicates_may_be_settled(scan, keep, rank):
 def test_a_query_as_a_number_and_as_text(scan, query, ranking):
     qrels, (text, number) = {"1": {"a": 1}}, ((query, {"b": 1.0}), (int(query), ranking))
     for run in (dict([text, number]), dict([number, text])):
-        with scan_with(scan), pytest.raises(InputError, match=f"the query '{query}' stands twice, as a number and as"):
+        with scan_with(scan), pytest.raises(InputError, match=f"the query '{query}' appears twice, as a number and as"):
             table(qrels, run)
 
 

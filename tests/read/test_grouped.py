@@ -125,8 +125,8 @@ BAD = [
     ([("q", None, "a", 1)], "row 1: None is not an id"),
     ({"q": {"s": {"a": 1}, "t": 5}}, "query 'q': 5 does not say which documents are judged"),
     ({"q": {"s": {"a": "1"}}}, "query 'q', document 'a': '1' is not a number"),
-    ({"q": {1: {"a": 1}, "1": {"a": 1}}}, "query 'q': the group '1' stands twice"),
-    ({"q": {"a": 1}, 1: {"s": {"a": 1}}, "1": {"a": 1}}, "the query '1' stands twice"),
+    ({"q": {1: {"a": 1}, "1": {"a": 1}}}, "query 'q': the group '1' appears twice"),
+    ({"q": {"a": 1}, 1: {"s": {"a": 1}}, "1": {"a": 1}}, "the query '1' appears twice"),
     ({"q": {"s": {}}}, "there is not one judgment in it"),
     (5, "cannot be read from int"),
 ]

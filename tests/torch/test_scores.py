@@ -196,7 +196,7 @@ def test_what_is_wrong_is_said():
             evaluate(qrels, run, "RR")
     with pytest.raises(InputError, match="there are 1 for 2 rows"):
         evaluate(([0], [0], [1]), scores, "RR", query_ids=["a"])
-    with pytest.raises(InputError, match="the query 'a' stands twice"):
+    with pytest.raises(InputError, match="the query 'a' appears twice"):
         evaluate(([0], [0], [1]), scores, "RR", query_ids=["a", "a"])
     with pytest.raises(InputError, match=r"a tensor of torch\.float32"):
         evaluate(torch.zeros(2, 3), scores, "RR", judged=torch.ones(2, 3))

@@ -17,7 +17,7 @@ from cranfield.read.formats import readable, writable
 @click.option(
     "--to", "target_format", type=click.Choice(writable()), help="The format of OUT; else its extension says it."
 )
-@click.option("--as", "role", type=click.Choice(["qrels", "run"]), help="What IN holds, if it cannot be told.")
+@click.option("--as", "role", type=click.Choice(["qrels", "run"]), help="What IN holds, if it cannot be detected.")
 @click.option("--tag", "name", metavar="NAME", help="The name of the run, for trec.")
 @options.force
 def command(

@@ -23,7 +23,7 @@ _CORRECTIONS = [name for name in CORRECTIONS if name != MAX_T]  # which has to d
 @click.option("--tolerance", type=float, help="A drop by no more than this passes. [default: 0]")
 @click.option("--min", "minimum", multiple=True, metavar="MEASURE=VALUE", help="Fail below it, significant or not.")
 @click.option("--require-improvement", is_flag=True, default=None, help="Fail if no measure is significantly better.")
-@click.option("--non-inferiority", type=float, metavar="N", help="Fail unless it is shown to be worse by less than N.")
+@click.option("--non-inferiority", type=float, metavar="N", help="Fail unless a true drop of N or more is ruled out.")
 @click.option("--max-worse-queries", type=int, metavar="N", help="Fail if more queries got worse.")
 @options.significance(GATE_TESTS, _CORRECTIONS, "holm", settings=True)
 @options.config(None)

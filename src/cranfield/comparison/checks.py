@@ -40,8 +40,8 @@ class GatedMeasure:
 
     drop: by how much the candidate is worse; negative where it is better.
     p_worse, p_better: corrected one-sided p-values, of "not worse" and of "not better".
-    detectable: the true drop that the gate would have stopped with a power of 0.8; None if no two queries changed
-        differently, so that nothing is known of the noise.
+    detectable: the true drop that the gate would have stopped with a power of 0.8; None if all queries changed
+        by the same amount, so that their variation cannot be estimated.
     judged: of the baseline and the candidate, the share of the documents that is judged, of those that the measure
         looks at: down to `judged_depth`, or all where that is None. None: not known, or there is
         no such depth.
@@ -109,13 +109,14 @@ def drop_check(seen: GatedMeasure, alpha: float) -> Check:
     """A measure must not drop by more than its tolerance and significantly."""
     moved = _went(seen)
     significant, beyond = seen.p_worse <= alpha, seen.drop > seen.tolerance + SAME
-    shown = f"one-sided p {p_text(seen.p_worse)}"
+    shown = f"one-sided p {p_text(seen.p_worse, alpha)}"
+    by = f"by more than the tolerance of {seen.tolerance:g}, " if seen.tolerance else ""
     if seen.drop <= SAME:
         message = f"{moved}: not worse"
     elif beyond and significant:
-        message = f"{moved}: by more than {seen.tolerance:g} and significantly ({shown})"
+        message = f"{moved}: {by and f'{by}and '}significantly ({shown})"
     elif beyond:
-        message = f"{moved}: by more than {seen.tolerance:g}, but not significantly ({shown})"
+        message = f"{moved}{f': {by}' if by else ', '}but not significantly ({shown})"
     else:
         message = f"{moved}: within the tolerance of {seen.tolerance:g}"
     return Check(f"{seen.measure} does not drop", not (beyond and significant), message)
@@ -149,15 +150,16 @@ def margin_check(found: Difference) -> Check:
     """The candidate must be shown not to be worse by a margin."""
     assert found.within is not None
     within, shown = found.within, found.within.not_worse <= found.alpha
-    message = f"{found.measure} is {'' if shown else 'not '}shown to be worse by less than {within.margin:g}"
+    message = f"{found.measure} is {'' if shown else 'not '}shown to be non-inferior by a margin of {within.margin:g}"
     return Check(
         f"{found.measure} is not worse by {within.margin:g}",
         shown,
-        f"{message} (one-sided p {p_text(within.not_worse)})",
+        f"{message} (one-sided p {p_text(within.not_worse, found.alpha)})",
     )
 
 
 def worse_check(seen: GatedMeasure, most: int) -> Check:
     """No more than so many queries may get worse."""
-    message = f"{seen.worse} queries got worse by {seen.measure}, {most} may"
+    worse = f"{seen.worse} {'query' if seen.worse == 1 else 'queries'}" if seen.worse else "no query"
+    message = f"{seen.measure} got worse for {worse}; {f'at most {most}' if most else 'none'} may"
     return Check(f"at most {most} queries get worse by {seen.measure}", seen.worse <= most, message)

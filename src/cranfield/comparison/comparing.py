@@ -207,7 +207,7 @@ def compare_evaluations(
         permutations=permutations,
         seed=seed,
         means={
-            measure.name: dict(zip(values.runs, values.values[measure].mean(axis=0).tolist(), strict=True))
+            measure.name: dict(zip(values.runs, values.columns[measure].mean(axis=0).tolist(), strict=True))
             for measure in wanted
         },
         judged={
@@ -216,7 +216,7 @@ def compare_evaluations(
         },
         differences=tuple(differences),
         signatures={each.run: each.signature for each in evaluations},
-        values=values,
+        paired=values,
         evaluations=tuple(evaluations),
     )
 
@@ -291,7 +291,7 @@ class _PairFindings(NamedTuple):
         self, values: Paired, at: int, d: Numbers, spread: float, together: bool, detectable: float
     ) -> Difference:
         (one, other), tested, test = self.pairs[at], self.tested, TESTS[self.test]
-        columns = values.values[self.measure]
+        columns = values.columns[self.measure]
         most = np.argsort(-np.abs(d), kind="stable")[:CHANGED]
         up, down = int((d > 0).sum()), int((d < 0).sum())
         lower = self.measure.definition.lower_is_better

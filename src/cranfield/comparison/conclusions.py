@@ -21,7 +21,6 @@ from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure, known_measure
 
 LETTERED = 12  # runs that letters can still tell apart
-UNDECIDED = "not decided: unjudged documents could reverse this"
 
 
 class Cell(NamedTuple):
@@ -71,7 +70,7 @@ class Comparison:
     <Comparison of old, new by RR, P@1: 8 queries>
     >>> print(comparison)
     Better: new vs old, RR +0.5625 (95% interval +0.4147 to +0.7103), p < 0.0001
-    Better: new vs old, P@1 +1.0000 (95% interval +1.0000 to +1.0000), p = 0.0078
+    Better: new vs old, P@1 +1.0000 on each of 8 queries, p = 0.0078
     8 queries; paired t-test, two-sided; one comparison; each further measure is a secondary family of its own
     >>> comparison.find("recip_rank", "new", "old").better, len(comparison.of("RR")), comparison.pairs
     (8, 1, 1)
@@ -104,7 +103,7 @@ class Comparison:
     judged: dict[str, dict[str, float | None]]  # by Judged@k and run
     differences: tuple[Difference, ...]
     signatures: dict[str, str]
-    values: Paired = field(repr=False)
+    paired: Paired = field(repr=False)
     evaluations: tuple[Evaluation, ...] = field(repr=False)
     inputs: Inputs | None = field(default=None, repr=False)
 
@@ -160,11 +159,11 @@ class Comparison:
 
     def agreement(self) -> list[MeasureAgreement]:
         """How much each pair of measures agrees, over the runs and over the queries."""
-        return measure_agreement(self.values)
+        return measure_agreement(self.paired)
 
     def run_agreement(self) -> list[RunAgreement]:
         """How much each pair of runs agrees on which queries are hard."""
-        return run_agreement(self.values)
+        return run_agreement(self.paired)
 
     def of(self, measure: str | Measure) -> list[Difference]:
         """The differences of a measure."""

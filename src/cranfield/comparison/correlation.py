@@ -31,10 +31,10 @@ def measure_agreement(values: Paired) -> list[MeasureAgreement]:
         MeasureAgreement(
             one.name,
             other.name,
-            tau(values.values[one].mean(axis=0), values.values[other].mean(axis=0)),
-            _over_queries(values.values[one], values.values[other]),
+            tau(values.columns[one].mean(axis=0), values.columns[other].mean(axis=0)),
+            _over_queries(values.columns[one], values.columns[other]),
         )
-        for one, other in combinations(values.values, 2)
+        for one, other in combinations(values.columns, 2)
     ]
 
 
@@ -51,14 +51,14 @@ def run_agreement(values: Paired) -> list[RunAgreement]:
     """Every pair of runs, by every measure."""
     return [
         RunAgreement(measure.name, values.runs[one], values.runs[other], tau(table[:, one], table[:, other]))
-        for measure, table in values.values.items()
+        for measure, table in values.columns.items()
         for one, other in combinations(range(len(values.runs)), 2)
     ]
 
 
 def tau(one: Numbers, other: Numbers) -> float | None:
     """Kendall's τ_b; None where all values of one side are the same, which is no order."""
-    # What only rounding parts is a tie.
+    # Differences due to rounding count as ties.
     one, other = np.round(one, 12), np.round(other, 12)
     if np.ptp(one) == 0 or np.ptp(other) == 0:
         return None

@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any, NamedTuple
 
+from cranfield.comparison.significance import SAME
 from cranfield.comparison.unjudged import Reach
+
+UNDECIDED = "unjudged documents could reverse this"
 
 
 class Change(NamedTuple):
@@ -62,9 +65,9 @@ class Difference:
     >>> difference.difference, difference.verdict, difference.could_reverse, difference.changed[0].query_id
     (0.5, 'significantly better', False, '0')
     >>> print(difference.sentence)
-    Better: new vs old, RR +0.5000 (95% interval +0.5000 to +0.5000), p = 0.0078
-    >>> difference.headline
-    'Better'
+    Better: new vs old, RR +0.5000 on each of 8 queries, p = 0.0078
+    >>> difference.headline, difference.constant
+    ('Better', True)
     >>> difference.to_dict()["verdict"]
     'significantly better'
     """
@@ -121,15 +124,27 @@ class Difference:
     @property
     def sentence(self) -> str:
         """What is known, as it is said everywhere: in the terminal, on the page, in notebooks and by the gate."""
-        what = f"{self.measure} {signed(self.estimate)}"
-        if self.of != "mean":
-            what = f"{self.measure} {signed(self.estimate)} ({self.of})"
-        corrected = f" corrected for {self.family} comparisons" if self.family > 1 else ""
-        said = f"{self.headline}: {self.run} vs {self.baseline}, {what} ({_level(self)} {span_text(self)}), "
-        said += f"p {p_text(self.adjusted)}{corrected}"
+        said = f"{self.headline}: {self.run} vs {self.baseline}, {self.measure} "
+        queries = self.better + self.same + self.worse
+        if queries == self.same:
+            return f"{said}is the same on {f'all {queries}' if queries > 2 else 'both'} queries"
+        if self.constant:
+            said += f"{signed(self.estimate)} on each of {queries} queries, p {decisive_p(self)}"
+        else:
+            of = f" ({self.of})" if self.of != "mean" else ""
+            said += f"{signed(self.estimate)}{of} ({_level(self)} {span_text(self)}), p {decisive_p(self)}"
+        if self.family > 1:
+            said += f" corrected for {self.family} comparisons"
         if self.significant and self.direction * self.difference < 0:
             said += f"; the mean moves the other way ({signed(self.difference)})"
+        if self.significant and self.could_reverse:
+            said += f"; {UNDECIDED}"
         return said
+
+    @property
+    def constant(self) -> bool:
+        """Whether all queries differ by the same amount: nothing is known of their variation."""
+        return self.spread == 0 and self.difference != 0
 
     def to_dict(self) -> dict[str, Any]:
         """The difference as plain dicts, ready for JSON."""
@@ -161,19 +176,30 @@ def span_text(difference: Difference) -> str:
     return f"{signed(difference.low)} to {signed(difference.high)}"
 
 
-def p_text(p: float) -> str:
-    """A p-value behind the letter p.
+def decisive_p(difference: Difference) -> str:
+    """The p-value that decides, as it is shown everywhere."""
+    return p_text(difference.adjusted, difference.alpha)
 
-    >>> p_text(0.08704), p_text(0.00001)
-    ('= 0.0870', '< 0.0001')
+
+def p_text(p: float, alpha: float) -> str:
+    """A p-value behind the letter p, with as many decimals as show on which side of alpha it is.
+
+    >>> p_text(0.08704, 0.05), p_text(0.00001, 0.05), p_text(0.05003, 0.05)
+    ('= 0.0870', '< 0.0001', '= 0.05003')
     """
-    return "< 0.0001" if p < 0.0001 else f"= {p:.4f}"
+    if p < 0.0001 < alpha:
+        return "< 0.0001"
+    texts = (f"{p:.{digits}f}" for digits in range(4, 17))
+    return f"= {next((text for text in texts if (float(text) <= alpha) == (p <= alpha)), p)}"
 
 
 def signed(number: float) -> str:
-    """A difference with its sign; no end where it is infinite.
+    """A difference with its sign, and not 0 unless it is; no end where it is infinite.
 
-    >>> signed(0.0373), signed(float("-inf"))
-    ('+0.0373', 'no end')
+    >>> signed(0.0373), signed(-0.00002), signed(float("-inf"))
+    ('+0.0373', '-0.00002', 'no end')
     """
-    return f"{number:+.4f}" if isfinite(number) else "no end"
+    if not isfinite(number):
+        return "no end"
+    texts = (f"{number + 0.0:+.{digits}f}" for digits in range(4, 10))  # + 0.0: there is no -0
+    return next((text for text in texts if float(text) or abs(number) < SAME), f"{number:+.0e}")

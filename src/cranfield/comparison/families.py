@@ -104,7 +104,7 @@ def _by_tukey(
     times = 1 if correction == "none" else len(measures)
     found = {}
     for measure in measures:
-        square, far = TUKEY.compared(values.values[measure], settings._replace(alpha=settings.alpha / times))
+        square, far = TUKEY.compared(values.columns[measure], settings._replace(alpha=settings.alpha / times))
         differences = values.differences(measure, pairs)
         mean = differences.mean(axis=0)
         p = np.where((differences == 0).all(axis=0), 1.0, np.array([square[pair] for pair in pairs]))

@@ -22,18 +22,18 @@ USUAL_CUTOFF = 10  # of Judged, for a measure that has none
 class Paired:
     """The values of several runs for the queries that all of them have.
 
-    values: by measure, a row for each query and a column for each run.
+    columns: by measure, a row for each query and a column for each run.
     left_out: queries that only some of the runs have; there are none unless Policy(missing="skip").
     """
 
     runs: tuple[str, ...]
     query_ids: tuple[str, ...]
     left_out: int
-    values: dict[Measure, Numbers]
+    columns: dict[Measure, Numbers]
 
     def differences(self, measure: Measure, pairs: Sequence[tuple[int, int]]) -> Numbers:
-        """For each pair (baseline, run) of columns a column of run - baseline; what only rounding parts is 0."""
-        values = self.values[measure]
+        """For each pair (baseline, run) a column of run - baseline; differences due to rounding count as 0."""
+        values = self.columns[measure]
         first, second = np.array(pairs, dtype=np.int64).T
         with np.errstate(over="ignore"):
             difference = values[:, second] - values[:, first]
@@ -42,9 +42,9 @@ class Paired:
 
 
 def paired(evaluations: Sequence[Evaluation], measures: Sequence[Measure]) -> Paired:
-    """Match evaluations by query id, and refuse those that cannot be compared."""
+    """Match evaluations by query id, and refuse those that are not comparable."""
     if len(evaluations) < 2:
-        raise ComparisonError("one run cannot be compared.", hint="give at least two runs")
+        raise ComparisonError("compare needs at least two runs.")
     names = [each.run for each in evaluations]
     if len(set(names)) < len(names):
         raise ComparisonError(
@@ -69,7 +69,7 @@ def paired(evaluations: Sequence[Evaluation], measures: Sequence[Measure]) -> Pa
     anywhere = set(first.query_ids).union(*(each.query_ids for each in evaluations[1:]))
     if len(query_ids) < 2:
         count = "one query" if query_ids else "no query"
-        raise ComparisonError(f"the runs share {count}, and it takes two to see how much queries vary.")
+        raise ComparisonError(f"the runs have {count} in common.", hint="a significance test needs at least two")
     values = {measure: np.stack([_column(each, measure, query_ids) for each in evaluations], 1) for measure in measures}
     return Paired(tuple(names), query_ids, len(anywhere) - len(query_ids), values)
 

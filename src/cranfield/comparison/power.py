@@ -128,4 +128,4 @@ def _check(alpha: float, queries: int, power: float = USUAL) -> None:
             hint="both lie between 0 and 1, and the power is the larger one",
         )
     if queries < 2:
-        raise ComparisonError("one query has no spread.", hint="compare over at least two queries")
+        raise ComparisonError("one query shows no variation between queries.", hint="compare over at least two queries")

@@ -10,7 +10,7 @@ from cranfield.engines import libraries
 from cranfield.engines.protocol import Engine
 from cranfield.engines.registry import engine_of
 from cranfield.errors import DuplicateError, InputError, PolicyError
-from cranfield.ranks.judgments import twice
+from cranfield.ranks.judgments import duplicate_message
 from cranfield.ranks.policy import Policy
 from cranfield.read.names import Role, find_columns, wanted
 
@@ -177,7 +177,7 @@ class EngineRows:
         return rows.group_by("query").agg(col("unusable", "documents").sum())
 
     def check(self, unusable: int) -> None:
-        """Refuse rows that cannot be used, of which there are so many, and documents that stand twice for a query."""
+        """Refuse rows that cannot be used, of which there are so many, and documents that appear twice for a query."""
         if unusable:
             raise self._error_of_unusable(unusable)
         if not self._keeps_best:
@@ -220,7 +220,7 @@ class EngineRows:
             return
         (query, document, count, least, most), *others = examples
         if self.role == "qrels":
-            raise DuplicateError(self.source, twice(query, document, least, most))
+            raise DuplicateError(self.source, duplicate_message(query, document, least, most))
         times = "twice" if count == 2 else f"{count} times"
         also = "".join(f"; also '{other}' of query '{its}'" for its, other, *_ in others)
         raise DuplicateError(

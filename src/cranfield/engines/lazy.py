@@ -1,7 +1,7 @@
 """Judged ranks as relational expressions over narwhals: the same in every engine.
 
 The run is never sorted as a whole and never leaves its engine. These expressions read it:
-1. by query: how many documents, and whether a row is unusable; by query and document: whether one stands twice;
+1. by query: how many documents, and whether a row is unusable; by query and document: whether one appears twice;
 2. the run joined with the judgments: the scores of the judged documents that were retrieved;
 3. for each of those, how many documents of its query stand above it.
 Only judged documents and counts come back. An expensive frame is best cached, since it is read four or five times.

@@ -58,9 +58,9 @@ def evaluate(
         The rows of a lazy frame, such as a `polars.LazyFrame` or a DuckDB relation, stay in their engine.
     measures: names such as "nDCG@10", separated by blanks or in a list.
     policy: the conventions; see `Policy`.
-    A dict is asked for the judged documents; a ranking in a dict that holds none of them is counted, and its scores are
-    not checked.
-    format, qrels_format: the format of the run and of the judgments, where it cannot be told from the file.
+    Dict runs are probed only for judged documents; a ranking in a dict that holds none of them is counted, and its
+    scores are not checked.
+    format, qrels_format: the format of the run and of the judgments, if it cannot be detected from the file.
     engine: the name of an engine, such as "duckdb", that reads the Parquet files of a path, a pattern or a folder as
         one run. `evaluate_lazily` leaves even the values of the queries there.
     lengths: of the documents, {document: length} or a file of two columns, for TBG and U.

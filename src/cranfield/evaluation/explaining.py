@@ -101,7 +101,8 @@ def _others(rows: list[list[str]]) -> int:
 
 
 def _title(explanation: Explanation) -> str:
-    return f"query {visible(explanation.query_id)}" if explanation.query_id else "ranking"
+    title = f"query {visible(explanation.query_id)}" if explanation.query_id else "ranking"
+    return title if explanation.positions else f"{title}: nothing retrieved"
 
 
 def _gain_note(explanation: Explanation) -> list[str]:
@@ -115,8 +116,9 @@ def _gain_note(explanation: Explanation) -> list[str]:
 
 
 def _ideal(explanation: Explanation) -> str:
-    best = explanation.ideal[: len(explanation.positions)]
-    return f"ideal order: {', '.join(f'{visible(document)} ({grade:g})' for document, grade in best)}"
+    best = explanation.ideal[: len(explanation.positions) or 10]
+    listed = ", ".join(f"{visible(document)} ({grade:g})" for document, grade in best)
+    return f"ideal order: {listed}"
 
 
 def explain(
@@ -130,7 +132,7 @@ def explain(
     format: str | None = None,
     qrels_format: str | None = None,
 ) -> Explanation:
-    """Show how the values of one query come about.
+    """Show how the values of one query are calculated.
 
     `qrels` and `run` are those of `evaluate`; or `qrels` is a list of grades in rank order, and there is no run. A
     measure is shown at every cutoff down to k, whatever cutoff it was named with.
@@ -162,7 +164,7 @@ def explain(
     policy = policy or Policy()
     judgments = Judgments.read(qrels, qrels_format)
     if query is None:
-        raise InputError(judgments.name, "which query to explain is not said.", hint=f"it has {_some(judgments)}")
+        raise InputError(judgments.name, "no query given.", hint=f"it has {_some(judgments)}")
     query_id = str(query)
     if query_id not in judgments.number:
         raise InputError(judgments.name, f"there is no query '{query_id}' in it.", hint=f"it has {_some(judgments)}")

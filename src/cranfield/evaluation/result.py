@@ -238,7 +238,7 @@ class Evaluation(ValuesByQuery):
 
         >>> from cranfield import evaluate
         >>> evaluate({"1": {"a": 1}}, {"1": {"a": 0.5, "b": 0.5}}, "RR").tie_warning
-        'ties decide: RR 0.5000, between 0.5000 (worst order of ties) and 1.0000 (best)'
+        'ties matter: RR 0.5000, between 0.5000 (worst order of ties) and 1.0000 (best)'
         """
         means = {measure: self[measure] for measure in self.measures}
         found = {measure: self.evidence.tie_range(measure, mean) for measure, mean in means.items()}

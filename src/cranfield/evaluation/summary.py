@@ -139,7 +139,7 @@ class Summary(Mapping[str, float]):
             where = "(count 0)" if alike else "for some measures (count 0 there)"
             notes.append(f"{counts.no_relevant} without a relevant document {where}")
         if counts.tied:
-            notes.append(f"{counts.tied:.1%} of the judged documents tied")
+            notes.append(f"{counts.tied:.1%} of the retrieved judged documents have tied scores")
         return "; ".join(notes)
 
     def __repr__(self) -> str:

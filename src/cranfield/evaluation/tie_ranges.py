@@ -44,7 +44,7 @@ def tie_range(measure: Measure, orders: TieOrders, kept: Flags, mean: float) -> 
 
 
 def told(ranges: dict[Measure, TieRange], means: dict[Measure, float], policy: Policy) -> str:
-    """The values that ties decide, in words; empty where they decide none, or where their order was chosen."""
+    """The values that ties matter, in words; empty where they decide none, or where their order was chosen."""
     if policy.ties not in ARBITRARY:
         return ""
     parts: list[str] = []
@@ -53,7 +53,7 @@ def told(ranges: dict[Measure, TieRange], means: dict[Measure, float], policy: P
             worst, best = ("", "") if parts else (" (worst order of ties)", " (best)")
             mean, low, high = _written(means[measure], its.worst, its.best)
             parts.append(f"{measure} {mean}, between {low}{worst} and {high}{best}")
-    return f"ties decide: {'; '.join(parts)}" if parts else ""
+    return f"ties matter: {'; '.join(parts)}" if parts else ""
 
 
 def _written(mean: float, *ends: float) -> tuple[str, ...]:

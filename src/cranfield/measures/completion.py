@@ -5,8 +5,8 @@ and highest value over all completions. The ranks stay as they are. Documents th
 taken as not relevant, as always, unless it is said how many of them may have a grade too: `unseen`.
 
 There are far too many completions to try, and most need no trying: to move a better document up, past a worse one,
-never makes an orderly measure worse, and nearly all are. So among the completions with the same grades the best is the
-one in which they fall from rank to rank, and the worst the one in which they rise. Only these are tried. Documents
+never lowers a measure that rewards order, as nearly all do. So among the completions with the same grades the best is
+the one in which they fall from rank to rank, and the worst the one in which they rise. Only these are tried. Documents
 below the cutoff and unseen ones only add to what should have been found. Where a measure is a sum over the documents of
 the ranking, all of them perfect and all of them worthless are the two ends.
 
@@ -219,13 +219,13 @@ def _completions(
     top[query.rank[within] - 1] = query.grade[within]
     unjudged = np.isnan(top)
     holes = int(unjudged.sum())
-    orderly = measure.definition.orderly
-    rankings = 2 * math.comb(holes + levels - 1, holes) if orderly else levels**holes
+    rewards_order = measure.definition.rewards_order
+    rankings = 2 * math.comb(holes + levels - 1, holes) if rewards_order else levels**holes
     beneath = query.retrieved - depth - int((~within).sum()) + unseen
     beneaths, kinds = _beneath(measure, beneath, grades)
     if rankings * kinds * (depth + len(query.judged) + holes + beneath) > cells:
         return None
-    tried = matrix(_orders(grades, holes, orderly), rankings, holes)
+    tried = matrix(_orders(grades, holes, rewards_order), rankings, holes)
     filled = np.tile(top, (rankings, 1))
     filled[:, unjudged] = tried
     hidden = matrix(beneaths, kinds, beneath)
@@ -235,9 +235,9 @@ def _completions(
     return complete_table(filled[every], judged, query.retrieved, query.lengths)
 
 
-def _orders(grades: Sequence[float], holes: int, orderly: bool) -> Iterator[tuple[float, ...]]:
+def _orders(grades: Sequence[float], holes: int, rewards_order: bool) -> Iterator[tuple[float, ...]]:
     """The grades of a ranking's unjudged documents, in all ways worth trying."""
-    if not orderly:
+    if not rewards_order:
         return product(grades, repeat=holes)
     falling = list(combinations_with_replacement(grades, holes))
     return chain(falling, (each[::-1] for each in falling))

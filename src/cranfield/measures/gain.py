@@ -146,7 +146,7 @@ def misplaced_gain(judged: JudgedRanks, *, gain: Gain = "linear") -> Numbers:
     aliases=("ndcg_rel",),
     reference="Buckley, trec_eval",
     advice="Experimental: nDCG averaged over all places where something relevant stands.",
-    orderly=False,
+    rewards_order=False,
 )
 def ndcg_over_relevant(judged: JudgedRanks, *, gain: Gain = "linear") -> Numbers:
     """Mean of nDCG at the documents that have a gain; those not retrieved count with nDCG at the end.
@@ -194,7 +194,7 @@ def r_ndcg(judged: JudgedRanks, *, gain: Gain = "linear") -> Numbers:
     reference="Sakai 2004",
     advice="AP for graded judgments: precision blended with the share of the ideal gain.",
     monotone=True,
-    orderly=False,
+    rewards_order=False,
 )
 def q_measure(
     judged: JudgedRanks, *, cutoff: int | None = None, gain: Gain = "linear", beta: float = 1, rel: float = 1

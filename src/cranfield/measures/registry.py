@@ -52,7 +52,7 @@ class Definition:
     monotone: bool  # rises with every grade in the ranking, and falls with every grade in the judgments
     of_holes: bool  # about the unjudged documents themselves, whatever they turn out to be
     skips_unjudged: bool  # leaves unjudged documents out, as judged_only would
-    orderly: bool  # a better document that moves up, past a worse one, never makes it worse
+    rewards_order: bool  # a better document that moves up, past a worse one, never makes it worse
     table: TableName
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -91,7 +91,7 @@ class Definition:
             except (ValueError, TypeError, OverflowError) as error:
                 limit = f", {error}" if isinstance(error, TooLarge) else ""
                 raise MeasureError(
-                    f"{self.name} cannot have {name}={shortened(value)}.",
+                    f"invalid {name} '{shortened(value)}' for {self.name}.",
                     hint=f"{name} is {self.kinds[name].allowed}{limit}",
                 ) from None
         for name, default in self.defaults.items():
@@ -187,7 +187,7 @@ def measure(
     monotone: bool = False,
     of_holes: bool = False,
     skips_unjudged: bool = False,
-    orderly: bool = True,
+    rewards_order: bool = True,
     table: TableName = "ranks",
 ) -> Callable[[Function], Function]:
     """Register a function of `JudgedRanks` as a measure. Its parameters are the function's further arguments.
@@ -242,7 +242,7 @@ def measure(
             monotone=monotone,
             of_holes=of_holes,
             skips_unjudged=skips_unjudged,
-            orderly=orderly,
+            rewards_order=rewards_order,
             table=table,
         )
         for alias in (name, *aliases):

@@ -220,7 +220,7 @@ def _lines(entry: TrecEvalMeasure, parameters: str | None, fixed: Mapping[str, A
         return [PrintedLine(printed, entry, tuple(_measure("iprec_at_recall", fixed, recall) for recall in numbers))]
     if name == "set_F":  # whose parameter is the square of beta
         if numbers[0] <= 0:
-            raise MeasureError(f"set_F cannot have the parameter {numbers[0]:g}.", hint="it is β², a number above 0")
+            raise MeasureError(f"invalid parameter {numbers[0]:g} for set_F.", hint="it is β², a number above 0")
         return [PrintedLine(printed, entry, (_measure(name, fixed, beta=numbers[0] ** 0.5),))]
     if len(numbers) != 4:
         return [PrintedLine(printed, entry)]

@@ -11,7 +11,7 @@ import numpy as np
 
 from cranfield.errors import DuplicateError, InputError
 from cranfield.ranks.columns import Integers, Numbers
-from cranfield.ranks.judgments import Judgments, graded, twice
+from cranfield.ranks.judgments import Judgments, duplicate_message, graded
 from cranfield.read.grouped import open_grouped
 from cranfield.read.mappings import id_text
 from cranfield.read.shapes import Rankings, Rows, Text
@@ -121,7 +121,7 @@ class GroupedJudgments:
         if len(several):
             raise InputError(
                 self.name,
-                f"{self._judged(several[0])} is judged {counts[several[0]]} times, so that it has no one grade.",
+                f"{self._judged(several[0])} is judged {counts[several[0]]} times, so its grade is ambiguous.",
                 hint="ordinary measures can take the highest grade of each document: "
                 "evaluate(GroupedJudgments.read(qrels).flat, run)",
             )
@@ -198,7 +198,7 @@ def _from_text(source: Text) -> _Found:
                 raise block.error(line, "the group is empty.", hint=f"a line is: {source.layout.shape}")
             judged = by_query[query][group, subgroup]
             if document in judged:
-                fact = twice(query, document, judged[document], grade, _where(group, subgroup))
+                fact = duplicate_message(query, document, judged[document], grade, _where(group, subgroup))
                 hint = "keep one line for each query, group and document"
                 raise block.error(line, fact, hint=hint, kind=DuplicateError)
             judged[document] = grade
@@ -211,7 +211,7 @@ def _from_rows(source: Rows) -> _Found:
         group, subgroup = (*row.groups, ONLY, ONLY)[:2]
         judged = by_query[row.query][group, subgroup]
         if row.document in judged:
-            fact = twice(row.query, row.document, judged[row.document], row.value, _where(group, subgroup))
+            fact = duplicate_message(row.query, row.document, judged[row.document], row.value, _where(group, subgroup))
             raise DuplicateError(source.name, f"{row.where}: {fact}")
         judged[row.document] = row.value
     return by_query
@@ -222,13 +222,13 @@ def _from_mapping(source: Rankings) -> _Found:
     for query, judged in source.by_query.items():
         query_id = id_text(query, source.name, "a query")
         if query_id in by_query:
-            raise InputError(source.name, f"the query '{query_id}' stands twice, as a number and as text.")
+            raise InputError(source.name, f"the query '{query_id}' appears twice, as a number and as text.")
         if not isinstance(judged, Mapping) or not any(isinstance(value, MANY) for value in judged.values()):
             by_query[query_id][ONLY, ONLY] = graded(judged, query_id, source.name)
             continue
         for group, its_judged in judged.items():
             group_id = id_text(group, source.name, f"query '{query_id}', a group")
             if (group_id, ONLY) in by_query[query_id]:
-                raise InputError(source.name, f"query '{query_id}': the group '{group_id}' stands twice.")
+                raise InputError(source.name, f"query '{query_id}': the group '{group_id}' appears twice.")
             by_query[query_id][group_id, ONLY] = graded(its_judged, query_id, source.name)
     return by_query

@@ -175,7 +175,7 @@ def _in_order(queries: Iterable[str]) -> list[str]:
     return numbered if len(set(map(int, ids))) == len(ids) else sorted(sorted(ids), key=int)
 
 
-def twice(query: str, document: str, one: float, other: float, where: str = "") -> str:
+def duplicate_message(query: str, document: str, one: float, other: float, where: str = "") -> str:
     """What is wrong where a document is judged twice."""
     grades = f"both times {one:g}" if one == other else f"{one:g} and {other:g}"
     return f"document '{document}' is judged twice for query '{query}'{where} ({grades})."
@@ -196,7 +196,7 @@ def _from_text(source: Text) -> dict[str, dict[str, float]]:
             judged = by_query[query]
             if document in judged:
                 line = columns.line[place] if columns.line else place
-                fact = twice(query, document, judged[document], grade)
+                fact = duplicate_message(query, document, judged[document], grade)
                 hint = "keep one line for each query and document"
                 raise block.error(line, fact, hint=hint, kind=DuplicateError)
             judged[document] = grade
@@ -211,9 +211,8 @@ def _from_table(source: Table) -> dict[str, dict[str, float]]:
         zip(frame.query.tolist(), frame.document.tolist(), frame.value.tolist(), strict=True)
     ):
         if document in rows[query]:
-            raise DuplicateError(
-                source.name, f"row {row}: {twice(frame.queries[query], document, rows[query][document], grade)}"
-            )
+            fact = duplicate_message(frame.queries[query], document, rows[query][document], grade)
+            raise DuplicateError(source.name, f"row {row}: {fact}")
         rows[query][document] = grade
     return by_query
 
@@ -234,7 +233,7 @@ def _from_rankings(source: Rankings) -> dict[str, dict[str, float]]:
             continue
         query_id = id_text(query, source.name, "a query")
         if query_id in by_query:
-            raise InputError(source.name, f"the query '{query_id}' stands twice, as a number and as text.")
+            raise InputError(source.name, f"the query '{query_id}' appears twice, as a number and as text.")
         by_query[query_id] = graded(judged, query_id, source.name)
     return by_query
 
@@ -258,6 +257,6 @@ def graded(judged: Any, query: str, source: str) -> dict[str, float]:
         document_id = id_text(document, source, f"query '{query}'")
         number = finite(grade, source, f"query '{query}', document '{document_id}'")
         if document_id in grades:
-            raise DuplicateError(source, twice(query, document_id, grades[document_id], number))
+            raise DuplicateError(source, duplicate_message(query, document_id, grades[document_id], number))
         grades[document_id] = number
     return grades

@@ -82,7 +82,7 @@ def _without_duplicates(pairs: ScoredPairs, query: str, policy: Policy, source: 
         return dict(pairs)
     if policy.duplicates == "error":
         twice = documents[first_repeat(documents)]
-        raise DuplicateError(source, f"document '{twice}' stands twice in the ranking of query '{query}'.", hint=HINT)
+        raise DuplicateError(source, f"document '{twice}' appears twice in the ranking of query '{query}'.", hint=HINT)
     return dict(pairs[at] for at in kept_places(documents, [score for _, score in pairs], policy.duplicates))
 
 
@@ -117,7 +117,7 @@ def _from_rankings(source: Rankings, queries: Container[str] | None) -> dict[str
     for key, ranking in source.by_query.items():
         query = id_text(key, source.name, "a query")
         if query in found:
-            raise InputError(source.name, f"the query '{query}' stands twice, as a number and as text.")
+            raise InputError(source.name, f"the query '{query}' appears twice, as a number and as text.")
         if queries is None or query in queries:
             found[query] = _pairs(ranking, f"query '{query}'", source.name)
     return found

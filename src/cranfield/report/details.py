@@ -1,4 +1,4 @@
-"""The queries one by one: rankings side by side, grades, what was missed, and how values come about."""
+"""The queries one by one: rankings side by side, grades, what was missed, and how values are calculated."""
 
 from __future__ import annotations
 

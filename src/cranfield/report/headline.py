@@ -21,7 +21,7 @@ def headline(gathered: Gathered) -> list[str]:
     top = "" if scope.cutoff is None else f" in its top {scope.cutoff}"
     none = int(((facts.relevant > 0) & (facts.found == 0)).sum())
     if none:
-        returns = "It retrieves nothing relevant" if scope.one_depth and not top else f"It has nothing relevant{top}"
+        returns = f"It has no document judged relevant{top}"
         found.append(f"{returns} for {none:,} of {_queries(len(best.query_ids))}.")
     judged = facts.judged_share() if scope.one_depth else None
     if judged is not None and judged < 0.995:
@@ -40,7 +40,7 @@ def _place(gathered: Gathered, ranked: list[Evaluation]) -> str:
     if comparison is not None and comparison.baseline is not None:
         other = next(each for each in ranked if each.run == comparison.baseline)
         if other is best:
-            return f"No run is better than {best.run} ({shown}), the baseline."
+            return f"No run has a better {measure} than the baseline, {best.run} ({best.shown(measure)})."
     gap = abs(best[measure] - other[measure])
     side = "below" if _lower(gathered) else "above"
     ahead = f"{best.run} has the best {measure}: {best.shown(measure)}, which is {gap:.4f} {side} {other.run}."
@@ -52,8 +52,7 @@ def _place(gathered: Gathered, ranked: list[Evaluation]) -> str:
 
 
 def _trusted(pair: Difference) -> str:
-    reverse = " Unjudged documents could reverse this." if pair.could_reverse else ""
-    return f"{pair.sentence}.{reverse}"
+    return f"{pair.sentence}."
 
 
 def _lower(gathered: Gathered) -> bool:

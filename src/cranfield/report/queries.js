@@ -72,7 +72,7 @@ const steps = (query, its) => {
     const numbers = [grade === undefined ? "–" : String(grade), String(worth), four(discount), four(worth / discount), ...its.steps.map((step) => four(step[index]))];
     return make("tr", {}, make("td", { class: "number" }, String(index + 1)), make("td", { class: "id" }, data.documents[number][0]), ...numbers.map((text) => make("td", { class: "number" }, text)));
   });
-  return make("details", {}, make("summary", {}, "How the values come about, rank by rank"), make("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Rank by rank" }, table(heads, rows)));
+  return make("details", {}, make("summary", {}, "How these values are calculated"), make("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Rank by rank" }, table(heads, rows)));
 };
 
 const side = (query, key) => {

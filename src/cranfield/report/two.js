@@ -1,7 +1,7 @@
 // Two systems side by side.
 const verdict = (pair) => {
-  return `${pair.sentence}.` +
-    (pair.could_reverse === true ? " Unjudged documents could reverse this." : pair.could_reverse === false ? " Unjudged documents cannot reverse this." : "");
+  const known = { true: " Unjudged documents could reverse this.", false: " Unjudged documents cannot reverse this." };
+  return `${pair.sentence}.` + (pair.sentence.endsWith("could reverse this") ? "" : known[pair.could_reverse] ?? "");
 };
 
 const changes = (title, queries) => {

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from statistics import median
 
-from cranfield.comparison.conclusions import UNDECIDED, Comparison, MeansTable
-from cranfield.comparison.differences import Difference, p_text, signed, span_text
+from cranfield.comparison.conclusions import Comparison, MeansTable
+from cranfield.comparison.differences import UNDECIDED, Difference, decisive_p, p_text, signed, span_text
 from cranfield.comparison.power import USUAL
 from cranfield.comparison.reliability import Reliability
+from cranfield.comparison.significance import SAME
 from cranfield.comparison.thinning import Stability
 from cranfield.layout import WIDTH, columns, count, cut, fitted, padded, shortened, wrapped
 from cranfield.show.escaping import latex_text, markdown_text
@@ -31,6 +33,7 @@ def comparison_text(comparison: Comparison, reliability: Reliability, *, pairs: 
         parts += [_differences_part(comparison, measure.name) for measure in comparison.measures]
         parts.append("\n".join(_legend(comparison)))
     else:
+        parts.append("\n".join(_ranking_legend(comparison)))
         parts.append(f"All {comparison.pairs:,} pairs: --pairs")
     if comparison.pairs <= FEW:
         parts.append("\n".join(_changed_lines(comparison)))
@@ -45,22 +48,44 @@ def verdict(comparison: Comparison) -> str:
     measure = comparison.measures[0].name
     if comparison.pairs == 1:
         return comparison.of(measure)[0].sentence
-    best, *others = comparison.best_first(measure)
-    against = comparison.baseline or best
+    against = comparison.baseline or ""
+    if comparison.baseline is None:
+        return _leaders(comparison, measure)
     rest = [run for run in comparison.runs if run != against]
     verdicts = [_seen_from(comparison.between(measure, run, against), run) for run in rest]
-    if comparison.baseline is None:
-        near = sum(each != "worse" for each in verdicts)
-        return (
-            f"{best} leads by {measure}; {near} of the other {len(others)} runs "
-            f"{'is' if near == 1 else 'are'} not significantly worse"
-        )
     better, worse = verdicts.count("better"), verdicts.count("worse")
     are = "is" if better == 1 else "are"
     return (
         f"{better} of {len(rest)} runs {are} significantly better than {against} by {measure}, {worse} significantly "
         f"worse, {len(rest) - better - worse} too close to call"
     )
+
+
+def _leaders(comparison: Comparison, measure: str) -> str:
+    """Which runs have the best mean, and how many of the others are significantly worse than the first of them."""
+    means, best = comparison.means[measure], comparison.best_first(measure)[0]
+    leaders = [run for run in comparison.runs if abs(means[run] - means[best]) <= SAME]
+    rest = [run for run in comparison.runs if run not in leaders]
+    if not rest:
+        return f"all {len(leaders)} runs have the same {measure}"
+    worse = sum(_seen_from(comparison.between(measure, run, best), run) == "worse" for run in rest)
+    said = f"{listed_text(leaders)} {'has' if len(leaders) == 1 else 'have'} the best {measure}; "
+    if len(rest) == 1:
+        return f"{said}the other run is {'' if worse else 'not '}significantly worse"
+    if worse == len(rest):
+        return f"{said}{'both' if worse == 2 else f'all {worse}'} other runs are significantly worse"
+    if not worse:
+        return f"{said}{'neither' if len(rest) == 2 else 'none'} of the other {len(rest)} runs is significantly worse"
+    return f"{said}{worse} of the other {len(rest)} runs {'is' if worse == 1 else 'are'} significantly worse"
+
+
+def listed_text(names: Sequence[str]) -> str:
+    """Names in a sentence.
+
+    >>> listed_text(["a"]), listed_text(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def _seen_from(difference: Difference, run: str) -> str:
@@ -74,20 +99,32 @@ def _ranking_lines(comparison: Comparison, measure: str) -> list[str]:
     order, ranks = comparison.best_first(measure), comparison.rank_intervals(measure)
     best = order[0]
     width = min(max(len("run"), *map(len, order)), 30)
-    level = f"{100 * (1 - comparison.alpha):g}%"
-    lines = [f"{'#':>3}  {'run':<{width}}  {measure:>10}  {'vs best':>8}  {'p':>7}  {'rank, ' + level:>10}"]
+    head = f"rank, {_level(comparison)}" if comparison.differences[0].together else "rank"
+    lines = [f"{'#':>3}  {'run':<{width}}  {measure:>10}  {'vs best':>8}  {'p':>7}  {head:>10}"]
     for place, run in enumerate(order, 1):
         gap, p = "", ""
         if run != best:
             pair = comparison.between(measure, run, best)
             sign = 1 if pair.run == run else -1
-            gap, p = f"{sign * pair.difference:+.4f}", _p(pair.adjusted)
+            gap, p = signed(sign * pair.difference), _p(pair)
         low, high = ranks[run]
         value = comparison.means[measure][run]
         lines.append(
             f"{place:>3}  {shortened(run, width):<{width}}  {value:>10.4f}  {gap:>8}  {p:>7}  {f'{low} to {high}':>10}"
         )
     return lines
+
+
+def _ranking_legend(comparison: Comparison) -> list[str]:
+    corrected = "p is corrected for the family" if comparison.correction != "none" else "p is not corrected"
+    said = "Ranks: from the runs that are significantly better to those that are significantly worse"
+    if comparison.differences[0].together:
+        said = f"Ranks: all true ranks lie within these at once with {_level(comparison)} confidence"
+    return wrapped(f"{corrected}. {said}.")
+
+
+def _level(comparison: Comparison) -> str:
+    return f"{100 * (1 - comparison.alpha):g}%"
 
 
 def _means_lines(table: MeansTable) -> list[str]:
@@ -101,20 +138,25 @@ def _means_lines(table: MeansTable) -> list[str]:
 
 
 def _basis(comparison: Comparison) -> str:
-    left = f"; {comparison.left_out} that only some of the runs have are left out" if comparison.left_out else ""
+    left = f"; {_left_out(comparison.left_out)}" if comparison.left_out else ""
     return f"{comparison.queries} queries, matched by id{left}. {_sentence(comparison.described())}."
+
+
+def _left_out(queries: int) -> str:
+    are = "is" if queries == 1 else "are"
+    return f"{count(queries, 'query', 'queries')} that only some of the runs have {are} left out"
 
 
 def _differences_part(comparison: Comparison, measure: str) -> str:
     listed = comparison.of(measure)
     second = "" if listed[0].primary else ", secondary"
-    level = f"{100 * (1 - comparison.alpha):g}% interval"
+    level = f"{_level(comparison)} interval"
     lines = _beside(measure + second, f"{'difference':>11}{level:>20}{'p':>9}{'effect':>8}")
     for each in listed:
         ends = f"{signed(each.low)} {signed(each.high)}"
         lines += _beside(
             f"{_marks(each):<3}{each.run} - {each.baseline}",
-            f"{each.estimate:>+11.4f}{ends:>20}{_p(each.adjusted):>9}{_effect(each.effect):>8}",
+            f"{signed(each.estimate):>11}{ends:>20}{_p(each):>9}{_effect(each.effect):>8}",
         )
         judged = [comparison.judged_of(measure, run) for run in (each.run, each.baseline)]
         seen = f"; judged {_share(judged[0])} and {_share(judged[1])}" if judged != [None, None] else ""
@@ -141,7 +183,7 @@ def within_text(difference: Difference) -> str:
     parts = []
     for what, p in (("not worse by", within.not_worse), ("equivalent within", within.equivalent)):
         shown = "shown" if p <= difference.alpha else "not shown"
-        parts.append(f"{what} {within.margin:g}: {shown} (one-sided p {p_text(p)})")
+        parts.append(f"{what} {within.margin:g}: {shown} (one-sided p {p_text(p, difference.alpha)})")
     return "; ".join(parts)
 
 
@@ -161,19 +203,20 @@ def _legend(comparison: Comparison) -> Iterator[str]:
         narrower = any(each.reach and not each.reach.exact for each in undecided)
         yield from wrapped(f"? {UNDECIDED}.{' ~ the true bounds may be narrower.' if narrower else ''}")
     if len(known) < len(comparison.differences):
-        yield from wrapped("Whether unjudged documents could reverse a difference is not known for all.")
+        yield from wrapped("For some differences it is not known whether unjudged documents could reverse them.")
 
 
 def interval_text(comparison: Comparison) -> str:
     """What the intervals are, in words."""
     one = comparison.differences[0]
     of = "" if one.of == "mean" else f" It is of the {one.of}, as the test is."
+    if comparison.test in ("t", "bootstrap") and any(each.constant for each in comparison):
+        of += " p is that of the randomisation test where all queries differ by the same amount."
     if one.family == 1:
         return f"The interval excludes 0 exactly where p is that small.{of}"
-    together = (
-        "Intervals hold for all comparisons of a family at once" if one.together else "Each interval stands alone"
-    )
-    return f"p is corrected for the family. {together}; each excludes 0 exactly where p is that small.{of}"
+    together = "Intervals hold for all comparisons of a family at once" if one.together else "Each interval is separate"
+    corrected = "p is corrected for the family" if comparison.correction != "none" else "p is not corrected"
+    return f"{corrected}. {together}; each excludes 0 exactly where p is that small.{of}"
 
 
 def _changed_lines(comparison: Comparison) -> Iterator[str]:
@@ -184,32 +227,57 @@ def _changed_lines(comparison: Comparison) -> Iterator[str]:
 
 
 def _power_lines(comparison: Comparison, reliability: Reliability) -> Iterator[str]:
-    yield f"What {comparison.queries} queries can show (power {USUAL:g}, the widest pair of each measure)"
+    yield f"What {comparison.queries} queries can detect, if differences vary as in the pair that varies most"
     for measure in comparison.measures:
         widest = max(comparison.of(measure.name), key=lambda each: each.spread)
         if not widest.spread:
-            yield from wrapped(f"{measure}: the runs do not differ, so nothing is known of the noise", "  ", hang=4)
+            yield from wrapped(f"{measure}: {_no_variation(comparison.of(measure.name))}", "  ", hang=4)
             continue
         sizes = [f"{row.difference:g} takes {row.queries[1]:,}" for row in reliability.sizes[measure.name]]
         yield from wrapped(
-            f"{measure}: a true difference of {widest.detectable:.4f} or more, corrected for this family. Without a "
-            f"correction, a difference of {', '.join(sizes)} queries.",
+            f"{measure}: a true difference of {widest.detectable:.4f} is detected {USUAL:.0%} of the time "
+            f"(paired t-test{_family(widest)}). {'Without a correction, a' if _family(widest) else 'A'} difference of "
+            f"{', '.join(sizes)} queries.",
             "  ",
             hang=4,
         )
 
 
+def _no_variation(differences: Sequence[Difference]) -> str:
+    """Why the variation of the differences cannot be estimated."""
+    if any(each.constant for each in differences):
+        return "every pair differs by one amount on all queries, so their variation cannot be estimated"
+    return "the runs do not differ, so the variation of their differences cannot be estimated"
+
+
+def _family(difference: Difference) -> str:
+    return f", corrected for {difference.family} comparisons" if difference.family > 1 else ""
+
+
 def _measures_lines(comparison: Comparison, reliability: Reliability) -> Iterator[str]:
-    yield "What the measures can tell apart"
+    yield "Pairs of runs that differ significantly (discriminative power)"
     for name, share in reliability.discriminative_power.items():
-        yield f"  {name}: {share:.0%} of {comparison.pairs} pairs"
+        yield f"  {name}: {share * comparison.pairs:.0f} of {comparison.pairs}"
     if reliability.measures:
         yield "How much they agree (Kendall's tau over runs, over queries)"
     for each in reliability.measures:
         yield f"  {each.one} and {each.other}: {_share(each.runs, 2)}, {_share(each.queries, 2)}"
     yield "How much runs agree on which queries are hard (Kendall's tau over queries)"
+    if comparison.pairs > MANY:
+        yield from (f"  {line}" for line in _agreement_ranges(comparison, reliability))
+        return
     for pair in reliability.runs:
         yield from wrapped(f"{pair.one} and {pair.other}: {_share(pair.queries, 2)} by {pair.measure}", "  ", hang=4)
+
+
+def _agreement_ranges(comparison: Comparison, reliability: Reliability) -> Iterator[str]:
+    """Over many pairs of runs: the range of the correlations, and their median."""
+    for measure in comparison.measures:
+        found = [each.queries for each in reliability.runs if each.measure == measure.name]
+        known = [each for each in found if each is not None]
+        if known:
+            low, middle, high = (_share(each, 2) for each in (min(known), median(known), max(known)))
+            yield f"{measure}: {low} to {high}, median {middle}"
 
 
 def comparison_markdown(comparison: Comparison) -> str:
@@ -234,7 +302,7 @@ def comparison_markdown(comparison: Comparison) -> str:
             markdown_text(f"{each.run} - {each.baseline}"),
             signed(each.estimate),
             span_text(each),
-            _p(each.adjusted),
+            _p(each),
             _effect(each.effect),
             f"{each.better}/{each.same}/{each.worse}",
             "; ".join(filter(None, (each.verdict, within_text(each), UNDECIDED if each.could_reverse else ""))),
@@ -281,7 +349,7 @@ def comparison_latex(comparison: Comparison) -> str:
 
 
 _DESIGNS = {
-    "per-query": "from the relevant and from the nonrelevant documents of every query, which keeps one of each",
+    "per-query": "from the relevant and from the nonrelevant documents of every query, keeping at least one of each",
     "uniform": "from all judgments alike",
 }
 
@@ -307,12 +375,15 @@ def stability_text(found: Stability) -> str:
             f"{'':<{width}}{row.removed:>9.0%}{row.left:>8.0f}{row.mean:>9.4f}{row.spread:>9.4f}{change:>9}"
             f"{_share(row.tau, 3):>8}{_share(row.lowest, 3):>8}"
         )
-    told = "left: judgments; mean: over the runs and the repeats; spread: standard deviation over the repeats."
+    told = (
+        "left: judgments that remain; the others are removed, so their documents are unjudged. mean: over the runs and "
+        "the repeats; spread: standard deviation over the repeats; change: of the mean, relative to all judgments."
+    )
     lines += ["", *wrapped(told)]
     if len(found.runs) > 1:
         lines += wrapped(
-            "tau: Kendall's correlation of the order of the runs with the order by all judgments, in the mean over the "
-            "repeats, and the lowest. Near 1 the order of the runs is safe."
+            "tau: Kendall's correlation between the order of the runs by the judgments left and by all judgments, "
+            "averaged over the repeats, and the lowest of them. At 1 the order is the same."
         )
     return "\n".join(lines)
 
@@ -322,11 +393,12 @@ def _sentence(text: str) -> str:
 
 
 def _share(value: float | None, digits: int = 4) -> str:
-    return "-" if value is None else f"{value:.{digits}f}"
+    return "-" if value is None else f"{round(value, digits) + 0.0:.{digits}f}"  # + 0.0: there is no -0
 
 
-def _p(value: float) -> str:
-    return "<0.0001" if value < 0.0001 else f"{value:.4f}"
+def _p(difference: Difference) -> str:
+    """The p-value in a table."""
+    return decisive_p(difference).removeprefix("= ").replace(" ", "")
 
 
 def _effect(value: float | None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cranfield.comparison.checks import GatedMeasure
+from cranfield.comparison.corrections import CORRECTIONS
 from cranfield.comparison.gating import GATE_TESTS, GateResult
 from cranfield.comparison.power import USUAL
 from cranfield.comparison.significance import TESTS
@@ -21,21 +22,28 @@ def gate_text(result: GateResult) -> str:
         lines += wrapped(check.message, "  ok      " if check.passed else "  FAILED  ")
     lines += ["", *wrapped(f"{_basis(result)}.")]
     for measure in result.measures:
-        lines += ["", *_measure_lines(measure)]
+        lines += ["", *_measure_lines(measure, result.test)]
     return "\n".join(lines)
 
 
 def _basis(result: GateResult) -> str:
-    over = f", {result.correction} over {len(result.measures)} measures" if len(result.measures) > 1 else ""
+    over = _corrected(result) if len(result.measures) > 1 else ""
     queries, test = count(result.queries, "query", "queries"), TESTS[result.test].title
     return f"{queries}; one-sided {test} at alpha {result.alpha:g}{over}"
 
 
-def _measure_lines(seen: GatedMeasure) -> Iterator[str]:
+def _corrected(result: GateResult) -> str:
+    over = f"{len(result.measures)} measures"
+    if result.correction == "none":
+        return f", p not corrected for {over}"
+    return f", p corrected over {over} ({CORRECTIONS[result.correction].title})"
+
+
+def _measure_lines(seen: GatedMeasure, test: str) -> Iterator[str]:
     better = count(seen.better, "query", "queries")
     yield from wrapped(f"{seen.measure}: {better} better, {seen.same} the same, {seen.worse} worse{_judged(seen)}")
-    yield from wrapped(f"Two-sided, as compare says it: {seen.sentence}.", "  ")
-    yield from wrapped(f"{could_see(seen)}.", "  ")
+    yield from wrapped(f"Two-sided: {seen.sentence}.", "  ")
+    yield from wrapped(f"{could_see(seen, test)}.", "  ")
     if seen.worse_queries:
         names = [cut(name, 24) for name in ("got worse", *(query.query_id for query in seen.worse_queries))]
         width = max(map(columns, names))
@@ -52,15 +60,16 @@ def _judged(seen: GatedMeasure) -> str:
     if before is None or now is None:
         return ""
     where = "retrieved documents" if seen.judged_depth is None else f"first {seen.judged_depth}"
-    note = f"; {now:.0%} of the {where} judged, before {before:.0%}"
-    return note + (". Unjudged ones count as not relevant" if now < before - 0.05 else "")
+    fewer = ", and unjudged ones count as not relevant" if now < before - 0.05 else ""
+    return f"; {now:.0%} of the {where} judged, before {before:.0%}{fewer}"
 
 
-def could_see(seen: GatedMeasure) -> str:
+def could_see(seen: GatedMeasure, test: str) -> str:
     """What drop the gate could have seen, in words."""
     if seen.detectable is None:
-        return "No two queries changed differently, so nothing is known of the noise"
-    return f"A true drop of {seen.detectable:.4f} or more would be stopped {USUAL:.0%} of the time"
+        return "All queries changed by the same amount, so their variation cannot be estimated"
+    by = "" if test == "t" else " by a t-test"  # whose power is known; that of the others depends on the data
+    return f"A true drop of {seen.detectable:.4f} or more would be stopped at least {USUAL:.0%} of the time{by}"
 
 
 def gate_markdown(result: GateResult) -> str:
@@ -73,7 +82,7 @@ def gate_markdown(result: GateResult) -> str:
     for seen in result.measures:
         counts = f"{seen.better} better, {seen.same} the same, {seen.worse} worse{_judged(seen)}"
         lines += ["", f"**{markdown_text(seen.measure)}**: {counts}."]
-        lines += [f"Two-sided: {markdown_text(seen.sentence)}.", f"{could_see(seen)}."]
+        lines += [f"Two-sided: {markdown_text(seen.sentence)}.", f"{could_see(seen, result.test)}."]
         if seen.worse_queries:
             rows = [
                 [

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from html import escape
 
 from cranfield.comparison.conclusions import Comparison
-from cranfield.comparison.differences import p_text, signed, span_text
+from cranfield.comparison.differences import decisive_p, signed, span_text
 from cranfield.errors import MissingLibrary
 from cranfield.evaluation.result import Evaluation
 from cranfield.show.charts.difference import difference_chart
@@ -48,7 +48,7 @@ def comparison_html(comparison: Comparison) -> str:
             each.baseline,
             signed(each.estimate),
             span_text(each),
-            p_text(each.adjusted).removeprefix("= "),
+            decisive_p(each).removeprefix("= "),
             each.verdict,
         ]
         for each in comparison.differences[:LISTED]
@@ -57,14 +57,14 @@ def comparison_html(comparison: Comparison) -> str:
     if len(comparison.differences) > LISTED:
         notes.append(f"{len(comparison.differences) - LISTED} more differences are in .differences")
     measure = comparison.measures[0]
-    values = comparison.values.values[measure]
+    values = comparison.paired.columns[measure]
     one, other, *more = comparison.runs
 
     def chart() -> Spec:
         if more:
             columns = dict(zip(comparison.runs, values.T.tolist(), strict=True))
             return distribution_chart(measure.name, columns)
-        gaps = dict(zip(comparison.values.query_ids, (values[:, 1] - values[:, 0]).tolist(), strict=True))
+        gaps = dict(zip(comparison.paired.query_ids, (values[:, 1] - values[:, 0]).tolist(), strict=True))
         return difference_chart(measure.name, one, other, gaps)
 
     told = "<br>".join(map(escape, notes))

@@ -63,14 +63,12 @@ class View:
     def describe_bounds(self, scale: Iterable[float]) -> str:
         """What the bounds are bounds of, in words; `scale` are the grades that an unjudged document may have."""
         if all(result.policy.complete for result in self.evaluations):
-            return "which are the same, since the judgments are complete"
+            return "which are the same, since unjudged documents count as judged and not relevant"
         grades = ", ".join(f"{grade:g}" for grade in sorted(scale))
-        others = "documents that it did not retrieve count as not relevant"
+        others = "unjudged documents that it did not retrieve count as not relevant"
         if self.found.unseen:
-            several = (
-                "document that it did not retrieve" if self.found.unseen == 1 else "documents that it did not retrieve"
-            )
-            others = f"up to {self.found.unseen} {several} may be relevant, too"
+            several = "unjudged document" if self.found.unseen == 1 else "unjudged documents"
+            others = f"up to {self.found.unseen} {several} that it did not retrieve may be relevant, too"
         return (
             "whatever the unjudged documents that a run retrieved turn out to be"
             f"{f' (grades {grades})' if grades else ''}; {others}"

@@ -18,7 +18,7 @@ LONGEST_WAIT = 30.0
 
 
 class Answer(NamedTuple):
-    """What came of one query. `ranking` is None where it failed, and `error` says why.
+    """The result of one query. `ranking` is None where it failed, and `error` says why.
 
     seconds: how long the system took, without failed attempts and the waits between them
     scores: what became of its scores: "kept", "parted" (equal ones) or "replaced" (they contradicted the order)

@@ -248,9 +248,8 @@ def _qrels(folder: Path, split: str | None) -> str | None:
     named = {path.name.partition(".")[0]: path for path in files}
     wanted = split or ("test" if "test" in named else next(iter(named)) if len(named) == 1 else None)
     if wanted is None or wanted not in named:
-        fact = (
-            f"there is no split '{split}' in it." if split else "which of the judgments in it are meant is not clear."
-        )
+        several = "it has several splits, and none is called 'test'." if named else "it holds no judgments."
+        fact = f"there is no split '{split}' in it." if split else several
         raise InputError(str(folder / "qrels"), fact, hint=f"splits are {', '.join(named) or 'none'}")
     return str(named[wanted])
 

@@ -173,7 +173,7 @@ class HttpSearch:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else f"{type(error).__name__}"
         if isinstance(error, ConnectionRefusedError):
             return SystemFailure(f"could not connect to {where}: connection refused.", retry=True)
-        return SystemFailure(f"the connection to {where} broke: {reason}.", retry=True)
+        return SystemFailure(f"the connection to {where} failed: {reason}.", retry=True)
 
     def _read(self, status: int, after: str | None, data: bytes) -> Returned:
         if status >= 300:

@@ -33,7 +33,7 @@ from cranfield.version import __version__
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What came of a run.
+    """The result of recording a run.
 
     failed: query → why; these are not in the run, and they are not zeros
     not_asked: queries left when the system was given up

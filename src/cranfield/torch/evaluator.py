@@ -118,7 +118,7 @@ class RetrievalEvaluator(SentenceEvaluator):
         return "Information Retrieval"
 
     def get_config_dict(self) -> dict[str, Any]:
-        """What stands in a model card about how the values came about."""
+        """What a model card says about how the values were measured."""
         return {"similarity": self.similarity, "policy": str(self.policy or Policy())}
 
     def _key(self, measure: str) -> str:

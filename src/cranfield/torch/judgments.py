@@ -109,7 +109,7 @@ def _names(query_ids: Sequence[Any] | None, size: int) -> tuple[str, ...]:
     if len(set(names)) < size:
         seen: set[str] = set()
         again = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-        raise InputError("query_ids", f"the query '{again}' stands twice.")
+        raise InputError("query_ids", f"the query '{again}' appears twice.")
     return names
 
 

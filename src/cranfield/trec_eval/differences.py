@@ -114,7 +114,7 @@ DIFFERENCES = (
     ),
     KnownDifference(
         "duplicates out of sight",
-        "A document that stands twice is an error only if its query is judged and both lines are within -M.",
+        "A document that appears twice is an error only if its query is judged and both lines are within -M.",
         "It is always an error, with exit code 4, before anything is printed.",
     ),
 )

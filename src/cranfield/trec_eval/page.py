@@ -10,7 +10,7 @@ from cranfield.trec_eval.differences import DIFFERENCES
 PAGE = """\
 # trec_eval
 
-With this page you can put cranfield in the place of trec_eval. `cranfield trec_eval [options] QRELS RUN`, also
+Replace trec_eval by cranfield without changing a script. `cranfield trec_eval [options] QRELS RUN`, also
 installed as `cranfield-trec_eval`, takes the options of trec_eval 10.0 and prints what it prints, byte for byte: `-q -n
 -m -c -l -M -J -N -R -T -Z -D -o -h -v` (of `-D N.QUERY` only the query is heeded), its nicknames (`official`,
 `all_trec`, `set`, `all_prefs`, `prefs`, `qrels_jg`), its parameters (`P.5,10`, `ndcg.1=3,2=9`, `set_F.4`), a run on
@@ -21,7 +21,7 @@ else.
 left out, its recall levels. The first 9.0.8 still kept scores in 32 bits; later ones have 64, as trec_eval 10 does.
 
 It ends with 0; 1 for a wrong use or an unknown measure; 2 for a file or a parameter that cannot be read; 4 for a
-judged query that the run lacks (without `-c`), a document that stands twice, or a measure that does not fit the
+judged query that the run lacks (without `-c`), a document that appears twice, or a measure that does not fit the
 judgments; 7 if nothing was evaluated; 255 for a bad file of z-scores.
 
 Where trec_eval 10.0 fails, or gives values that are wrong or left to chance, it is not followed:

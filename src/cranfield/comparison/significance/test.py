@@ -100,13 +100,14 @@ def deviation(differences: Numbers) -> Numbers:
 
 
 def hedges(differences: Numbers) -> list[float | None]:
-    """Cohen's d of paired values with Hedges' correction; None where all queries differ by the same amount, not zero.
+    """Cohen's d of paired values with Hedges' correction; None for two queries, and where all differ alike.
 
     g = J · mean(d) / sd(d),  J = Γ(f/2) / (√(f/2) · Γ((f-1)/2)), f = n - 1
     """
     freedom = len(differences) - 1
-    # With two queries the correction is 0: nothing can be said without bias.
-    correction = exp(lgamma(freedom / 2) - log(freedom / 2) / 2 - lgamma((freedom - 1) / 2)) if freedom > 1 else 0.0
+    if freedom < 2:  # the correction is 0: nothing can be said without bias
+        return [None] * differences.shape[1]
+    correction = exp(lgamma(freedom / 2) - log(freedom / 2) / 2 - lgamma((freedom - 1) / 2))
     pairs = zip(differences.mean(axis=0).tolist(), deviation(differences).tolist(), strict=True)
     return [correction * mean / spread if spread else (None if mean else 0.0) for mean, spread in pairs]
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from cranfield.evaluation.advice.facts import ENOUGH_JUDGED, Facts
+from cranfield.layout import count
 from cranfield.measures import Measure
 from cranfield.measures.scope import Scope, chosen_parameters
 
@@ -29,16 +30,18 @@ def few_queries(facts: Facts) -> Iterator[str]:
     """Values differ far more between queries than between systems."""
     if facts.queries < ENOUGH_QUERIES:
         yield (
-            f"there {'is 1 query' if facts.queries == 1 else f'are {facts.queries} queries'}. A system's values differ "
-            "more from query to query than systems differ from each other, so only large differences between systems "
-            f"will show; {ENOUGH_QUERIES} is the usual least."
+            f"there {'is only 1 query' if facts.queries == 1 else f'are only {facts.queries} queries'}. Values usually "
+            "vary more from query to query than from system to system, so only large differences between systems can "
+            f"be detected; {ENOUGH_QUERIES} queries are the usual minimum."
         )
 
 
 def nothing_to_find(facts: Facts) -> Iterator[str]:
     """A query without relevant documents scores 0 whatever a system does."""
     if facts.none_relevant:
-        yield f"{facts.none_relevant:.0%} of the queries have no relevant document and score 0 for every system."
+        number = round(facts.none_relevant * facts.queries)
+        have, score = ("has", "scores") if number == 1 else ("have", "score")
+        yield f"{number} of {facts.queries} queries {have} no relevant document and {score} 0 for every system."
 
 
 def holes(facts: Facts) -> Iterator[str]:
@@ -49,11 +52,13 @@ def holes(facts: Facts) -> Iterator[str]:
             continue
         share = f"{1 - run.judged(depth):.0%}"
         some = (
-            f"{share} of all that it retrieves is" if depth is None else f"{share} of its first {depth} documents are"
+            f"{share} of all documents that it retrieves are"
+            if depth is None
+            else f"{share} of its first {depth} documents are"
         )
         yield (
             f"{run.run}: {some} not judged. Most measures that look so far down count them as not relevant, "
-            "which is a guess: a system that finds what others did not is punished for it."
+            "so a system that finds relevant documents nobody has judged gets no credit for them."
         )
 
 
@@ -61,7 +66,8 @@ def missing_queries(facts: Facts) -> Iterator[str]:
     """A judged query that a run lacks counts 0."""
     for run in facts.runs:
         if run.missing:
-            yield f"{run.run}: {run.missing} of {facts.queries} judged queries are not in it and score 0."
+            what = "is not in it and counts 0" if run.missing == 1 else "are not in it and count 0"
+            yield f"{run.run}: {run.missing} of {facts.queries} judged queries {what}."
 
 
 def tied_scores(facts: Facts) -> Iterator[str]:
@@ -70,7 +76,7 @@ def tied_scores(facts: Facts) -> Iterator[str]:
         if run.tied >= MANY_TIED:
             yield (
                 f"{run.run}: {run.tied:.0%} of the retrieved judged documents share their score with another; their "
-                "order is that of their ids. Policy(ties='best') and Policy(ties='worst') show what hangs on it."
+                "order is that of their ids. Policy(ties='best') and Policy(ties='worst') show how much that matters."
             )
 
 
@@ -89,14 +95,14 @@ DATA_CAUTIONS: tuple[Callable[[Facts], Iterator[str]], ...] = (
 def misleading(facts: Facts, measure: Measure) -> Iterator[str]:
     """Accuracy counts the documents rightly left out, which are nearly all."""
     if measure.definition.name == "Accuracy":
-        yield "always misleads: nearly all documents are irrelevant, so retrieving nothing scores nearly 1. Use F."
+        yield "in a large collection nearly all documents are irrelevant, so retrieving nothing scores nearly 1. Use F."
 
 
 def same_as_reciprocal_rank(facts: Facts, measure: Measure) -> Iterator[str]:
     """With one relevant document there is nothing to average."""
     if measure.definition.name in OF_ALL_RELEVANT and _one_answer(facts, measure):
         name = measure.definition.name
-        same = ", where AP is the same as RR." if name in ("AP", "GMAP") else ", so RR says all that there is to say."
+        same = ", where AP is the same as RR." if name in ("AP", "GMAP") else ", so RR says as much."
         yield f"most queries have a single relevant document{same}"
 
 
@@ -118,7 +124,7 @@ def needs_complete_judgments(facts: Facts, measure: Measure) -> Iterator[str]:
 def no_grades(facts: Facts, measure: Measure) -> Iterator[str]:
     """With one grade a gain is a count."""
     if measure.definition.name in OF_GRADES and not facts.graded:
-        yield "the judgments are binary, so gains add little, and linear and exponential gain say the same."
+        yield "the judgments are binary: linear and exponential gains differ by a constant factor at most."
 
 
 def steep_gain(facts: Facts, measure: Measure) -> Iterator[str]:
@@ -132,7 +138,7 @@ def sees_only_the_first(facts: Facts, measure: Measure) -> Iterator[str]:
     """Whatever comes after the first relevant document is not seen."""
     relevant = float(np.median(facts.n_relevant(measure)))
     if measure.definition.name in OF_THE_FIRST and relevant >= SEVERAL:
-        yield f"it looks at the first of {relevant:g} relevant documents (the median) and not at the others."
+        yield f"it only looks at the first relevant document, and the median query has {relevant:g}."
 
 
 def cannot_be_filled(facts: Facts, measure: Measure) -> Iterator[str]:
@@ -151,7 +157,7 @@ def cannot_be_filled(facts: Facts, measure: Measure) -> Iterator[str]:
 def nothing_to_prefer(facts: Facts, measure: Measure) -> Iterator[str]:
     """Bpref compares relevant documents with judged irrelevant ones."""
     if measure.definition.skips_unjudged and not facts.complete and not _nonrelevant(facts, measure):
-        yield "no document is judged not relevant, so every relevant one that is retrieved counts 1: it is recall."
+        yield "no document is judged not relevant, so every relevant one that is retrieved counts 1: it equals recall."
 
 
 def nothing_to_infer(facts: Facts, measure: Measure) -> Iterator[str]:
@@ -185,7 +191,7 @@ def beyond_the_end(facts: Facts, measure: Measure) -> Iterator[str]:
         return
     for run in facts.runs:
         if 0 < run.deepest < cutoff:
-            yield f"no ranking of {run.run} has more than {run.deepest:,} documents, so nothing is counted below that."
+            yield f"no ranking of {run.run} has more than {count(run.deepest, 'document')}, fewer than the cutoff."
 
 
 def nothing_relevant_enough(facts: Facts, measure: Measure) -> Iterator[str]:

@@ -91,8 +91,8 @@ class Facts:
         """How much is judged of the run of which least is, down to a cutoff, in words."""
         run, share = self.least_judged(cutoff)
         if cutoff is None:
-            return f"only {share:.0%} of all that {run} retrieves is judged"
-        return f"only {share:.0%} of {run}'s first {cutoff} documents are judged"
+            return f"only {share:.0%} of all documents that {run} retrieves are judged"
+        return f"only {share:.0%} of the first {cutoff} documents of {run} are judged"
 
     @property
     def first_page(self) -> int:

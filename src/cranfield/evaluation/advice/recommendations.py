@@ -23,8 +23,8 @@ def graded_gain(facts: Facts) -> Iterator[Recommendation]:
         yield Recommendation(
             f"nDCG@{facts.first_page}",
             f"the judgments are graded up to {facts.highest:g}, and it rewards the best documents most, on a scale "
-            "that lets queries be compared. The gain is the grade; gain=exponential makes the highest grade count for "
-            "far more, for users whom only the best will do.",
+            "from 0 to 1 for every query. The gain is the grade; gain=exponential gives the highest grade far more "
+            "weight, for users who need the best documents.",
         )
 
 
@@ -33,26 +33,27 @@ def first_answer(facts: Facts) -> Iterator[Recommendation]:
     if facts.one_answer:
         yield Recommendation(
             f"RR@{facts.first_page}",
-            "most queries have a single relevant document, and its rank is all there is to know.",
+            "most queries have a single relevant document, so only its rank matters.",
         )
 
 
 def whole_ranking(facts: Facts) -> Iterator[Recommendation]:
     """AP needs several relevant documents, and judgments that do not miss many."""
     if not facts.one_answer and facts.relevant > 1 and not facts.incomplete(None):
-        judged = (
-            f"and {facts.least_judged(None)[1]:.0%} of that is judged."
-            if facts.runs
-            else "and is safe if most of what a run retrieves is judged."
-        )
-        yield Recommendation("AP", f"queries have several relevant documents, it looks at all of the ranking, {judged}")
+        percent = int(100 * facts.least_judged(None)[1])  # rounded down: 100% is all of it
+        share = "all" if percent == 100 else f"at least {percent}%"
+        judged = f"and {share} of what each run retrieves is judged."
+        if not facts.runs:
+            judged = "so use it if most of what a run retrieves is judged."
+        why = f"the median query has {facts.relevant:g} relevant documents, it looks at the whole ranking, {judged}"
+        yield Recommendation("AP", why)
 
 
 def first_page_precision(facts: Facts) -> Iterator[Recommendation]:
     """P@k can only be compared where every query could fill the first k."""
     k = facts.first_page
     if float((facts.n_relevant() >= k).mean()) > 0.5:
-        yield Recommendation(f"P@{k}", "most queries could fill the first page: how much of it is any use?")
+        yield Recommendation(f"P@{k}", f"most queries have at least {k} relevant documents, so it can reach 1.")
 
 
 def preference(facts: Facts) -> Iterator[Recommendation]:
@@ -61,7 +62,7 @@ def preference(facts: Facts) -> Iterator[Recommendation]:
         coarse = facts.relevant <= 2
         yield Recommendation(
             "Bpref10" if coarse else "Bpref",
-            f"{facts.told_judged(None)}, and it leaves the rest out of account"
+            f"{facts.told_judged(None)}, and it ignores unjudged documents"
             + ("; with so few relevant documents Bpref itself would be coarse." if coarse else "."),
         )
 
@@ -79,7 +80,10 @@ def condensed(facts: Facts) -> Iterator[Recommendation]:
 def sampled(facts: Facts) -> Iterator[Recommendation]:
     """Negative grades say that the judged documents are a sample of a pool."""
     if facts.pooled:
-        yield Recommendation("infAP", "documents with a negative grade were pooled but not judged; it estimates AP.")
+        yield Recommendation(
+            "infAP",
+            "negative grades mark documents that were pooled but not judged; it estimates AP from those that were.",
+        )
 
 
 def bounds(facts: Facts) -> Iterator[Recommendation]:
@@ -88,8 +92,8 @@ def bounds(facts: Facts) -> Iterator[Recommendation]:
     if facts.incomplete(k):
         yield Recommendation(
             "RBPResidual",
-            f"{facts.told_judged(k)}; the true RBP lies between RBP and RBP plus this: what unjudged documents could "
-            "add.",
+            f"{facts.told_judged(k)}; RBP would lie between its value and its value plus this if every document were "
+            "judged.",
         )
 
 
@@ -101,7 +105,7 @@ def coverage(facts: Facts) -> Iterator[Recommendation]:
         known = f" {_sentence(facts.told_judged(k))}, so it is the recall of what is known to be relevant."
         yield Recommendation(
             f"R@{k}",
-            "the rankings are deep: is all that is relevant there, for a second ranker or a patient reader?"
+            "the rankings are deep: how much of what is relevant could a second ranker or a patient reader still find?"
             + (known if facts.incomplete(k) else ""),
         )
 
@@ -111,7 +115,7 @@ def judged_beside(facts: Facts) -> Iterator[Recommendation]:
     if facts.runs and not facts.complete:
         yield Recommendation(
             f"Judged@{facts.first_page}",
-            "how much of a value at this cutoff rests on judgments; for other values read Judged at their cutoff.",
+            f"the share of the first {facts.first_page} documents that is judged: read it beside their values.",
         )
 
 

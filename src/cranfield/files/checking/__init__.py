@@ -76,7 +76,7 @@ def check_files(
 
     Files are paths, "-" for standard input, or open binary files; of runs, one or several. Judgments that cannot be
     read at all raise an InputError; such a run is a problem of the kind "unreadable", and the others are still checked.
-    format, qrels_format: the format of the runs and of the judgments, where it cannot be told from the file.
+    format, qrels_format: the format of the runs and of the judgments, if it cannot be detected from the file.
     policy: what negative grades mean, and whether the judgments are complete. Without one, a warning asks what grades
         below -1 mean.
     qrels, runs: the files.

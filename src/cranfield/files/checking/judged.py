@@ -11,7 +11,7 @@ import numpy as np
 from cranfield.files.checking.problems import Problems
 from cranfield.files.together import together
 from cranfield.layout import count
-from cranfield.ranks.judgments import twice
+from cranfield.ranks.judgments import duplicate_message
 from cranfield.read.numbers import number_text
 from cranfield.read.records import RecordFile, Records
 
@@ -83,7 +83,7 @@ class JudgmentCheck:
             if first != at:
                 before = records.place(first)
                 where = f", on {self.file.unit} {before} and here" if before else ""
-                fact = twice(query, document, grades[first], grade, where)
+                fact = duplicate_message(query, document, grades[first], grade, where)
                 self.problems.add("duplicate", fact, line=records.place(at), hint=HINT)
                 continue
             self._grades[grade] += 1

@@ -72,7 +72,7 @@ def _judgments(facts: JudgmentFacts) -> Iterator[str]:
     yield visible(facts.file)
     yield _wrapped(
         f"{count(facts.queries, 'query', 'queries')}, {count(facts.judgments, 'judgment')}; "
-        f"{_spread(facts.documents)} judged for a query, {_spread(facts.relevant)} relevant"
+        f"{_spread(facts.documents)} for a query, {_spread(facts.relevant)} relevant"
     )
     listed = list(facts.grades.items())
     shown = ", ".join(f"{grade} ({count:,})" for grade, count in listed[:GRADES])
@@ -88,7 +88,7 @@ def _judgments(facts: JudgmentFacts) -> Iterator[str]:
     if facts.never_retrieved:
         some = ", ".join(f"'{document}' (query {query})" for query, document in facts.examples[:2])
         yield _wrapped(
-            f"in no run: {count(facts.never_retrieved, 'judged document')}, {facts.relevant_never_retrieved:,} of "
+            f"retrieved by no run: {facts.never_retrieved:,} of these documents, {facts.relevant_never_retrieved:,} of "
             f"them relevant; such as {some}"
         )
 
@@ -112,7 +112,7 @@ def _run(facts: RunFacts) -> Iterator[str]:
     else:
         yield _wrapped("no equal scores")
     if facts.names:
-        yield _wrapped(f"called {', '.join(facts.names[:5])}{', …' if len(facts.names) > 5 else ''}")
+        yield _wrapped(f"name: {', '.join(facts.names[:5])}{', …' if len(facts.names) > 5 else ''}")
 
 
 def _spread(spread: Spread) -> str:

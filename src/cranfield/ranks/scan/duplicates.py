@@ -1,4 +1,4 @@
-"""A document that stands twice in a ranking."""
+"""A document that appears twice in a ranking."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def first_repeat(documents: Sequence[Any]) -> int:
         if document in seen:
             return at
         seen.add(document)
-    raise ValueError("no document stands twice")
+    raise ValueError("no document appears twice")
 
 
 def kept_places(documents: Sequence[Any], scores: Sequence[float], keep: str) -> list[int]:

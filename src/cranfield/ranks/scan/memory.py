@@ -43,7 +43,7 @@ def scan_table(source: Table, judgments: Judgments, policy: Policy) -> Scanned:
 def scan_rankings(source: Rankings, judgments: Judgments, policy: Policy) -> Scanned:
     """Rank a mapping of query to documents.
 
-    A dict is asked for the judged documents; one that has none of them is counted, and its scores are not looked at.
+    Dict runs are probed only for judged documents; one that has none of them is counted, and its scores are not read.
     """
     rankings: Iterable[tuple[Any, Any]] = source.by_query.items()
     found: list[Places] = []
@@ -68,7 +68,7 @@ def scan_rankings(source: Rankings, judgments: Judgments, policy: Policy) -> Sca
         query_id = query if type(query) is str and query else id_text(query, source.name, "a query")
         number = judgments.number.get(query_id)
         if query_id in seen or (not isinstance(query, str) and query_id in source.by_query):
-            raise InputError(source.name, f"the query '{query_id}' stands twice, as a number and as text.")
+            raise InputError(source.name, f"the query '{query_id}' appears twice, as a number and as text.")
         seen.add(query_id)
         first, last = (0, 0) if number is None else judgments.first[number : number + 2].tolist()
         if policy.same_id == "keep" and _holds_nothing_judged(ranking, judgments, first, last):
@@ -140,7 +140,7 @@ def _columns(ranking: Any, query: str, policy: Policy, source: str) -> tuple[lis
         if policy.duplicates == "error":
             twice = documents[first_repeat(documents)]
             raise DuplicateError(
-                source, f"document '{twice}' stands twice in the ranking of query '{query}'.", hint=HINT
+                source, f"document '{twice}' appears twice in the ranking of query '{query}'.", hint=HINT
             )
         places = kept_places(documents, scores.tolist(), policy.duplicates)
         documents, scores = [documents[at] for at in places], scores[places]

@@ -100,7 +100,7 @@ class _QueryLines:
             document, query = self.documents[at].decode(), self._columns.query[self._stretches[0].start].decode()
             times = len(self.documents) - len(self.distinct)
             more = f"; {times - 1} more duplicates follow" if times > 1 else ""
-            fact = f"document '{document}' stands twice in the ranking of query '{query}'{more}."
+            fact = f"document '{document}' appears twice in the ranking of query '{query}'{more}."
             raise self._block.error(self._line(at), fact, hint=HINT, kind=DuplicateError)
         scores = -self.values if self._block.layout.ranks else self.values
         self._keep(kept_places(self.documents, scores.tolist(), policy.duplicates))

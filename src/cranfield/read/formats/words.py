@@ -122,7 +122,7 @@ def unknown_width(stream: Stream, fields: Sequence[str], role: Role) -> InputErr
         ranks = "" if role == "qrels" else "; 'msmarco' for query, document, rank"
         return InputError(
             stream.name,
-            "three columns and no header: what the third one means is not clear.",
+            "three columns and no header: the meaning of the third is ambiguous.",
             hint=f"add a header line such as 'query_id doc_id {value}', or give the format: "
             f"'tsv' for query, document, {value}{ranks}",
         )

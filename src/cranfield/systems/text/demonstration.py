@@ -40,7 +40,7 @@ def _comparison_lines(found: Demonstration) -> Iterator[str]:
     )
     yield from wrapped(
         f"With {found.comparison.queries} queries, a true difference of {difference.detectable:.3f} would be detected "
-        "80% of the time; detecting smaller ones takes more queries.",
+        "80% of the time, if differences vary as they do here; detecting smaller ones takes more queries.",
         "  ",
     )
     for change in difference.changed[:2]:
@@ -53,13 +53,13 @@ def _next_lines(found: Demonstration) -> Iterator[str]:
     unjudged = 1 - found.evaluations[1]["Judged@10"]
     apart = without_words(found.poor)
     yield from wrapped(
-        f"Of the {len(found.poor)} worst queries, {apart} use other words than most of their relevant texts: synonyms "
-        "or embeddings would help, other weights would not.",
+        f"Of the {len(found.poor)} worst queries, {apart} share no word with at least half of their relevant texts: "
+        "synonyms or embeddings could help there, other weights could not.",
         "- ",
     )
     yield from wrapped(
-        f"{unjudged:.0%} of the first ten documents have no judgment and count as not relevant: judge them, and the "
-        "values may rise.",
+        f"{unjudged:.0%} of tuned's first ten documents have no judgment and count as not relevant: judge them, and "
+        "the values may change.",
         "- ",
     )
     yield "- Test your own engine the same way, and keep it from getting worse:"

@@ -1,4 +1,4 @@
-"""What came of asking a system, as text."""
+"""The result of asking a system, as text."""
 
 from __future__ import annotations
 
