@@ -3,7 +3,8 @@
 Importing scipy.stats takes a second, and the tests call the program hundreds of times. What the start itself decides
 (closed streams, encodings, what is imported) is tested with real processes: cli/test_program.py, cli/test_faults.py.
 
-`run` calls the program from Python; `shims` is a folder of programs of the same names for shells.
+`run` calls the program from Python; `shims` is a folder of programs of the same names for shells. Where a fork is not
+safe, as on macOS, or there is none, both are the real programs.
 """
 
 import atexit
@@ -25,7 +26,9 @@ from pathlib import Path
 
 import cranfield
 
+FORKS = sys.platform == "linux"
 ROOT = Path(__file__).resolve().parents[1]
+INSTALLED = Path(sys.executable).parent
 SOURCE = Path(cranfield.__file__).parent
 PROGRAMS = {
     "cranfield": lambda: importlib.import_module("cranfield.cli.main").main(),
@@ -62,6 +65,11 @@ with socket.socket(socket.AF_UNIX) as server:
 def run(*arguments, cwd=None, env=None, input=None, program="cranfield", timeout=120):
     """Call a program and wait for it: like `subprocess.run` with the output captured as text."""
     words = [str(each) for each in arguments]
+    if not FORKS:
+        command = [sys.executable, "-P", ROOT / "tests" / "pages.py"] if program == "page" else [INSTALLED / program]
+        return subprocess.run(
+            [*command, *words], cwd=cwd, env=env, input=input, capture_output=True, encoding="utf-8", timeout=timeout
+        )
     request = [program, words, str(cwd or os.getcwd()), dict(os.environ if env is None else env)]
     with (
         tempfile.TemporaryFile() as out,
@@ -85,6 +93,8 @@ def run(*arguments, cwd=None, env=None, input=None, program="cranfield", timeout
 @cache
 def shims():
     """The folder of the programs for shells; the first call starts the server, which ends with this process."""
+    if not FORKS:
+        return INSTALLED
     folder = Path(tempfile.mkdtemp(prefix="cranfield"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     for program in PROGRAMS:

@@ -1,8 +1,6 @@
 """Waiting for what another process does: as long as it takes, and not a fixed time that a busy machine exceeds."""
 
 import array
-import fcntl
-import termios
 import time
 
 LIMIT = 120  # seconds after which something hangs, however busy the machine is
@@ -18,6 +16,9 @@ def until(condition, what="it did not happen"):
 
 def unread(pipe):
     """How many bytes of a pipe its reader has not taken yet."""
+    import fcntl
+    import termios
+
     count = array.array("i", [0])
     fcntl.ioctl(pipe, termios.FIONREAD, count)
     return count[0]

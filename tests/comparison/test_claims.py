@@ -3,12 +3,12 @@
 import re
 
 import pytest
-from cranfield.show.gate import gate_text
 
 from cranfield import compare, gate
 from cranfield.comparison.differences import p_text, signed
 from cranfield.comparison.reliability import reliability
 from cranfield.show.comparison import comparison_text
+from cranfield.show.gate_text import gate_text
 
 
 def shown(comparison):
