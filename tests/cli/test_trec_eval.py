@@ -407,7 +407,7 @@ def test_the_complete_set(call):
     assert everything == lines_of(("num_q", "all", 2), ("map", "all", "0.0000"))
 
 
-@pytest.mark.parametrize("scan", {native, None}, ids=lambda scan: "native" if scan else "pure")
+@pytest.mark.parametrize("scan", dict.fromkeys([native, None]), ids=lambda scan: "native" if scan else "pure")
 def test_scores_of_32_bits(call, scan):
     qrels, ranked = "1 0 a 1\n", "1 Q0 a 1 16777217 t\n1 Q0 b 1 16777216 t\n"
     huge = "1 Q0 a 1 1e39 t\n1 Q0 b 1 1e40 t\n1 Q0 c 1 -1e40 t\n"
