@@ -20,7 +20,7 @@ DATA = Path(cranfield.__file__).with_name("data")
 RUNS = ("evaluate", "qrels.txt", "keywords.run", "meaning.run", "-m", "nDCG@10", "-m", "AP", "-m", "NumRel")
 
 PRINTED = {
-    "table": (*RUNS, "--worst", "2"),
+    "text": (*RUNS, "--worst", "2"),
     "bounds": (*RUNS, "--bounds"),
     "unseen": (*RUNS, "--bounds", "--unseen", "5", "--scale", "0,1,2,3,4"),
     "per_query": ("evaluate", "qrels.txt", "keywords.run", "-q"),

@@ -123,7 +123,7 @@ def test_a_name_that_is_not_utf_8(shell, command):
 
 def test_a_run_of_a_name_that_is_not_utf_8(shell, tmp_path):
     os.rename(tmp_path / "a.run", os.fsencode(tmp_path) + b"/n\xff.run")
-    for form in ("table", "csv", "json", "markdown", "latex"):
+    for form in ("text", "csv", "json", "markdown", "latex"):
         done = shell(f"{PROGRAM} evaluate qrels.txt n*.run --format {form}")
         assert done.returncode == 0
         assert b"udcff" in done.stdout

@@ -115,7 +115,7 @@ def test_ms_marco_runs_have_ranks(tmp_path):
     scores = "".join(f"{q}\t{d}\t{score}\n" for q, d, score in RUN_ROWS).encode()
     check(QRELS, io.BytesIO(scores), format="tsv")
     # three bare columns that might be scores are not guessed at
-    with pytest.raises(InputError, match="not clear"):
+    with pytest.raises(InputError, match="ambiguous"):
         check(QRELS, io.BytesIO(scores))
     tricky = b"1\ta\t1\n1\tb\t3\n1\tc\t2\n"
     with pytest.raises(InputError, match=r":2: the third column says 3 where rank 2 is expected"):

@@ -76,7 +76,7 @@ def test_what_is_not_a_collection(beir, tmp_path):
     with pytest.raises(InputError, match="there is no split 'train'"):
         open_collection(beir, split="train")
     (beir / "qrels" / "test.tsv").rename(beir / "qrels" / "train.tsv")
-    with pytest.raises(InputError, match="not clear"):
+    with pytest.raises(InputError, match="none is called 'test'"):
         open_collection(beir)
 
 

@@ -93,12 +93,13 @@ def command(
 def _with_all(settings: dict[str, Any]) -> dict[str, Any]:
     """The settings, with what is set for all measures in each of them, wherever a setting names it."""
     from cranfield.comparison.gating import GATE_MEASURES
-    from cranfield.measures import parse_measure
+    from cranfield.measures import Measure, parse_measure
 
     for_all = {"rel": settings.pop("rel", None), "judged_only": settings.pop("judged_only", False)}
 
-    def full(measure: str) -> str:
-        return str(options.with_all(parse_measure(measure), **for_all))
+    def full(measure: str) -> Measure:
+        found: Measure = options.with_all(parse_measure(measure), **for_all)
+        return found
 
     by_measure = {
         name: {full(measure): number for measure, number in value.items()}

@@ -192,7 +192,7 @@ def _groups(order: Iterable[Any] | Mapping[Any, float], source: str) -> list[lis
     groups = [[id_text(item, source, "an item") for item in tie] for tie in ties]
     for item, times in Counter(item for group in groups for item in group).items():
         if times > 1:
-            raise InputError(source, f"'{item}' stands in it {times} times.")
+            raise InputError(source, f"'{item}' appears {times} times.")
     return [group for group in groups if group]
 
 

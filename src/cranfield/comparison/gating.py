@@ -232,7 +232,7 @@ def _better_by(difference: Numbers, measure: Measure) -> Numbers:
     return difference[:, 0] * (-1.0 if measure.definition.lower_is_better else 1.0)
 
 
-def _tolerances(tolerance: float | Mapping[str, float], measures: Iterable[Measure]) -> dict[Measure, float]:
+def _tolerances(tolerance: float | Mapping[Any, float], measures: Iterable[Measure]) -> dict[Measure, float]:
     by_name: dict[Measure, float] = {}
     usual = 0.0
     if isinstance(tolerance, Mapping):

@@ -225,6 +225,6 @@ class EngineRows:
         also = "".join(f"; also '{other}' of query '{its}'" for its, other, *_ in others)
         raise DuplicateError(
             self.source,
-            f"document '{document}' stands {times} in the ranking of query '{query}'{also}.",
+            f"document '{document}' appears {times} in the ranking of query '{query}'{also}.",
             hint="keep one, or choose the highest score with duplicates='best'",
         )

@@ -207,7 +207,7 @@ def measure(
     monotone: whether it rises with every grade in the ranking, and falls with every grade in the judgments.
     of_holes: whether it is about the unjudged documents themselves, whatever they turn out to be.
     skips_unjudged: whether it leaves unjudged documents out by itself, as judged_only would.
-    orderly: whether a better document that moves up, past a worse one, never makes it worse.
+    rewards_order: whether a better document that moves up, past a worse one, never makes it worse.
     table: what the function is given: "ranks", "subtopics", "preferences" or "groups".
     Returns a decorator, which leaves the function as it is.
 

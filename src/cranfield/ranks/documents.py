@@ -23,7 +23,8 @@ class Documents:
     Nothing is read before `codes` is called, and nothing is kept but where to read: a file's name, or the very thing
     that was evaluated. A pickled one does not know that any more.
 
-    >>> from cranfield import Judgments, JudgedRanks, Policy
+    >>> from cranfield import Judgments, Policy
+    >>> from cranfield.ranks.ranking import rank_run
     >>> from cranfield.read.source import open_source
     >>> run, judgments = {"1": ["x", "a"]}, Judgments.read({"1": {"a": 1}})
     >>> judged = rank_run(judgments, open_source(run, "run"), Policy())

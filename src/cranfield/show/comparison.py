@@ -9,7 +9,7 @@ from cranfield.comparison.conclusions import Comparison, MeansTable
 from cranfield.comparison.differences import UNDECIDED, Difference, decisive_p, p_text, signed, span_text
 from cranfield.comparison.power import USUAL
 from cranfield.comparison.reliability import Reliability
-from cranfield.comparison.significance import SAME
+from cranfield.comparison.significance import SAME, TESTS
 from cranfield.comparison.thinning import Stability
 from cranfield.layout import WIDTH, columns, count, cut, fitted, padded, shortened, wrapped
 from cranfield.show.escaping import latex_text, markdown_text
@@ -210,7 +210,7 @@ def interval_text(comparison: Comparison) -> str:
     """What the intervals are, in words."""
     one = comparison.differences[0]
     of = "" if one.of == "mean" else f" It is of the {one.of}, as the test is."
-    if comparison.test in ("t", "bootstrap") and any(each.constant for each in comparison):
+    if TESTS[comparison.test].studentised and any(each.constant for each in comparison):
         of += " p is that of the randomisation test where all queries differ by the same amount."
     if one.family == 1:
         return f"The interval excludes 0 exactly where p is that small.{of}"

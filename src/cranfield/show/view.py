@@ -63,7 +63,7 @@ class View:
     def describe_bounds(self, scale: Iterable[float]) -> str:
         """What the bounds are bounds of, in words; `scale` are the grades that an unjudged document may have."""
         if all(result.policy.complete for result in self.evaluations):
-            return "which are the same, since unjudged documents count as judged and not relevant"
+            return "which are the same, since documents without a judgment count as judged and not relevant"
         grades = ", ".join(f"{grade:g}" for grade in sorted(scale))
         others = "unjudged documents that it did not retrieve count as not relevant"
         if self.found.unseen:
