@@ -1,6 +1,7 @@
 """Brute force: the difference of two runs for all grades, or many, that their unjudged documents may have."""
 
 import itertools
+from functools import cache
 
 import numpy as np
 
@@ -37,10 +38,14 @@ def all_differences(measure, judged, baseline, run, levels):
 
 def random_differences(measure, judged, baseline, run, levels, count, seed):
     """run - baseline for random completions, of which some have few relevant documents and some many."""
-    chance = np.random.default_rng(seed)
     missing = unjudged(judged, baseline, run)
-    drawn = [
-        tuple(chance.choice(levels, len(missing), p=chance.dirichlet(np.ones(len(levels)))).tolist())
-        for _ in range(count)
+    return differences(measure, judged, baseline, run, _drawn(levels, len(missing), count, seed))
+
+
+@cache
+def _drawn(levels, documents, count, seed):
+    """Grades of the documents, so many times; the same for every measure."""
+    chance = np.random.default_rng(seed)
+    return [
+        tuple(chance.choice(levels, documents, p=chance.dirichlet(np.ones(len(levels)))).tolist()) for _ in range(count)
     ]
-    return differences(measure, judged, baseline, run, drawn)
