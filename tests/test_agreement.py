@@ -134,8 +134,8 @@ def test_scores_and_lists_say_the_same():
 @pytest.mark.parametrize(
     ("one", "other", "p", "message"),
     [
-        (["a", "a"], ["b"], 0.9, "the first list: 'a' stands in it 2 times"),
-        (["a"], ["b", ["c", "b"]], 0.9, "the second list: 'b' stands in it 2 times"),
+        (["a", "a"], ["b"], 0.9, "the first list: 'a' appears 2 times"),
+        (["a"], ["b", ["c", "b"]], 0.9, "the second list: 'b' appears 2 times"),
         (["a"], ["a"], 1, "p=1 is not a probability"),
         ("abc", ["a"], 0.9, "'abc' is not an order"),
         ({"a": math.nan}, ["a"], 0.9, "not a finite number"),

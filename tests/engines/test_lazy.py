@@ -171,7 +171,7 @@ def test_documents_that_stand_twice(lazily):
     with pytest.raises(cranfield.InputError) as caught:
         cranfield.evaluate({"q": {"a": 1}}, lazily(rows))
     assert str(caught.value) == (
-        "the run: document 'é' stands 3 times in the ranking of query 'p'; also 'a' of query 'q'.\n"
+        "the run: document 'é' appears 3 times in the ranking of query 'p'; also 'a' of query 'q'.\n"
         "Hint: keep one, or choose the highest score with duplicates='best'"
     )
     got = cranfield.evaluate({"q": {"a": 1, "b": 1}}, lazily(rows), "RR P@2", policy=Policy(duplicates="best"))
