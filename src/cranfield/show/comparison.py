@@ -376,8 +376,8 @@ def stability_text(found: Stability) -> str:
             f"{_share(row.tau, 3):>8}{_share(row.lowest, 3):>8}"
         )
     told = (
-        "left: judgments that remain. mean: over the runs and the repeats; spread: standard deviation over the repeats; "
-        "change: of the mean, relative to all judgments."
+        "left: judgments that remain. mean: over the runs and the repeats; spread: standard deviation over the "
+        "repeats; change: of the mean, relative to all judgments."
     )
     lines += ["", *wrapped(told)]
     if len(found.runs) > 1:
