@@ -168,3 +168,11 @@ def test_files_and_dicts_agree(drawn):
     )
     assert one.tie_range("AP") == other.tie_range("AP")
     assert one.tie_warning == other.tie_warning
+
+
+@pytest.mark.parametrize("ties", ["doc_id", "file", "worst", "best"])
+def test_pooled_documents_have_their_place_in_a_tie(ties):
+    qrels = {"q": {"a": -1, "b": 0, "c": 0, "d": 0}}
+    run = {"q": dict.fromkeys("abcd", 1.0)}
+    result = cranfield.evaluate(qrels, run, "NumNonRelRet", policy=Policy(ties=ties, depth=2))
+    assert result.tie_range("NumNonRelRet") == (1, 2)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from cranfield.errors import DuplicateError, InputError
+from cranfield.ranks.grades import lowest_judged
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.scan.duplicates import HINT, first_repeat, kept_places
@@ -70,10 +71,17 @@ def ordered(scores: Mapping[str, float], query: str, grades: Mapping[str, float]
         if policy.ties == "smaller_doc_id":
             return ()  # equals stay in the order they come in below
         grade = grades.get(document)
-        worth = (1, 0.0) if grade is None else (2, grade) if grade > 0 else (0, 0.0)
+        worth = _class_in_a_tie(grade, pooled=grade is not None and grade < lowest_judged(policy))
         return (worth if policy.ties == "best" else (-worth[0], -worth[1]), document)
 
     return sorted(sorted(kept), key=lambda document: (scores[document], tie(document)), reverse=True)
+
+
+def _class_in_a_tie(grade: float | None, pooled: bool) -> tuple[int, float]:
+    """What is relevant, then what is not judged, what was only pooled, and what is not relevant; see ranks/ties.py."""
+    if grade is None or pooled:
+        return (1, 0.0) if pooled else (2, 0.0)
+    return (3, grade) if grade > 0 else (0, 0.0)
 
 
 def _without_duplicates(pairs: ScoredPairs, query: str, policy: Policy, source: str) -> dict[str, float]:

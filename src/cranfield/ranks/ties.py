@@ -27,10 +27,12 @@ def _by_grade(
 ) -> Integers:
     """Ranks where the documents of a tie are in the order of their grades.
 
-    Unjudged documents have grade 0 here. Equal grades stay in the order of the document ids.
+    Documents that were not judged stand between those that are relevant and those that are not, the ones that were
+    pooled next to the latter. Equal grades stay in the order in which they were counted.
     """
-    worth = np.maximum(grade, 0)
-    order = np.lexsort((before, -worth if best else worth, above, query))
+    worth, pooled = np.maximum(grade, 0), grade < 0
+    keys = (~pooled, -worth) if best else (pooled, worth)
+    order = np.lexsort((before, *keys, above, query))
     position = np.arange(len(order))
     new_tie = np.ones(len(order), dtype=np.bool_)
     new_tie[1:] = (np.diff(query[order]) != 0) | (np.diff(above[order]) != 0)
