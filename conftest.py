@@ -12,6 +12,8 @@ if not find_spec("torch"):
     collect_ignore.append("src/cranfield/torch")
 elif not find_spec("triton"):
     collect_ignore.append("src/cranfield/torch/kernels.py")
+if not find_spec("sqlalchemy"):
+    collect_ignore += ["src/cranfield/judging", "tests/judging"]
 
 
 @pytest.fixture(autouse=True)

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from cranfield.evaluation.result import Evaluation
     from cranfield.files.checking import CheckReport, Problem, check_files
     from cranfield.files.converting import Conversion, convert_file
+    from cranfield.judging.agreeing import Agreement, agreement
+    from cranfield.judging.store import Store, open_store
     from cranfield.measures import Measure, catalogue, measure, parse_measure, parse_measures
     from cranfield.measures.references import bibtex
     from cranfield.ranks.grouped_judgments import GroupedJudgments
@@ -84,6 +86,8 @@ _HOMES = {
     "evaluation.evaluating": ("evaluate", "evaluate_runs", "value"),
     "evaluation.explaining": ("Explanation", "explain"),
     "evaluation.result": ("Evaluation",),
+    "judging.agreeing": ("Agreement", "agreement"),
+    "judging.store": ("Store", "open_store"),
     "ranks.grouped_judgments": ("GroupedJudgments",),
     "ranks.judgments": ("Judgments",),
     "ranks.policy": ("Policy",),
@@ -101,6 +105,7 @@ _HOMES = {
 
 __all__ = [
     "Advice",
+    "Agreement",
     "CheckReport",
     "Collection",
     "Comparison",
@@ -129,9 +134,11 @@ __all__ = [
     "ReportFile",
     "RunOverlap",
     "Stability",
+    "Store",
     "SystemFailure",
     "__version__",
     "advise",
+    "agreement",
     "bibtex",
     "catalogue",
     "check_files",
@@ -149,6 +156,7 @@ __all__ = [
     "kendall_tau",
     "measure",
     "open_collection",
+    "open_store",
     "open_system",
     "parse_measure",
     "parse_measures",

@@ -107,6 +107,7 @@ def evaluate(
         documents=documents,
         warnings=warnings or None,
         orders=orders,
+        provenance=judgments.provenance,
     )
 
 

@@ -70,6 +70,7 @@ class Evaluation(Summary):
         documents: Documents | None = None,
         warnings: Sequence[str] | None = None,
         orders: TieOrders | None = None,
+        provenance: str = "",
     ):
         kept = ~judged.missing if policy.missing == "skip" else np.ones(len(judged), dtype=np.bool_)
         self._judged: JudgedRanks | None = judged
@@ -82,6 +83,7 @@ class Evaluation(Summary):
         self.measures = tuple(measures)
         self.policy = policy
         self.qrels_sha256, self.run_sha256 = inputs
+        self.provenance = provenance
         self.version = __version__
         self.query_ids = judged.query_ids if kept.all() else tuple(compress(judged.query_ids, kept))
         self.counts = Counts(
@@ -380,6 +382,7 @@ class Evaluation(Summary):
             loaded.policy = Policy(**content["policy"])
             loaded.counts = Counts(**content["counts"])
             loaded.qrels_sha256, loaded.run_sha256 = content["qrels_sha256"], content["run_sha256"]
+            loaded.provenance = str(content.get("provenance", ""))
             loaded.version = content["version"]
             loaded.query_ids = tuple(content["query_ids"])
             loaded._warnings = tuple(map(str, content.get("warnings", ())))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -39,7 +40,7 @@ class Stream:
         self.on_read: Callable[[int], None] | None = None  # told how many bytes of content have been read
         if isinstance(source, str | os.PathLike):
             self._path = _located(os.fspath(source))
-            self.name = "standard input" if self._path == "-" else os.fspath(source)
+            self.name = "standard input" if self._path == "-" else _without_password(os.fspath(source))
             if self._path == "-":
                 self._file = _standard_input()
             elif os.path.exists(self._path) and not (os.path.isfile(self._path) or os.path.isdir(self._path)):
@@ -119,6 +120,11 @@ class Stream:
         """The content in pieces of whole lines, without a byte-order mark: a look at it that nobody is told of."""
         for offset, piece in self._pieces(LOOK, end_of_lines):
             yield piece[0 if offset else mark_length(piece) :]
+
+    @property
+    def address(self) -> str | None:
+        """The path or URL by which others can open this; None where there is none."""
+        return self._path if self._file is None else None
 
     @property
     def size(self) -> int | None:
@@ -272,6 +278,11 @@ def _located(path: str) -> str:
         known = ", ".join(f"{BUILT_IN}{each}" for each in sorted(files))
         raise InputError(path, "there is no such built-in file.", hint=f"there are {known}")
     return files[name]
+
+
+def _without_password(path: str) -> str:
+    """A name for messages: that of a path is the path, that of a URL hides the password."""
+    return re.sub(r"(://[^:/@]*):.*@", r"\1:***@", path) if "://" in path else path
 
 
 def _binary(source: Any) -> BinaryIO:

@@ -17,7 +17,7 @@ BUILTIN = "builtin"
 IR_DATASETS = "ir_datasets:"
 _COMPRESSED = ("", ".gz", ".bz2", ".xz", ".zst")
 _QUERY_FILES = ("queries.jsonl", "queries.tsv", "queries.txt", "topics.tsv", "topics.txt")
-_QRELS_FILES = ("qrels.tsv", "qrels.txt", "qrels", "qrels.test.tsv", "qrels.trec")
+_QRELS_FILES = ("qrels.tsv", "qrels.txt", "qrels", "qrels.test.tsv", "qrels.trec", "judgments.db")
 
 
 class Document(NamedTuple):

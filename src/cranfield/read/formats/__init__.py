@@ -20,6 +20,7 @@ from cranfield.read.formats.json_lines import JsonLines
 from cranfield.read.formats.msmarco import MsMarco
 from cranfield.read.formats.parquet import Parquet
 from cranfield.read.formats.prefs import Preferences
+from cranfield.read.formats.store import Store
 from cranfield.read.formats.trec import Trec
 from cranfield.read.formats.tsv import Tsv
 from cranfield.read.formats.words import WordFormat, data_line, unknown_width, words
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
     from cranfield.read.records import RecordFile
 
 FORMATS: dict[str, Format] = {
-    each.name: each for each in (Trec(), MsMarco(), Preferences(), Csv(), Tsv(), Beir(), Json(), JsonLines(), Parquet())
+    each.name: each
+    for each in (Trec(), MsMarco(), Preferences(), Csv(), Tsv(), Beir(), Json(), JsonLines(), Parquet(), Store())
 }
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 
@@ -50,6 +52,9 @@ def recognise(stream: Stream, role: Role, name: str | None = None) -> Format:
     known = readable([role])
     if name is not None and name not in known:
         raise InputError(stream.name, f"there is no format '{name}'.", hint=f"formats are {', '.join(known)}")
+    for format in FORMATS.values():
+        if role in format.reads and stream.name.startswith(format.addresses or "\0"):
+            return format
     head = stream.head(LOOK).removeprefix(BYTE_ORDER_MARK)
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputError(
