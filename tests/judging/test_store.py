@@ -4,6 +4,7 @@ import threading
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
+from itertools import pairwise
 
 import pytest
 
@@ -185,7 +186,7 @@ def test_the_order_is_random_stable_and_differs_between_assessors(store):
         assert orders[who] == [(task.query_id, task.doc_id) for task in store.next_several(who, 100)]
         assert sorted(orders[who]) == items
         queries = [query for query, _ in orders[who]]
-        assert sum(a != b for a, b in zip(queries, queries[1:])) == 7  # a query at a time
+        assert sum(a != b for a, b in pairwise(queries)) == 7  # a query at a time
         assert orders[who] != items
     assert len({tuple(order) for order in orders.values()}) == 3
 
@@ -240,7 +241,8 @@ def test_imported_judgments_are_marked_and_not_said_twice(store, tmp_path):
     assert store.import_qrels(path, "trec") == 0
     path.write_text("q1 0 a 1\nq1 0 b 0\n")
     assert store.import_qrels(path, "trec") == 1
-    assert [(e.kind, e.assessor, e.comment) for e in store.events()][0] == ("imported", "trec", "2021")
+    first = next(store.events())
+    assert (first.kind, first.assessor, first.comment) == ("imported", "trec", "2021")
     assert store.view().by_query == {"q1": {"a": 1.0, "b": 0.0}}
 
 
@@ -312,5 +314,5 @@ def test_a_store_that_is_only_read_is_not_written(where):
         store.judge("q", "d", 1, assessor="ann")
     with open_store(where, read_only=True) as store:
         assert store.view().by_query == {"q": {"d": 1.0}}
-        with pytest.raises(OutputError, match="the grade of document 'd' for query 'q' was not saved"):
+        with pytest.raises(OutputError, match="the grade of document 'd' for query 'q': not saved"):
             store.judge("q", "d", 2, assessor="ann")

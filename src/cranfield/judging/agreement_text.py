@@ -30,7 +30,7 @@ def _headline(found: Agreement) -> str:
 
 def _statistics(found: Agreement, width: int, style: Style | None) -> list[str]:
     shown = found.pairs if len(found.pairs) > 1 else ()
-    rows = [["", "all", *(" – ".join(pair.assessors) for pair in shown)]]
+    rows = [["", "all" if shown else " – ".join(found.assessors), *(" – ".join(pair.assessors) for pair in shown)]]
     rows.append(["documents", f"{found.documents:,}", *(f"{pair.documents:,}" for pair in shown)])
     rows += [
         [name, str(each), *(str(pair.statistics[name]) for pair in shown)] for name, each in found.statistics.items()
@@ -70,7 +70,9 @@ def _worst(found: Agreement, width: int, style: Style | None) -> list[str]:
 
 
 def _notes(found: Agreement, width: int) -> list[str]:
-    notes = ["0 is what chance would give, 1 is perfect; in brackets 95% intervals, from drawing queries."]
+    notes = [
+        "A kappa or alpha of 0 is what chance gives, 1 is perfect. In brackets: 95% intervals, from drawing queries."
+    ]
     if len(found.assessors) > 2:
         notes.append("The kappas of all are the means of those of the pairs.")
     estimates = [*found.statistics.values(), *(each for pair in found.pairs for each in pair.statistics.values())]

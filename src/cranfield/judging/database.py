@@ -25,7 +25,7 @@ class Database:
     """Connections to one store. Every transaction is seen by others as a whole, or not at all."""
 
     def __init__(self, where: str, *, create: bool = False, read_only: bool = False) -> None:
-        self._url = address(where)
+        self._where, self._url = where, address(where)
         self.name = where if self._url is None else self._url.render_as_string(hide_password=True)
         self.read_only = read_only
         self._writing = threading.Lock()  # threads of one process take turns without SQLite's polling
@@ -63,9 +63,9 @@ class Database:
             return
         if version is None and not (create and (empty or self._url is not None)):
             raise _no_store(self.name)
-        if self.read_only:
-            fact = f"this store has version {version}, and a file that may only be read cannot be brought up to date."
-            raise InputError(self.name, fact, hint="open a copy of it with open_store(path)")
+        if self.read_only:  # an older version is brought up to date even so: its tables are not those that we read
+            Database(self._where).close()
+            return
         with self.writing("the store") as connection:
             version = migrations.version_of(connection, self.name)  # another process may have been faster
             if version is None:
@@ -83,16 +83,21 @@ class Database:
                 yield connection
 
     @contextmanager
-    def writing(self, what: str) -> Iterator[sa.Connection]:
-        """A transaction that writes, one at a time; it is on disk when this ends. `what` is lost if it fails."""
+    def writing(self, what: str, *, lasting: bool = True) -> Iterator[sa.Connection]:
+        """A transaction that writes, one at a time. `what` is lost if it fails.
+
+        lasting: it is on disk when this ends; else a power failure may take it back, and nobody waits for the disk.
+        """
         if self.read_only:
-            raise OutputError(self.name, f"{what} was not saved: this store was opened only to be read.")
-        with self._writing, self._failing(OutputError, f"{what} was not saved"), self._engine.connect() as connection:
+            raise OutputError(self.name, f"{what}: not saved, because this store was opened only to be read.")
+        with self._writing, self._failing(OutputError, f"{what}: not saved"), self._engine.connect() as connection:
             if self._url is None:
-                connection = connection.execution_options(writes=True)
+                connection = connection.execution_options(synchronous="FULL" if lasting else "NORMAL")
             with connection.begin():
                 if self._url is not None:
                     connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
+                    if not lasting:
+                        connection.execute(sa.text("SET LOCAL synchronous_commit TO off"))
                 yield connection
 
     @contextmanager
@@ -104,7 +109,7 @@ class Database:
             reason = _reason(cause if cause is not None else error)
             if kind is InputError and reason.startswith("file is not a database"):
                 raise _no_store(self.name) from error
-            raise kind(self.name, f"{fact}: {reason}.", hint=_hint(reason)) from error
+            raise kind(self.name, f"{fact} ({reason}).", hint=_hint(reason)) from error
 
     def close(self) -> None:
         """Close all connections."""
@@ -133,28 +138,36 @@ def _server(url: sa.URL, name: str) -> sa.Engine:
 
 
 def _sqlite(path: str, read_only: bool) -> sa.Engine:
-    # In a folder where nothing can be written, SQLite has no place for its shared memory, and nobody is writing.
-    folder = os.path.dirname(os.path.abspath(path))
-    frozen = read_only and not os.access(folder, os.W_OK) and not os.path.exists(f"{path}-wal")
-    uri = Path(path).absolute().as_uri() + ("?immutable=1" if frozen else "?mode=ro" if read_only else "")
+    uri = Path(path).absolute().as_uri() + (_mode(path) if read_only else "")
 
     def connect() -> sqlite3.Connection:
         connection = sqlite3.connect(uri, uri=True, timeout=PATIENCE, check_same_thread=False, isolation_level=None)
         connection.execute("PRAGMA cache_size=-65536")
-        if not read_only:
+        if read_only:
+            connection.execute("PRAGMA query_only=ON")
+        else:
             connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("PRAGMA synchronous=FULL")  # with NORMAL, a power failure would take the last grades
         return connection
 
     engine = sa.create_engine("sqlite://", creator=connect, poolclass=sa.pool.QueuePool, pool_size=20)
 
     def begin(connection: sa.Connection) -> None:
         # Python's driver would begin only with the first change: too late to be sure that nobody else is writing.
-        immediate = connection.get_execution_options().get("writes", False)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
+        synchronous = connection.get_execution_options().get("synchronous")
+        if synchronous:  # with NORMAL, a power failure could take the last grades
+            connection.exec_driver_sql(f"PRAGMA synchronous={synchronous}")
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if synchronous else "BEGIN")
 
     sa.event.listen(engine, "begin", begin)
     return engine
+
+
+def _mode(path: str) -> str:
+    """How to open a file that is only read. Where nothing can be written, SQLite has no place for its shared memory."""
+    if not os.access(os.path.dirname(os.path.abspath(path)), os.W_OK):
+        return "?mode=ro" if os.path.exists(f"{path}-wal") else "?immutable=1"
+    # Whoever may write leaves nothing behind: what SQLite puts beside the file goes when it is closed.
+    return "?mode=rw" if os.access(path, os.W_OK) else "?mode=ro"
 
 
 def _no_store(name: str) -> InputError:
@@ -162,7 +175,7 @@ def _no_store(name: str) -> InputError:
 
 
 def _reason(error: Any) -> str:
-    text = " ".join(str(error).split())
+    text = (str(error).splitlines() or [type(error).__name__])[0]  # of PostgreSQL, further lines are hints for others
     return text[:1].lower() + text[1:].rstrip(".")
 
 

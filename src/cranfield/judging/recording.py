@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import groupby, islice
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -100,8 +101,8 @@ def last_of(connection: sa.Connection, assessor: str, query_id: str | None, doc_
 def read_events(connection: sa.Connection, conditions: Sequence[Any]) -> Iterator[Event]:
     """Events in the order in which they were appended, a batch at a time."""
     statement = EVENTS.select().where(*conditions).order_by(EVENTS.c.number)
-    result = connection.execute(statement, execution_options=_PIECES)
-    return (event_of(row) for row in result)
+    with connection.execute(statement, execution_options=_PIECES) as result:
+        yield from map(event_of, result)
 
 
 def standing(connection: sa.Connection, *conditions: Any) -> Iterator[tuple[str, str, list[Said]]]:
@@ -112,13 +113,13 @@ def standing(connection: sa.Connection, *conditions: Any) -> Iterator[tuple[str,
         .where(not_undone(), *conditions)
         .order_by(EVENTS.c.query_id, EVENTS.c.doc_id, EVENTS.c.number)
     )
-    cursor = connection.execute(statement, execution_options=_PIECES)
-    rows = (tuple(row) for part in cursor.partitions() for row in part)
-    for (query_id, doc_id), events in groupby(rows, key=lambda row: row[1:3]):
-        said = list(events)
-        if len(said) > 1:  # by part, assessor and whether it settles: the last one counts
-            said = list({(row[3], row[4], row[5], row[8]): row for row in said}.values())
-        yield query_id, doc_id, [Said(*row) for row in said]
+    with connection.execute(statement, execution_options=_PIECES) as result:
+        rows = (Said._make(row) for rows in result.partitions() for row in rows)
+        for (query_id, doc_id), events in groupby(rows, key=itemgetter(1, 2)):
+            said = list(events)
+            if len(said) > 1:  # by part, assessor and whether it settles: the last one counts
+                said = list({(row[3], row[4], row[5], row[8]): row for row in said}.values())
+            yield query_id, doc_id, said
 
 
 def hash_in_store(connection: sa.Connection, doc_id: str, part: tuple[int, int]) -> str:

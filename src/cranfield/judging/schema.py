@@ -92,8 +92,13 @@ PASSED = sa.Table(
 ITEM = ("query_id", "doc_id", "part_start", "part_end")
 
 
+def is_open(column: sa.Column[int]) -> sa.ColumnElement[bool]:
+    """The condition that something is left, in the words of the indexes: with a parameter they would not be used."""
+    return column > sa.literal_column("0")
+
+
 def _where_open(column: sa.Column[int]) -> dict[str, object]:
-    return {"sqlite_where": column > 0, "postgresql_where": column > 0}
+    return {"sqlite_where": is_open(column), "postgresql_where": is_open(column)}
 
 
 INDEXES = (

@@ -171,7 +171,7 @@ class Store:
         from cranfield.judging.waiting import next_tasks
 
         who = checked_id(assessor, self.name, "the assessor")
-        with self._database.writing("who is working on what") as connection:
+        with self._database.writing("who is working on what", lasting=False) as connection:
             return next_tasks(connection, who, count)
 
     def give_back(self, assessor: str) -> None:
@@ -179,7 +179,7 @@ class Store:
         from cranfield.judging.waiting import release_all
 
         who = checked_id(assessor, self.name, "the assessor")
-        with self._database.writing("who is working on what") as connection:
+        with self._database.writing("who is working on what", lasting=False) as connection:
             release_all(connection, who)
 
     def judge(

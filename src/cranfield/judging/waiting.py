@@ -17,7 +17,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from cranfield.judging.events import KINDS, Task
 from cranfield.judging.recording import NAMES, Said, batches, not_undone, standing
-from cranfield.judging.schema import DOCUMENTS, EVENTS, ITEM, LEASES, PASSED, QUERIES, WAITING
+from cranfield.judging.schema import DOCUMENTS, EVENTS, ITEM, LEASES, PASSED, QUERIES, WAITING, is_open
 
 LEASE = 30 * 60.0  # seconds for which a document is kept for the assessor who got it
 
@@ -84,7 +84,7 @@ def count_again(connection: sa.Connection, queries: Iterable[str]) -> None:
     """Bring up to date what is left of some queries, after many events or documents were added."""
     for names in batches(queries, NAMES):
         _count_items(connection, WAITING.c.query_id.in_(names), EVENTS.c.query_id.in_(names))
-        left = sa.select(sa.func.count()).where(WAITING.c.query_id == QUERIES.c.query_id, WAITING.c.remaining > 0)
+        left = sa.select(sa.func.count()).where(WAITING.c.query_id == QUERIES.c.query_id, is_open(WAITING.c.remaining))
         of_names = QUERIES.c.query_id.in_(names)
         connection.execute(QUERIES.update().where(of_names).values(open=left.scalar_subquery()))
 
@@ -154,7 +154,7 @@ def _open_queries(connection: sa.Connection, assessor: str) -> Iterator[str]:
     )
     start = place(assessor)
     for half in (QUERIES.c.place >= start, QUERIES.c.place < start):
-        ordered = sa.select(QUERIES.c.query_id, QUERIES.c.place).where(half, QUERIES.c.open > 0, ~passed)
+        ordered = sa.select(QUERIES.c.query_id, QUERIES.c.place).where(half, is_open(QUERIES.c.open), ~passed)
         ordered = ordered.order_by(QUERIES.c.place)
         # The first is nearly always enough; more are looked at only if others hold all of it.
         seen, size = -1, 1
@@ -180,7 +180,7 @@ def _open_items(
             not_undone(),
         )
     )
-    wanted = sa.and_(WAITING.c.query_id == query, WAITING.c.remaining > 0, ~mine)
+    wanted = sa.and_(WAITING.c.query_id == query, is_open(WAITING.c.remaining), ~mine)
     columns = [WAITING.c[name] for name in ("number", *ITEM)]
     documents = WAITING.join(QUERIES, QUERIES.c.query_id == WAITING.c.query_id).outerjoin(
         DOCUMENTS, DOCUMENTS.c.doc_id == WAITING.c.doc_id
