@@ -6,9 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from cranfield import Evaluation, GroupedJudgments, InputError, Judgments, convert_file, evaluate, open_store
+from cranfield import (
+    Evaluation,
+    GroupedJudgments,
+    InputError,
+    Judgments,
+    Store,
+    convert_file,
+    evaluate,
+    evaluate_lazily,
+    open_store,
+)
 from cranfield.cli import agreement as command
-from cranfield.judging.merging import RULES, describe_rules
+from cranfield.judging.merging import RULES, Rule, describe_rules
 from cranfield.systems.collection import open_collection
 
 
@@ -52,7 +62,18 @@ def test_rules(filled, rule, most, tied, wide):
 
 def test_every_rule_is_tried_above_and_has_a_meaning():
     assert list(RULES) == ["majority", "median", "max", "min", "latest"]
+    assert all(name in Store.view.__doc__ for name in RULES)
     assert all(f"{name}: {rule.meaning}" in describe_rules() for name, rule in RULES.items())
+
+
+def test_a_new_rule_is_one_entry(filled, monkeypatch):
+    monkeypatch.setitem(RULES, "first", Rule("the grade that was given first", lambda grades: grades[0]))
+    assert filled.view(merge="first").by_query["q1"]["wide"] == 0.0
+    assert "merge:first" in filled.view(merge="first").provenance
+    assert "first: the grade that was given first" in describe_rules()
+    with pytest.raises(InputError, match="no rule 'mean'") as caught:
+        filled.view(merge="mean")
+    assert "first" in caught.value.hint
 
 
 def test_assessors_are_chosen(filled):
@@ -125,6 +146,15 @@ def test_a_store_is_taken_wherever_judgments_are(filled, where, tmp_path):
     expected.save(tmp_path / "saved.json")
     assert Evaluation.load(tmp_path / "saved.json").signature == expected.signature
     assert Judgments.read(where).sha256 == filled.view().sha256
+
+
+def test_a_store_is_taken_where_runs_stay_in_an_engine(filled, where):
+    polars = pytest.importorskip("polars")
+    run = polars.LazyFrame({"query_id": ["q1", "q2"], "doc_id": ["most", "settled"], "score": [1.0, 1.0]})
+    for qrels in (filled, where):
+        lazily = evaluate_lazily(qrels, run, "RR")
+        assert "|judges:3|merge:majority|adjudicated:1|conflicts:3|" in lazily.signature
+        assert "|judges:3|" in evaluate(qrels, run, "RR").signature
 
 
 def test_judgments_from_elsewhere_have_no_provenance():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from cranfield.judging.counting import Counted, Grid, Item
 from cranfield.judging.estimating import STATISTICS, Estimate, by_grade, estimate
 from cranfield.judging.events import BY_PEOPLE, checked_grade
 from cranfield.judging.store import Store, open_store
+from cranfield.layout import count
 from cranfield.read.mappings import id_text
 
 TABLE = "the judgments"
@@ -40,7 +41,7 @@ class PairAgreement:
     table: tuple[tuple[int, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Agreement:
     """How far assessors agree: all together, each pair, each grade, each query, and where they are furthest apart.
 
@@ -54,6 +55,8 @@ class Agreement:
     >>> ann = {"q1": {"a": 0, "b": 1, "c": 1}, "q2": {"a": 1, "b": 0}}
     >>> bob = {"q1": {"a": 0, "b": 1, "c": 0}, "q2": {"a": 1, "b": 0}}
     >>> found = agreement({"ann": ann, "bob": bob})
+    >>> found
+    <Agreement of 2 assessors on 5 documents of 2 queries>
     >>> found.documents, found.queries, round(found.statistics["agreement"].value, 2)
     (5, 2, 0.8)
     >>> found.pairs[0].table, found.worst[0].doc_id
@@ -68,9 +71,13 @@ class Agreement:
     queries: int
     statistics: Mapping[str, Estimate]
     by_grade: Mapping[float, Estimate]
-    pairs: tuple[PairAgreement, ...] = field(repr=False)
-    by_query: Mapping[str, QueryAgreement] = field(repr=False)
-    worst: tuple[Item, ...] = field(repr=False)
+    pairs: tuple[PairAgreement, ...]
+    by_query: Mapping[str, QueryAgreement]
+    worst: tuple[Item, ...]
+
+    def __repr__(self) -> str:
+        shared = f"{count(self.documents, 'document')} of {count(self.queries, 'query', 'queries')}"
+        return f"<Agreement of {len(self.assessors)} assessors on {shared}>"
 
     def __str__(self) -> str:
         from cranfield.judging.agreement_text import agreement_text
@@ -185,7 +192,7 @@ def _by_query(grid: Grid) -> dict[str, QueryAgreement]:
     return {query: QueryAgreement(size, same / size, distance / size) for query, size, same, distance in rows}
 
 
-def _worst(items: Sequence[Item], count: int) -> list[Item]:
+def _worst(items: Sequence[Item], most: int) -> list[Item]:
     """The furthest apart first: by the range of the grades, then by their spread."""
 
     def apart(item: Item) -> tuple[float, float]:
@@ -193,7 +200,7 @@ def _worst(items: Sequence[Item], count: int) -> list[Item]:
         return max(grades) - min(grades), float(np.var(grades))
 
     differing = [item for item in items if len(set(item.grades.values())) > 1]
-    return sorted(differing, key=lambda item: (*(-each for each in apart(item)), item.query_id, item.doc_id))[:count]
+    return sorted(differing, key=lambda item: (*(-each for each in apart(item)), item.query_id, item.doc_id))[:most]
 
 
 def _items(judgments: Any, assessors: Iterable[str] | None, kinds: tuple[str, ...]) -> tuple[str, list[Item]]:
