@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -114,7 +114,7 @@ def standing(connection: sa.Connection, *conditions: Any) -> Iterator[tuple[str,
         .order_by(EVENTS.c.query_id, EVENTS.c.doc_id, EVENTS.c.number)
     )
     with connection.execute(statement, execution_options=_PIECES) as result:
-        rows = (Said._make(row) for rows in result.partitions() for row in rows)
+        rows = chain.from_iterable(result.partitions())  # whose columns have the names and the order of Said
         for (query_id, doc_id), events in groupby(rows, key=itemgetter(1, 2)):
             said = list(events)
             if len(said) > 1:  # by part, assessor and whether it settles: the last one counts

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cranfield.errors import InputError
@@ -106,16 +107,16 @@ def graded_documents(store: Store, assessors: Iterable[str] | None, kinds: Seque
 
 def _graded(query: str, document: str, said: Sequence[Said]) -> Graded | None:
     if len(said) == 1:  # as nearly always
-        [only] = said
-        if only.grade is None:
+        [(_, _, _, _, part_end, assessor, _, grade, adjudicates)] = said
+        if grade is None:
             return None
-        if not only.adjudicates:
-            return Graded(query, document, {only.assessor: only.grade}, None, only.part_end > 0)
+        if not adjudicates:
+            return Graded(query, document, {assessor: grade}, None, part_end > 0)
     settling = [each for each in said if each.adjudicates and each.grade is not None]
     settled = max(settling, key=lambda each: (not each.part_end, each.number)).grade if settling else None
     grades: dict[str, float] = {}
     parts = False
-    for assessor in dict.fromkeys(each.assessor for each in sorted(said)):
+    for assessor in dict.fromkeys(each.assessor for each in sorted(said, key=itemgetter(0))):
         own = [each for each in said if each.assessor == assessor and not each.adjudicates and each.grade is not None]
         whole = [each for each in own if not each.part_end]
         if own:
