@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cranfield import InputError, agreement, open_store
+from cranfield import InputError, agreement, evaluate, kendall_tau, open_store
 from cranfield.judging.alpha import krippendorff_alpha
 from cranfield.judging.kappa import kappa_of_distances, weighted_kappa
 from tests.judging import oracle_agreement as oracle
@@ -246,13 +246,41 @@ def test_a_store_gives_what_people_said_and_not_what_settled_it(judged):
             agreement(store, ["ann", "zoe"])
 
 
+def test_the_order_of_runs_by_whose_grades_are_used(tmp_path):
+    ann = {"q1": {"a": 2, "b": 0, "c": 1, "own": 3}, "q2": {"a": 0, "b": 1, "c": 0}}
+    bob = {"q1": {"a": 0, "b": 2, "c": 1}, "q2": {"a": 1, "b": 0, "c": 0}}
+    runs = {
+        "x": {"q1": ["a", "b", "c"], "q2": ["b", "a", "c"]},
+        "y": {"q1": ["b", "a", "c"], "q2": ["a", "b", "c"]},
+        "z": {"q1": ["c", "a", "b"], "q2": ["c", "b", "a"]},
+    }
+    found = agreement({"ann": ann, "bob": bob}, runs=runs, measure="AP")
+    order = found.pairs[0].order
+    shared = {query: {d: ann[query][d] for d in bob[query]} for query in bob}  # what both judged
+    for run in runs:
+        assert order.means[run] == (evaluate(shared, runs[run], "AP")["AP"], evaluate(bob, runs[run], "AP")["AP"])
+    one, other = ({run: means[at] for run, means in order.means.items()} for at in (0, 1))
+    assert order.tau == pytest.approx(kendall_tau(one, other))
+
+    def rank(values, run):
+        return 1 + sum(value > values[run] for value in values.values())
+
+    moves = {run: abs(rank(one, run) - rank(other, run)) for run in runs}
+    assert order.moved[1] == max(moves.values()) == moves[order.moved[0]] > 0
+    assert "The order of 3 runs by AP" in str(found)
+    assert json.loads(found.to_json())["pairs"][0]["order"]["measure"] == "AP"
+    same = agreement({"ann": bob, "bob": bob}, runs=runs, measure="AP").pairs[0].order
+    assert (same.tau, same.moved[1]) == (1.0, 0)
+    assert agreement({"ann": ann, "bob": bob}).pairs[0].order is None
+
+
 def run(*arguments):
     return subprocess.run(
         [Path(sys.executable).parent / "cranfield", "agreement", *arguments], capture_output=True, text=True
     )
 
 
-def test_the_command(judged):
+def test_the_command(judged, tmp_path):
     done = run(judged)
     assert done.returncode == 0, done.stderr
     assert "2 assessors judged the same 12 documents of 3 queries." in done.stdout
@@ -261,6 +289,13 @@ def test_the_command(judged):
     content = json.loads(run(judged, "--format", "json", "--worst", "1").stdout)
     assert content["statistics"]["agreement"]["value"] == 0.5
     assert len(content["worst"]) == 1
+    (tmp_path / "x.run").write_text(
+        "".join(f"{q} Q0 {d} 1 {n} x\n" for q in ("q1", "q2") for n, d in enumerate("abcd"))
+    )
+    (tmp_path / "y.run").write_text(
+        "".join(f"{q} Q0 {d} 1 {n} y\n" for q in ("q1", "q2") for n, d in enumerate("dcba"))
+    )
+    assert "The order of 2 runs by AP" in run(judged, tmp_path / "x.run", tmp_path / "y.run", "-m", "AP").stdout
     failed = run("nothing.db")
     assert failed.returncode != 0
     assert failed.stderr.startswith("cranfield: nothing.db: there is no such store.\nHint: ")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ from cranfield.errors import InputError
 from cranfield.judging.counting import Counted, Grid, Item
 from cranfield.judging.estimating import STATISTICS, Estimate, by_grade, estimate
 from cranfield.judging.events import BY_PEOPLE, checked_grade
+from cranfield.judging.orders import RunOrder, order_of_runs
 from cranfield.judging.store import Store, open_store
 from cranfield.layout import count
 from cranfield.read.mappings import id_text
@@ -31,7 +32,10 @@ class QueryAgreement(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PairAgreement:
-    """Two assessors: statistics, the table of their grades (rows: the first), and what they agree on by grade."""
+    """Two assessors: statistics, the table of their grades (rows: the first), and what they agree on by grade.
+
+    order: how the runs come out by the grades of each, where runs were given
+    """
 
     assessors: tuple[str, str]
     documents: int
@@ -39,6 +43,7 @@ class PairAgreement:
     statistics: Mapping[str, Estimate]
     by_grade: Mapping[float, Estimate]
     table: tuple[tuple[int, ...], ...]
+    order: RunOrder | None = None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -101,6 +106,7 @@ class Agreement:
                     "statistics": _plain(pair.statistics),
                     "by_grade": _plain(pair.by_grade),
                     "table": [list(row) for row in pair.table],
+                    **({"order": pair.order._asdict()} if pair.order else {}),
                 }
                 for pair in self.pairs
             ],
@@ -121,6 +127,8 @@ def agreement(
     judgments: Any,
     assessors: Iterable[str] | None = None,
     *,
+    runs: Any = None,
+    measure: str = "nDCG@10",
     kinds: Iterable[str] = BY_PEOPLE,
     worst: int = 10,
     draws: int = 2000,
@@ -131,6 +139,8 @@ def agreement(
     judgments: a store, its path or URL; {assessor: judgments} with anything that `Judgments.read` takes; or rows
         (query, document, assessor, grade).
     assessors: some of them; kinds: of a store, which kinds of assessors (people, unless others are asked for).
+    runs, measure: for each pair of assessors, whether their grades put these runs in the same order by this measure;
+        runs are given as to `evaluate_runs`.
     worst: how many of the documents to list whose grades are furthest apart.
     draws, seed: of the queries, for the intervals.
 
@@ -149,6 +159,12 @@ def agreement(
     grid = Grid(items, known, source)
     if not grid.items:
         raise InputError(source, "no document was judged by two assessors.", hint="give some documents to two of them")
+    pairs = tuple(_pair(grid, one, other, draws, seed) for one, other in grid.pairs())
+    if runs is not None:
+        runs = (
+            dict(runs) if isinstance(runs, Mapping) else [runs] if isinstance(runs, str | os.PathLike) else list(runs)
+        )
+        pairs = tuple(replace(pair, order=order_of_runs(grid.items, pair.assessors, runs, measure)) for pair in pairs)
     together, of_grades = _estimates(grid.of_all(), grid, draws, seed)
     return Agreement(
         assessors=grid.assessors,
@@ -157,7 +173,7 @@ def agreement(
         queries=len(grid.query_ids),
         statistics=together,
         by_grade=of_grades,
-        pairs=tuple(_pair(grid, one, other, draws, seed) for one, other in grid.pairs()),
+        pairs=pairs,
         by_query=_by_query(grid),
         worst=tuple(_worst(grid.items, worst)),
     )

@@ -19,6 +19,7 @@ def agreement_text(found: Agreement, width: int = WIDTH, style: Style | None = N
     for pair in found.pairs[:SHOWN]:
         if pair.documents:
             lines += ["", *_table(found, pair, width)]
+    lines += _orders(found, width, style)
     lines += ["", *_queries(found, width, style), *_worst(found, width, style), "", *_notes(found, width)]
     return "\n".join(lines)
 
@@ -47,6 +48,19 @@ def _table(found: Agreement, pair: PairAgreement, width: int) -> list[str]:
     head = [one, *(f"{grade:g}" for grade in found.grades)]
     rows = [[f"{grade:g}", *map(str, row)] for grade, row in zip(found.grades, pair.table, strict=True)]
     return [*wrapped(f"Grades of {one} (rows) and {other} (columns)", width=width), *fitted([head, *rows], width)]
+
+
+def _orders(found: Agreement, width: int, style: Style | None) -> list[str]:
+    orders = [(pair, pair.order) for pair in found.pairs if pair.order is not None]
+    if not orders:
+        return []
+    rows = [["assessors", "tau", "moves most", "ranks"]]
+    for pair, order in orders:
+        shown = "–" if order.tau is None else f"{order.tau:.3f}"
+        rows.append([" – ".join(pair.assessors), shown, order.moved[0] if order.moved[1] else "–", str(order.moved[1])])
+    runs = count(len(orders[0][1].means), "run")
+    title = f"The order of {runs} by {orders[0][1].measure}, by whose grades are used (Kendall's tau)"
+    return ["", *wrapped(title, width=width), *fitted(rows, width, style, left=(0, 2))]
 
 
 def _queries(found: Agreement, width: int, style: Style | None) -> list[str]:
