@@ -234,6 +234,22 @@ def test_texts_are_brought_up_to_date_and_never_emptied(store):
     assert store.next_for("ann").text == "text\N{REPLACEMENT CHARACTER}with a zero"
 
 
+@pytest.mark.parametrize(
+    ("documents", "message"),
+    [
+        ({"d": {"body": "x"}}, "document 'd': there is no place for 'body'"),
+        ([("d", "t", "x", "u", "i", "more")], "there is no place for 'more'"),
+        ({"d": 7}, "7 is not a text"),
+        ({"": "x"}, "the id is empty"),
+    ],
+)
+def test_documents_that_have_no_place_are_refused(tmp_path, documents, message):
+    with open_store(tmp_path / "judgments.db", create=True) as store:
+        with pytest.raises(InputError, match=message):
+            store.add_documents(documents)
+        assert store.add_documents({"d": "x"}) == 1
+
+
 def test_imported_judgments_are_marked_and_not_said_twice(store, tmp_path):
     path = tmp_path / "qrels.txt"
     path.write_text("q1 0 a 2\nq1 0 b 0\nq2 0 a -1\n")

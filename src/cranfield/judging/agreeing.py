@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cranfield.errors import InputError
+from cranfield.judging.checking import checked_grade
 from cranfield.judging.counting import Counted, Grid, Item
 from cranfield.judging.estimating import STATISTICS, Estimate, by_grade, estimate
-from cranfield.judging.events import BY_PEOPLE, checked_grade
+from cranfield.judging.events import BY_PEOPLE
 from cranfield.judging.orders import RunOrder, order_of_runs
 from cranfield.judging.store import Store, open_store
 from cranfield.layout import count

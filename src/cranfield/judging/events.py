@@ -1,16 +1,12 @@
-"""What a store holds, as plain data: events, tasks, progress; and what an event may say."""
+"""What a store holds, as plain data: events, tasks, progress; and the kinds of assessors."""
 
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, NamedTuple
-
-from cranfield.errors import InputError
-from cranfield.read.mappings import id_text
+from typing import NamedTuple
 
 Part = tuple[int, int]
 
@@ -105,67 +101,3 @@ def seen_sha256(title: str, text: str, part: Part | None) -> str:
     """The SHA-256 of a document as it is shown: its title, a line break, and its text or a part of that."""
     shown = text[part[0] : part[1]] if part else text
     return hashlib.sha256(f"{title}\n{shown}".encode(errors="surrogatepass")).hexdigest()
-
-
-def checked_id(value: Any, source: str, what: str) -> str:
-    """An id as text, which no database cuts short."""
-    text = id_text(value, source, what)
-    if "\0" in text:
-        raise InputError(source, f"{what}: the id {text!r} has a zero character in it.", hint="change the id")
-    return text
-
-
-def checked_text(value: Any, source: str, what: str) -> str:
-    """A text that any database holds as it is."""
-    text = "" if value is None else value
-    if not isinstance(text, str):
-        raise InputError(source, f"{what}: {value!r:.60} is not a text.")
-    # PostgreSQL holds no zero character and neither holds half of a character: both mean nothing to a reader.
-    if "\0" in text or not text.isascii():
-        text = text.replace("\0", "\N{REPLACEMENT CHARACTER}").encode(errors="replace").decode()
-    return text
-
-
-def checked_part(part: Part | None, source: str) -> Part:
-    """The ends of a part as the tables hold them: 0 and 0 for a whole document."""
-    if part is None:
-        return 0, 0
-    try:
-        start, end = part
-        good = 0 <= int(start) == start < int(end) == end < 2**31
-    except (TypeError, ValueError):
-        good = False
-    if not good:
-        raise InputError(
-            source, f"{part!r} is not a part of a text.", hint="a part is (start, end), from 0, start < end"
-        )
-    return int(start), int(end)
-
-
-def checked_grade(grade: Any, source: str) -> float | None:
-    """A finite number, or None."""
-    if grade is None:
-        return None
-    try:
-        number = float(grade)
-    except (TypeError, ValueError):
-        number = math.nan
-    if isinstance(grade, str | bytes | bool) or not math.isfinite(number):
-        raise InputError(source, f"{grade!r} is not a grade.", hint="a grade is a number; None if it cannot be judged")
-    return number + 0.0  # -0 is 0
-
-
-def checked_kind(kind: str, source: str) -> str:
-    """A kind of assessor that there is."""
-    if kind not in KINDS:
-        raise InputError(source, f"there is no kind of assessor '{kind}'.", hint=f"kinds are {', '.join(KINDS)}")
-    return kind
-
-
-def checked_seconds(seconds: Any, source: str) -> float | None:
-    """A time that can have been spent."""
-    if seconds is None:
-        return None
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds < math.inf:
-        raise InputError(source, f"{seconds!r} is not a number of seconds.")
-    return float(seconds)

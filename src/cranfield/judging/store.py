@@ -9,19 +9,16 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from cranfield.errors import InputError, need
-from cranfield.judging.events import (
-    BY_PEOPLE,
-    Event,
-    Part,
-    Progress,
-    Task,
+from cranfield.judging.checking import (
     checked_grade,
     checked_id,
+    checked_item,
     checked_kind,
-    checked_part,
     checked_seconds,
     checked_text,
+    text_rows,
 )
+from cranfield.judging.events import BY_PEOPLE, Event, Part, Progress, Task
 
 if TYPE_CHECKING:
     from cranfield.judging.database import Database
@@ -119,7 +116,7 @@ class Store:
         """
         from cranfield.judging.texts import add_queries
 
-        rows = list(self._rows(queries, QUERY_FIELDS, "query"))
+        rows = list(text_rows(queries, QUERY_FIELDS, "query_id", self.name))
         with self._database.writing("the queries") as connection:
             return add_queries(connection, rows)
 
@@ -137,7 +134,7 @@ class Store:
         from cranfield.judging.texts import add_documents
 
         with self._database.writing("the documents") as connection:
-            return add_documents(connection, self._rows(documents, DOCUMENT_FIELDS, "document"))
+            return add_documents(connection, text_rows(documents, DOCUMENT_FIELDS, "doc_id", self.name))
 
     def wait(self, items: Iterable[Sequence[Any]], *, why: str = "", assessors: int = 1) -> int:
         """Let documents wait to be judged: (query, document), or (query, document, (start, end)) for a part.
@@ -155,7 +152,7 @@ class Store:
 
         if isinstance(assessors, bool) or not isinstance(assessors, int) or not 1 <= assessors < 2**31:
             raise InputError(self.name, f"{assessors!r} is not a number of assessors.", hint="give 1 or more")
-        rows = map(self._item, items)
+        rows = (checked_item(item, self.name) for item in items)
         with self._database.writing("what is to be judged") as connection:
             return add_waiting(connection, rows, checked_text(why, self.name, "why"), assessors)
 
@@ -213,7 +210,7 @@ class Store:
         """
         from cranfield.judging import recording, waiting
 
-        item, who = self._item((query_id, doc_id, part)), checked_id(assessor, self.name, "the assessor")
+        item, who = checked_item((query_id, doc_id, part), self.name), checked_id(assessor, self.name, "the assessor")
         row = {
             **dict(zip(("query_id", "doc_id", "part_start", "part_end"), item, strict=True)),
             "assessor": who,
@@ -336,34 +333,3 @@ class Store:
     def _reading(self) -> Iterator[Any]:
         with self._database.reading() as connection:
             yield connection
-
-    def _item(self, item: Sequence[Any]) -> tuple[str, str, int, int]:
-        if isinstance(item, str | bytes) or not 2 <= len(item) <= 3:
-            raise InputError(self.name, f"{item!r:.60} does not say what to judge.", hint="give (query, document)")
-        query = checked_id(item[0], self.name, "a query")
-        document = checked_id(item[1], self.name, f"query '{query}'")
-        return query, document, *checked_part(item[2] if len(item) == 3 else None, self.name)
-
-    def _rows(self, things: Any, fields: Sequence[str], what: str) -> Iterator[dict[str, str]]:
-        """Queries or documents as rows with all their columns."""
-        pairs = things.items() if isinstance(things, Mapping) else things
-        for pair in pairs:
-            name, *values = (pair,) if isinstance(pair, str) else pair
-            identity = checked_id(name, self.name, f"a {what}")
-            if len(values) == 1 and isinstance(values[0], Mapping):
-                unknown = set(values[0]) - set(fields)
-                given = dict(values[0])
-            elif len(values) == 1:
-                unknown, given = set(), {"text": values[0]}
-            else:
-                unknown, given = set(), dict(zip(fields, values))
-            if unknown or len(values) > len(fields):
-                extra = f"'{min(map(str, unknown))}'" if unknown else f"{len(values)} columns"
-                raise InputError(
-                    self.name,
-                    f"{what} '{identity}': there is no place for {extra}.",
-                    hint=f"it has {', '.join(fields)}",
-                )
-            key = "query_id" if what == "query" else "doc_id"
-            texts = {each: checked_text(given.get(each), self.name, f"{what} '{identity}'") for each in fields}
-            yield {key: identity, **texts}
