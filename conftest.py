@@ -13,6 +13,8 @@ if not find_spec("torch"):
     collect_ignore.append("src/cranfield/torch")
 elif not find_spec("triton"):
     collect_ignore.append("src/cranfield/torch/kernels.py")
+if not find_spec("sqlalchemy"):
+    collect_ignore += ["src/cranfield/judging", "tests/judging"]
 # What `make quick` leaves out: simulations, damaged input, other processes, browsers, engines, pages and libraries that
 # take long to import.
 SLOW = (
@@ -20,7 +22,7 @@ SLOW = (
     *("tests/cli/test_faults.py", "tests/cli/test_help.py", "tests/systems/test_postgres.py"),
     *("tests/systems/test_pytest_plugin.py", "tests/show/test_browser.py", "tests/read/test_bombs.py"),
     *("tests/comparison/test_unjudged.py", "tests/comparison/test_significance.py", "tests/comparison/test_gate.py"),
-    *("tests/measures/test_bounds.py", "tests/read/test_fuzz.py", "tests/write/test_round_trip.py", "tests/fuzz"),
+    *("tests/measures/test_bounds.py", "tests/read/test_fuzz.py", "tests/read/test_round_trip.py", "tests/fuzz"),
     *("tests/show/test_hostile.py", "tests/show/test_charts.py", "tests/systems/test_recording.py"),
     *("tests/test_pages.py", "tests/test_examples.py", "tests/test_wheel.py", "tests/test_site.py"),
 )

@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from cranfield.files.checking import CheckReport, Problem, check_files
     from cranfield.files.converting import Conversion, convert_file
     from cranfield.files.pictures import save_chart
+    from cranfield.judging.agreeing import Agreement, agreement
+    from cranfield.judging.store import Store, open_store
     from cranfield.measures import Measure, catalogue, measure, parse_measure, parse_measures
     from cranfield.measures.arithmetic import ratio
     from cranfield.measures.references import bibtex
@@ -85,6 +87,8 @@ _HOMES = {
     "evaluation.evaluating": ("evaluate", "evaluate_runs", "value"),
     "evaluation.explaining": ("Explanation", "explain"),
     "evaluation.result": ("Evaluation",),
+    "judging.agreeing": ("Agreement", "agreement"),
+    "judging.store": ("Store", "open_store"),
     "ranks.grouped_judgments": ("GroupedJudgments",),
     "ranks.judgments": ("Judgments",),
     "ranks.policy": ("Policy",),
@@ -103,6 +107,7 @@ _HOMES = {
 
 __all__ = [
     "Advice",
+    "Agreement",
     "CheckReport",
     "Collection",
     "Comparison",
@@ -131,9 +136,11 @@ __all__ = [
     "ReportFile",
     "RunOverlap",
     "Stability",
+    "Store",
     "SystemFailure",
     "__version__",
     "advise",
+    "agreement",
     "bibtex",
     "catalogue",
     "check_files",
@@ -151,6 +158,7 @@ __all__ = [
     "kendall_tau",
     "measure",
     "open_collection",
+    "open_store",
     "open_system",
     "parse_measure",
     "parse_measures",

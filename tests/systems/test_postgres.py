@@ -1,11 +1,5 @@
 """PostgreSQL, with a server of our own in a temporary folder."""
 
-import glob
-import os
-import shutil
-import subprocess
-import tempfile
-
 import pytest
 
 from cranfield import evaluate, record
@@ -13,59 +7,13 @@ from cranfield.errors import InputError, SystemFailure
 from cranfield.systems.asking import GaveUp, ask
 from cranfield.systems.collection import open_collection
 from cranfield.systems.opening import open_system
+from tests.postgres import dsn  # noqa: F401 (a fixture)
 
-pwd = pytest.importorskip("pwd", reason="there are no users as on Unix here")
 psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
 
 
-def find(program):
-    found = shutil.which(program) or next(iter(sorted(glob.glob(f"/usr/lib/postgresql/*/bin/{program}"))), None)
-    return os.path.realpath(found) if found else None
-
-
 @pytest.fixture(scope="module")
-def dsn():
-    initdb, pg_ctl = find("initdb"), find("pg_ctl")
-    if not initdb or not pg_ctl:
-        pytest.skip("there is no PostgreSQL server here")
-    options = {}
-    folder = tempfile.mkdtemp(prefix="pg", dir="/tmp")  # short: the name of a socket may have 100 letters
-    if os.getuid() == 0:  # the server refuses to run as root
-        name = next((name for name in ("postgres", "nobody") if _exists(name)), None)
-        if name is None:
-            pytest.skip("there is no unprivileged user to run PostgreSQL")
-        os.chown(folder, pwd.getpwnam(name).pw_uid, -1)
-        options = {"user": name, "group": pwd.getpwnam(name).pw_gid, "extra_groups": []}
-    run = {"check": True, "capture_output": True, "cwd": folder, **options}
-    data = f"{folder}/data"
-    try:
-        subprocess.run([initdb, "-D", data, "-U", "tester", "-A", "trust", "-E", "UTF8", "--locale=C"], **run)
-        with open(f"{data}/pg_hba.conf", "r+") as rules:  # one user needs a password
-            kept = rules.read()
-            rules.seek(0)
-            rules.write(f"local all locked scram-sha-256\n{kept}")
-        settings = f"-c listen_addresses='' -k {folder} -c fsync=off"
-        subprocess.run(
-            [pg_ctl, "-D", data, "-l", f"{folder}/log", "-w", "-o", settings, "start"],
-            **{**run, "capture_output": False, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL},
-        )
-    except subprocess.CalledProcessError as error:
-        shutil.rmtree(folder, ignore_errors=True)
-        pytest.skip(f"PostgreSQL did not start: {(error.stderr or b'').decode()[-200:]}")
-    yield f"host={folder} user=tester dbname=postgres"
-    subprocess.run([pg_ctl, "-D", data, "-m", "immediate", "-w", "stop"], **run)
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-def _exists(name):
-    try:
-        return bool(pwd.getpwnam(name))
-    except KeyError:
-        return False
-
-
-@pytest.fixture(scope="module")
-def filled(dsn):
+def filled(dsn):  # noqa: F811
     collection = open_collection("builtin")
     with psycopg.connect(dsn) as connection:
         connection.execute('create table pages (doc_id text primary key, title text, "body text" text)')

@@ -110,6 +110,7 @@ def evaluate(
         documents=documents,
         warnings=warnings,
         orders=orders,
+        provenance=judgments.provenance,
     )
 
 

@@ -116,9 +116,10 @@ def evaluate_lazily(
         # What a measure lacks is said before the work, not by its tasks.
         measure(replace(JudgedRanks.of_grades([1.0]), complete=policy.complete))
     rows = EngineRows(opened.frame, opened.name, policy, as_text=True)
-    judgments = _judgments(qrels, rows, engine, qrels_format)
+    judgments, provenance = _judgments(qrels, rows, engine, qrels_format)
     measuring = Measuring(name or run_name(opened.name), wanted, policy)
-    return _evaluated(rows, judgments, measuring, least_queries(in_memory=engine is None), check_ids)
+    result = _evaluated(rows, judgments, measuring, least_queries(in_memory=engine is None), check_ids)
+    return replace(result, provenance=provenance)
 
 
 def _not_in_an_engine(run: Any) -> InputError:
@@ -130,16 +131,18 @@ def _not_in_an_engine(run: Any) -> InputError:
     )
 
 
-def _judgments(qrels: Any, run: EngineRows, engine: str | None, format: str | None) -> EngineRows:
-    """The judgments in the engine of the run."""
+def _judgments(qrels: Any, run: EngineRows, engine: str | None, format: str | None) -> tuple[EngineRows, str]:
+    """The judgments in the engine of the run, and their provenance."""
     opened = open_judgments(qrels, engine, format, beside=run.native)
     if isinstance(opened, Lazy) and type(engine_of(opened.frame, opened.name)) is not type(run.engine):
         opened = Judgments.read(collected(opened.frame, opened.name))
+    provenance = ""
     if isinstance(opened, Judgments):
+        provenance = opened.provenance
         queries = [opened.query_ids[at] for at in opened.query.tolist()]
         columns = {"query_id": run.engine.text(queries), "doc_id": run.engine.text(opened.document_ids)}
         opened = Lazy(opened.name, run.engine.send({**columns, "grade": opened.grades}).to_native())
-    return EngineRows(opened.frame, opened.name, run.policy, "qrels", as_text=True)
+    return EngineRows(opened.frame, opened.name, run.policy, "qrels", as_text=True), provenance
 
 
 def _evaluated(

@@ -73,6 +73,7 @@ class Evaluation(ValuesByQuery):
         documents: Documents | None = None,
         warnings: Sequence[str] = (),
         orders: TieOrders | None = None,
+        provenance: str = "",
     ) -> Evaluation:
         """Measure judged ranks.
 
@@ -90,6 +91,7 @@ class Evaluation(ValuesByQuery):
             counts=Counts.of(measures, judged, kept),
             qrels_sha256=qrels_sha256,
             run_sha256=run_sha256,
+            provenance=provenance,
             query_ids=query_ids,
             columns={measure: _measured(measure, every[measure.definition.table], kept) for measure in measures},
             evidence=evidence,

@@ -61,6 +61,7 @@ def load(path: str | os.PathLike[str]) -> Evaluation:
             qrels_sha256=content["qrels_sha256"],
             run_sha256=content["run_sha256"],
             version=content["version"],
+            provenance=str(content.get("provenance", "")),
             query_ids=tuple(content["query_ids"]),
             columns=dict(zip(measures, map(np.array, content["values"].values()), strict=True)),
             evidence=SavedEvidence({Scope.of(measure): _fact_columns(plain) for measure, plain in facts}),

@@ -27,6 +27,7 @@ class Summary(Mapping[str, float]):
     qrels_sha256: str
     run_sha256: str
     version: str = __version__
+    provenance: str = ""  # of the judgments, where they are a view of a store
 
     @property
     @abstractmethod
@@ -79,6 +80,7 @@ class Summary(Mapping[str, float]):
                 f"no_relevant:{counts.no_relevant}",
                 f"tied:{counts.tied:.1%}",
                 f"qrels:{_short(self.qrels_sha256)}",
+                *([self.provenance] if self.provenance else []),
                 f"run:{_short(self.run_sha256)}",
                 f"version:{self.version}",
             )
@@ -99,6 +101,7 @@ class Summary(Mapping[str, float]):
             "counts": asdict(self.counts),
             "policy": asdict(self.policy),
             "qrels_sha256": self.qrels_sha256,
+            **({"provenance": self.provenance} if self.provenance else {}),
             "run_sha256": self.run_sha256,
             "signature": self.signature,
         }

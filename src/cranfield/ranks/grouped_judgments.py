@@ -90,8 +90,11 @@ class GroupedJudgments:
         """
         if isinstance(qrels, GroupedJudgments):
             return qrels
-        if isinstance(qrels, Judgments):
-            return cls(_of_flat(qrels), name=qrels.name, sha256=qrels.sha256)
+        if isinstance(qrels, Judgments) or hasattr(type(qrels), "to_judgments"):  # such as a store of judgments
+            flat = Judgments.read(qrels)
+            grouped = cls(_of_flat(flat), name=flat.name, sha256=flat.sha256)
+            grouped.flat.provenance = flat.provenance
+            return grouped
         source = open_grouped(qrels, format)
         match source:
             case Text():
@@ -105,7 +108,9 @@ class GroupedJudgments:
                 by_query = _from_mapping(source)
         if not any(judged for groups in by_query.values() for judged in groups.values()):
             raise InputError(source.name, "there is not one judgment in it.")
-        return cls(by_query, name=source.name, sha256=source.stream.sha256 if source.stream else "")
+        grouped = cls(by_query, name=source.name, sha256=source.stream.sha256 if source.stream else "")
+        grouped.flat.provenance = getattr(source, "provenance", "")
+        return grouped
 
     def __repr__(self) -> str:
         sizes = f"queries={len(self)}, groups={len(self.group_ids)}, judgments={len(self.row)}"

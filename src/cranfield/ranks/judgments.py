@@ -33,6 +33,7 @@ class Judgments:
     first: rows first[q] to first[q + 1] belong to query q
     grades: the grade of every row
     sha256: of the file's bytes, or of the columns where the judgments came from memory
+    provenance: which assessors and which rule they come from, as signatures show it; empty for files
 
     >>> judgments = Judgments.read({"10": {"d1": 2}, "9": {"d3": 0, "d2": 1}})
     >>> len(judgments), judgments.query_ids, judgments.document_ids, judgments.grades.tolist()
@@ -41,11 +42,14 @@ class Judgments:
     ({'d1': 2.0}, 1, [0, 0, 1])
     """
 
-    def __init__(self, by_query: Mapping[str, Mapping[str, float]], *, name: str, sha256: str = "") -> None:
+    def __init__(
+        self, by_query: Mapping[str, Mapping[str, float]], *, name: str, sha256: str = "", provenance: str = ""
+    ) -> None:
         queries = _in_order(by_query)
         rows = [by_query[query] for query in queries]
         rows = [row if len(row) == 1 else dict(sorted(row.items())) for row in rows]
         self.name = name
+        self.provenance = provenance
         self.query_ids = tuple(queries)
         self.document_ids = list(chain.from_iterable(rows))
         grades = list(chain.from_iterable(row.values() for row in rows))
@@ -78,8 +82,8 @@ class Judgments:
                 by_query = _from_rankings(source)
         if not any(by_query.values()):
             raise InputError(source.name, "there is not one judgment in it.")
-        stream = getattr(source, "stream", None)
-        return cls(by_query, name=source.name, sha256=stream.sha256 if stream else "")
+        stream, provenance = getattr(source, "stream", None), getattr(source, "provenance", "")
+        return cls(by_query, name=source.name, sha256=stream.sha256 if stream else "", provenance=provenance)
 
     def __repr__(self) -> str:
         return f"Judgments(queries={len(self.query_ids)}, judgments={len(self.grades)})"
@@ -217,10 +221,13 @@ def _from_table(source: Table) -> dict[str, dict[str, float]]:
     return by_query
 
 
+_NUMBERS = (int, float)
+
+
 def _is_plain(judged: dict[Any, Any]) -> bool:
-    """Whether these are text ids with small whole grades, as nearly always."""
+    """Whether these are text ids with small grades, as nearly always; what is not a number is not small."""
     for document, grade in judged.items():
-        if type(document) is not str or not document or type(grade) is not int or not -9999 < grade < 9999:
+        if type(document) is not str or not document or type(grade) not in _NUMBERS or not -9999 < grade < 9999:
             return False
     return True
 

@@ -34,6 +34,7 @@ class Rankings(NamedTuple):
     name: str
     by_query: Mapping[Any, Any]
     stream: Stream | None = None
+    provenance: str = ""  # of judgments that were chosen from a store
 
 
 class Rows(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -31,7 +32,7 @@ def stream_name(source: Any) -> str:
     """What an input is called: its path, or what is known of an open file."""
     if isinstance(source, str | os.PathLike):
         path = os.fspath(source)
-        return "standard input" if path == "-" else path
+        return "standard input" if path == "-" else _without_password(path)
     name = getattr(source, "name", None)
     return name if isinstance(name, str) else "an open file"
 
@@ -126,6 +127,11 @@ class Stream:
         """The content in pieces of whole lines, without a byte-order mark: a look at it that nobody is told of."""
         for offset, piece in self._pieces(LOOK, end_of_lines):
             yield piece[0 if offset else mark_length(piece) :]
+
+    @property
+    def address(self) -> str | None:
+        """The path or URL by which others can open this; None where there is none."""
+        return self._path if self._file is None else None
 
     @property
     def size(self) -> int | None:
@@ -279,6 +285,11 @@ def _located(path: str) -> str:
         known = ", ".join(f"{BUILT_IN}{each}" for each in sorted(files))
         raise InputError(path, "there is no such built-in file.", hint=f"there are {known}")
     return files[name]
+
+
+def _without_password(path: str) -> str:
+    """A name for messages: that of a path is the path, that of a URL hides the password."""
+    return re.sub(r"(://[^:/@]*):.*@", r"\1:***@", path) if "://" in path else path
 
 
 def _binary(source: Any) -> BinaryIO:

@@ -19,7 +19,7 @@ IR_DATASETS = "ir_datasets:"
 KEPT = 128_000_000  # letters of a corpus that may be kept in memory
 _COMPRESSED = ("", ".gz", ".bz2", ".xz", ".zst")
 _QUERY_FILES = ("queries.jsonl", "queries.tsv", "queries.txt", "topics.tsv", "topics.txt")
-_QRELS_FILES = ("qrels.tsv", "qrels.txt", "qrels", "qrels.test.tsv", "qrels.trec")
+_QRELS_FILES = ("qrels.tsv", "qrels.txt", "qrels", "qrels.test.tsv", "qrels.trec", "judgments.db")
 
 
 class Document(NamedTuple):

@@ -20,6 +20,7 @@ from cranfield.read.formats.json_lines import JsonLines
 from cranfield.read.formats.msmarco import MsMarco
 from cranfield.read.formats.parquet import Parquet
 from cranfield.read.formats.prefs import Preferences
+from cranfield.read.formats.store import Store
 from cranfield.read.formats.trec import Trec
 from cranfield.read.formats.tsv import Tsv
 from cranfield.read.formats.words import WordFormat, data_line, unknown_width, words
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
     from cranfield.read.records import RecordFile
 
 FORMATS: dict[str, Format] = {
-    each.name: each for each in (Trec(), MsMarco(), Preferences(), Csv(), Tsv(), Beir(), Json(), JsonLines(), Parquet())
+    each.name: each
+    for each in (Trec(), MsMarco(), Preferences(), Csv(), Tsv(), Beir(), Json(), JsonLines(), Parquet(), Store())
 }
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 
@@ -50,6 +52,9 @@ def recognise(stream: Stream, role: Role, name: str | None = None) -> Format:
     known = readable([role])
     if name is not None and name not in known:
         raise InputError(stream.name, f"there is no format '{name}'.", hint=f"formats are {', '.join(known)}")
+    for format in FORMATS.values():
+        if stream.name.startswith(format.addresses or "\0"):
+            return _able(format, stream, role)
     head = stream.head(LOOK).removeprefix(BYTE_ORDER_MARK)
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputError(
@@ -65,10 +70,18 @@ def recognise(stream: Stream, role: Role, name: str | None = None) -> Format:
     return _by_content(stream, head, role)
 
 
+def _able(format: Format, stream: Stream, role: Role) -> Format:
+    """A format that a file surely has; an error where that cannot hold what is wanted."""
+    if role not in format.reads:
+        held, wanted = ("a run", "judgments") if role == "qrels" else ("judgments", "a run")
+        raise InputError(stream.name, f"a {format.name} holds {held}, not {wanted}.")
+    return format
+
+
 def _by_content(stream: Stream, head: bytes, role: Role) -> Format:
     for format in FORMATS.values():
-        if role in format.reads and format.begins(head, role):
-            return format
+        if format.begins(head, role):
+            return _able(format, stream, role)
     first = data_line(stream)
     for kind in (DelimitedFormat, WordFormat):  # what a header says comes before what a width suggests
         for format in FORMATS.values():

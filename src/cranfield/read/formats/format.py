@@ -21,6 +21,7 @@ class Format:
     name: ClassVar[str]
     meaning: ClassVar[str]  # in a few words, for help and documentation
     extensions: ClassVar[tuple[str, ...]] = ()
+    addresses: ClassVar[tuple[str, ...]] = ()  # how the URLs begin, where it is no file
     reads: ClassVar[tuple[Role, ...]] = ROLES
     writes: ClassVar[tuple[Role, ...]] = ROLES
     ids: ClassVar[str] = "lines"  # which ids it can hold; see read/ids.py

@@ -1,0 +1,276 @@
+"""agreement(store) → Agreement: how far assessors agree, beyond what chance would give."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cranfield.errors import InputError
+from cranfield.judging.checking import checked_grade
+from cranfield.judging.counting import Counted, Grid, Item
+from cranfield.judging.estimating import STATISTICS, Estimate, by_grade, estimate
+from cranfield.judging.events import BY_PEOPLE
+from cranfield.judging.orders import RunOrder, order_of_runs
+from cranfield.judging.store import Store, open_store
+from cranfield.layout import count
+from cranfield.read.mappings import id_text
+
+TABLE = "the judgments"
+
+
+class QueryAgreement(NamedTuple):
+    """One query: the documents judged by several assessors, the share agreed on, and how far apart grades are."""
+
+    documents: int
+    agreement: float
+    distance: float
+
+
+@dataclass(frozen=True, slots=True)
+class PairAgreement:
+    """Two assessors: statistics, the table of their grades (rows: the first), and what they agree on by grade.
+
+    order: how the runs come out by the grades of each, where runs were given
+    """
+
+    assessors: tuple[str, str]
+    documents: int
+    queries: int
+    statistics: Mapping[str, Estimate]
+    by_grade: Mapping[float, Estimate]
+    table: tuple[tuple[int, ...], ...]
+    order: RunOrder | None = None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Agreement:
+    """How far assessors agree: all together, each pair, each grade, each query, and where they are furthest apart.
+
+    assessors, grades: all of them, in order
+    documents, queries: those that at least two assessors judged
+    statistics: agreement, kappa, linear kappa, quadratic kappa, nominal alpha, ordinal alpha and interval alpha; for
+        more than two assessors a kappa is the mean of those of the pairs
+    by_grade: if one assessor gave this grade, how likely another one did
+    worst: the documents whose grades are furthest apart
+
+    >>> ann = {"q1": {"a": 0, "b": 1, "c": 1}, "q2": {"a": 1, "b": 0}}
+    >>> bob = {"q1": {"a": 0, "b": 1, "c": 0}, "q2": {"a": 1, "b": 0}}
+    >>> found = agreement({"ann": ann, "bob": bob})
+    >>> found
+    <Agreement of 2 assessors on 5 documents of 2 queries>
+    >>> found.documents, found.queries, round(found.statistics["agreement"].value, 2)
+    (5, 2, 0.8)
+    >>> found.pairs[0].table, found.worst[0].doc_id
+    (((2, 0), (1, 2)), 'c')
+    >>> sorted(found.to_dict())[:3], found.to_json()[:14]
+    (['assessors', 'by_grade', 'by_query'], '{"assessors": ')
+    """
+
+    assessors: tuple[str, ...]
+    grades: tuple[float, ...]
+    documents: int
+    queries: int
+    statistics: Mapping[str, Estimate]
+    by_grade: Mapping[float, Estimate]
+    pairs: tuple[PairAgreement, ...]
+    by_query: Mapping[str, QueryAgreement]
+    worst: tuple[Item, ...]
+
+    def __repr__(self) -> str:
+        shared = f"{count(self.documents, 'document')} of {count(self.queries, 'query', 'queries')}"
+        return f"<Agreement of {len(self.assessors)} assessors on {shared}>"
+
+    def __str__(self) -> str:
+        from cranfield.judging.agreement_text import agreement_text
+
+        return agreement_text(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain dicts, ready for JSON."""
+        return {
+            "assessors": list(self.assessors),
+            "grades": list(self.grades),
+            "documents": self.documents,
+            "queries": self.queries,
+            "statistics": _plain(self.statistics),
+            "by_grade": _plain(self.by_grade),
+            "pairs": [
+                {
+                    "assessors": list(pair.assessors),
+                    "documents": pair.documents,
+                    "queries": pair.queries,
+                    "statistics": _plain(pair.statistics),
+                    "by_grade": _plain(pair.by_grade),
+                    "table": [list(row) for row in pair.table],
+                    **({"order": pair.order._asdict()} if pair.order else {}),
+                }
+                for pair in self.pairs
+            ],
+            "by_query": _plain(self.by_query),
+            "worst": [{**each._asdict(), "grades": dict(each.grades)} for each in self.worst],
+        }
+
+    def to_json(self) -> str:
+        """The same as JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+
+def _plain(named: Mapping[Any, NamedTuple]) -> dict[str, Any]:
+    return {f"{name:g}" if isinstance(name, float) else name: each._asdict() for name, each in named.items()}
+
+
+def agreement(
+    judgments: Any,
+    assessors: Iterable[str] | None = None,
+    *,
+    runs: Any = None,
+    measure: str = "nDCG@10",
+    kinds: Iterable[str] = BY_PEOPLE,
+    worst: int = 10,
+    draws: int = 2000,
+    seed: int = 0,
+) -> Agreement:
+    """How far assessors agree on the grades of documents that several of them judged.
+
+    judgments: a store, its path or URL; {assessor: judgments} with anything that `Judgments.read` takes; or rows
+        (query, document, assessor, grade).
+    assessors: some of them; kinds: of a store, which kinds of assessors (people, unless others are asked for).
+    runs, measure: for each pair of assessors, whether their grades put these runs in the same order by this measure;
+        runs are given as to `evaluate_runs`.
+    worst: how many of the documents to list whose grades are furthest apart.
+    draws, seed: of the queries, for the intervals.
+
+    >>> rows = [("q1", "a", "ann", 2), ("q1", "a", "bob", 2), ("q2", "b", "ann", 0), ("q2", "b", "bob", 1)]
+    >>> round(agreement(rows).statistics["kappa"].value, 4)
+    0.3333
+    """
+    for name, number, least in (("worst", worst, 0), ("draws", draws, 1)):
+        if isinstance(number, bool) or not isinstance(number, int) or number < least:
+            raise InputError(TABLE, f"{name}={number!r} is not a number of them.", hint=f"give {least} or more")
+    source, items = _items(judgments, assessors, tuple(kinds))
+    known = sorted({name for item in items for name in item.grades})
+    if len(known) < 2:
+        fact = f"only {known[0]} has judged anything." if known else "nobody has judged anything."
+        raise InputError(source, fact, hint="agreement needs two assessors who judged the same documents")
+    grid = Grid(items, known, source)
+    if not grid.items:
+        raise InputError(source, "no document was judged by two assessors.", hint="give some documents to two of them")
+    pairs = tuple(_pair(grid, one, other, draws, seed) for one, other in grid.pairs())
+    if runs is not None:
+        runs = (
+            dict(runs) if isinstance(runs, Mapping) else [runs] if isinstance(runs, str | os.PathLike) else list(runs)
+        )
+        pairs = tuple(replace(pair, order=order_of_runs(grid.items, pair.assessors, runs, measure)) for pair in pairs)
+    together, of_grades = _estimates(grid.of_all(), grid, draws, seed)
+    return Agreement(
+        assessors=grid.assessors,
+        grades=tuple(grid.grades.tolist()),
+        documents=len(grid.items),
+        queries=len(grid.query_ids),
+        statistics=together,
+        by_grade=of_grades,
+        pairs=pairs,
+        by_query=_by_query(grid),
+        worst=tuple(_worst(grid.items, worst)),
+    )
+
+
+def _estimates(
+    counted: Counted, grid: Grid, draws: int, seed: int
+) -> tuple[dict[str, Estimate], dict[float, Estimate]]:
+    of_grades = by_grade(grid.grades)
+    found = estimate(counted, [*STATISTICS.values(), *of_grades.values()], grid.grades, draws, seed)
+    named = dict(zip(STATISTICS, found))
+    return named, dict(zip(of_grades, found[len(named) :], strict=True))
+
+
+def _pair(grid: Grid, one: int, other: int, draws: int, seed: int) -> PairAgreement:
+    counted = grid.of_pair(one, other)
+    statistics, of_grades = _estimates(counted, grid, draws, seed)
+    table = counted.shares.sum(axis=0).astype(np.int64).tolist()
+    names = (grid.assessors[one], grid.assessors[other])
+    return PairAgreement(
+        names, counted.items, len(counted.query_ids), statistics, of_grades, tuple(tuple(row) for row in table)
+    )
+
+
+def _by_query(grid: Grid) -> dict[str, QueryAgreement]:
+    counted = grid.of_all()
+    apart = np.abs(grid.grades[:, None] - grid.grades[None, :])
+    agreed = np.trace(counted.shares, axis1=1, axis2=2).tolist()
+    distances = (counted.shares * apart).sum(axis=(1, 2)).tolist()
+    sizes = np.bincount(grid.query, minlength=len(grid.query_ids)).tolist()
+    rows = zip(grid.query_ids, sizes, agreed, distances, strict=True)
+    return {query: QueryAgreement(size, same / size, distance / size) for query, size, same, distance in rows}
+
+
+def _worst(items: Sequence[Item], most: int) -> list[Item]:
+    """The furthest apart first: by the range of the grades, then by their spread."""
+
+    def apart(item: Item) -> tuple[float, float]:
+        grades = list(item.grades.values())
+        return max(grades) - min(grades), float(np.var(grades))
+
+    differing = [item for item in items if len(set(item.grades.values())) > 1]
+    return sorted(differing, key=lambda item: (*(-each for each in apart(item)), item.query_id, item.doc_id))[:most]
+
+
+def _items(judgments: Any, assessors: Iterable[str] | None, kinds: tuple[str, ...]) -> tuple[str, list[Item]]:
+    """Any argument as documents with their grades by assessor, and its name for errors."""
+    if isinstance(judgments, str | os.PathLike):
+        with open_store(judgments, read_only=True) as store:
+            return store.name, _of_store(store, assessors, kinds)
+    if isinstance(judgments, Store):
+        return judgments.name, _of_store(judgments, assessors, kinds)
+    by_item = _of_mapping(judgments) if isinstance(judgments, Mapping) else _of_rows(judgments)
+    if assessors is not None:
+        chosen = list(assessors)
+        known = {name for grades in by_item.values() for name in grades}
+        for name in chosen:
+            if name not in known:
+                raise InputError(TABLE, f"there is no assessor '{name}'.", hint=f"there are {', '.join(sorted(known))}")
+        by_item = {key: {name: grades[name] for name in chosen if name in grades} for key, grades in by_item.items()}
+    return TABLE, [Item(query, document, grades) for (query, document), grades in by_item.items()]
+
+
+def _of_store(store: Store, assessors: Iterable[str] | None, kinds: tuple[str, ...]) -> list[Item]:
+    from cranfield.judging.views import graded_documents
+
+    return [Item(each.query_id, each.doc_id, each.grades) for each in graded_documents(store, assessors, kinds)]
+
+
+ByItem = dict[tuple[str, str], dict[str, float]]
+
+
+def _of_mapping(judgments: Mapping[Any, Any]) -> ByItem:
+    from cranfield.ranks.judgments import Judgments
+
+    found: ByItem = {}
+    for name, qrels in judgments.items():
+        assessor = id_text(name, TABLE, "an assessor")
+        for query, graded in Judgments.read(qrels).by_query.items():
+            for document, grade in graded.items():
+                found.setdefault((query, document), {})[assessor] = grade
+    return found
+
+
+def _of_rows(rows: Iterable[Any]) -> ByItem:
+    found: ByItem = {}
+    for row in rows:
+        if isinstance(row, str | bytes) or not isinstance(row, Sequence) or len(row) != 4:
+            raise InputError(
+                TABLE, f"{row!r:.60} is not a judgment.", hint="a row is (query, document, assessor, grade)"
+            )
+        query, document, assessor = (id_text(each, TABLE, f"{row!r:.60}") for each in row[:3])
+        grade = checked_grade(row[3], TABLE)
+        grades = found.setdefault((query, document), {})
+        if assessor in grades:
+            raise InputError(TABLE, f"'{assessor}' judges document '{document}' twice for query '{query}'.")
+        if grade is not None:
+            grades[assessor] = grade
+    return found

@@ -1,0 +1,108 @@
+"""What a store is given: ids, texts, grades and parts that any database holds as they are, or an error."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from cranfield.errors import InputError
+from cranfield.judging.events import KINDS, Part
+from cranfield.read.mappings import id_text
+
+
+def checked_id(value: Any, source: str, what: str) -> str:
+    """An id as text, which no database cuts short."""
+    text = id_text(value, source, what)
+    if "\0" in text:
+        raise InputError(source, f"{what}: the id {text!r} has a zero character in it.", hint="change the id")
+    return text
+
+
+def checked_text(value: Any, source: str, what: str) -> str:
+    """A text that any database holds as it is."""
+    text = "" if value is None else value
+    if not isinstance(text, str):
+        raise InputError(source, f"{what}: {value!r:.60} is not a text.")
+    # PostgreSQL holds no zero character and neither holds half of a character: both mean nothing to a reader.
+    if "\0" in text or not text.isascii():
+        text = text.replace("\0", "\N{REPLACEMENT CHARACTER}").encode(errors="replace").decode()
+    return text
+
+
+def checked_part(part: Part | None, source: str) -> Part:
+    """The ends of a part as the tables hold them: 0 and 0 for a whole document."""
+    if part is None:
+        return 0, 0
+    try:
+        start, end = part
+        good = 0 <= int(start) == start < int(end) == end < 2**31
+    except (TypeError, ValueError):
+        good = False
+    if not good:
+        raise InputError(
+            source, f"{part!r} is not a part of a text.", hint="a part is (start, end), from 0, start < end"
+        )
+    return int(start), int(end)
+
+
+def checked_grade(grade: Any, source: str) -> float | None:
+    """A finite number, or None."""
+    if grade is None:
+        return None
+    try:
+        number = float(grade)
+    except (TypeError, ValueError):
+        number = math.nan
+    if isinstance(grade, str | bytes | bool) or not math.isfinite(number):
+        raise InputError(source, f"{grade!r} is not a grade.", hint="a grade is a number; None if it cannot be judged")
+    return number + 0.0  # -0 is 0
+
+
+def checked_kind(kind: str, source: str) -> str:
+    """A kind of assessor that there is."""
+    if kind not in KINDS:
+        raise InputError(source, f"there is no kind of assessor '{kind}'.", hint=f"kinds are {', '.join(KINDS)}")
+    return kind
+
+
+def checked_seconds(seconds: Any, source: str) -> float | None:
+    """A time that can have been spent."""
+    if seconds is None:
+        return None
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds < math.inf:
+        raise InputError(source, f"{seconds!r} is not a number of seconds.")
+    return float(seconds)
+
+
+def checked_item(item: Sequence[Any], source: str) -> tuple[str, str, int, int]:
+    """What is to be judged: (query, document), or (query, document, part)."""
+    if isinstance(item, str | bytes) or not 2 <= len(item) <= 3:
+        raise InputError(source, f"{item!r:.60} does not say what to judge.", hint="give (query, document)")
+    query = checked_id(item[0], source, "a query")
+    document = checked_id(item[1], source, f"query '{query}'")
+    return query, document, *checked_part(item[2] if len(item) == 3 else None, source)
+
+
+def text_rows(things: Any, fields: Sequence[str], key: str, source: str) -> Iterator[dict[str, str]]:
+    """Queries or documents as rows with all their columns: {id: text}, {id: {field: text}}, or rows (id, text, …)."""
+    what = "query" if key == "query_id" else "document"
+    for pair in things.items() if isinstance(things, Mapping) else things:
+        name, *values = (pair,) if isinstance(pair, str) else pair
+        identity = checked_id(name, source, f"a {what}")
+        given = _named(values, fields)
+        unknown = [each for each in given if each not in fields]
+        if unknown:
+            fact = f"{what} '{identity}': there is no place for {unknown[0]!r}."
+            raise InputError(source, fact, hint=f"it has {', '.join(fields)}")
+        yield {
+            key: identity,
+            **{each: checked_text(given.get(each), source, f"{what} '{identity}'") for each in fields},
+        }
+
+
+def _named(values: Sequence[Any], fields: Sequence[str]) -> Mapping[Any, Any]:
+    """What a row says by the names of its columns; one text alone is the text."""
+    if len(values) == 1:
+        return values[0] if isinstance(values[0], Mapping) else {"text": values[0]}
+    return {**dict(zip(fields, values)), **dict.fromkeys(values[len(fields) :])}

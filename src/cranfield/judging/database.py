@@ -1,0 +1,190 @@
+"""The database under a store: SQLite by path, PostgreSQL by URL; transactions, and their failures in our words."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+
+from cranfield.errors import CranfieldError, InputError, OutputError, need
+from cranfield.judging import migrations
+from cranfield.judging.schema import VERSION
+
+PATIENCE = 30.0  # seconds to wait for another process that is writing
+SQLITE_HEAD = b"SQLite format 3\0"
+_LOCK = 7_235_010_419  # of PostgreSQL: whoever writes to a store holds it
+
+
+class Database:
+    """Connections to one store. Every transaction is seen by others as a whole, or not at all."""
+
+    def __init__(self, where: str, *, create: bool = False, read_only: bool = False) -> None:
+        self._where, self._url = where, address(where)
+        self.name = where if self._url is None else self._url.render_as_string(hide_password=True)
+        self.read_only = read_only
+        self._writing = threading.Lock()  # threads of one process take turns without SQLite's polling
+        if self._url is None:
+            self._check_file(where, create)
+            self._engine = _sqlite(where, read_only)
+        else:
+            self._engine = _server(self._url, self.name)
+        try:
+            self._prepare(create)
+        except CranfieldError:
+            self.close()
+            raise
+
+    def _check_file(self, path: str, create: bool) -> None:
+        if os.path.isdir(path):
+            raise InputError(path, "this is a folder.", hint="name a file, such as judgments.db")
+        if not os.path.exists(path):
+            if not create:
+                raise InputError(path, "there is no such store.", hint="open_store(path, create=True) makes one")
+            return
+        try:
+            with open(path, "rb") as file:
+                head = file.read(len(SQLITE_HEAD))
+        except OSError as error:
+            raise InputError(path, f"cannot be read: {(error.strerror or str(error)).lower()}.") from None
+        if head and head != SQLITE_HEAD:
+            raise _no_store(path)
+
+    def _prepare(self, create: bool) -> None:
+        with self.reading() as connection:
+            version = migrations.version_of(connection, self.name)
+            empty = version is None and not sa.inspect(connection).get_table_names()
+        if version == VERSION:
+            return
+        if version is None and not (create and (empty or self._url is not None)):
+            raise _no_store(self.name)
+        if self.read_only:  # an older version is brought up to date even so: its tables are not those that we read
+            Database(self._where).close()
+            return
+        with self.writing("the store") as connection:
+            version = migrations.version_of(connection, self.name)  # another process may have been faster
+            if version is None:
+                migrations.create(connection)
+            elif version < VERSION:
+                migrations.migrate(connection, version)
+
+    @contextmanager
+    def reading(self) -> Iterator[sa.Connection]:
+        """A transaction that reads; it sees one state of the store."""
+        with self._failing(InputError, "cannot be read"), self._engine.connect() as connection:
+            if self._url is not None:
+                connection = connection.execution_options(isolation_level="REPEATABLE READ")
+            with connection.begin():
+                yield connection
+
+    @contextmanager
+    def writing(self, what: str, *, lasting: bool = True) -> Iterator[sa.Connection]:
+        """A transaction that writes, one at a time. `what` is lost if it fails.
+
+        lasting: it is on disk when this ends; else a power failure may take it back, and nobody waits for the disk.
+        """
+        if self.read_only:
+            raise OutputError(self.name, f"{what}: not saved, because this store was opened only to be read.")
+        with self._writing, self._failing(OutputError, f"{what}: not saved"), self._engine.connect() as connection:
+            if self._url is None:
+                connection = connection.execution_options(synchronous="FULL" if lasting else "NORMAL")
+            with connection.begin():
+                if self._url is not None:
+                    connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
+                    if not lasting:
+                        connection.execute(sa.text("SET LOCAL synchronous_commit TO off"))
+                yield connection
+
+    @contextmanager
+    def _failing(self, kind: type[InputError] | type[OutputError], fact: str) -> Iterator[None]:
+        try:
+            yield
+        except sa.exc.SQLAlchemyError as error:
+            cause = getattr(error, "orig", None)
+            reason = _reason(cause if cause is not None else error)
+            if kind is InputError and reason.startswith("file is not a database"):
+                raise _no_store(self.name) from error
+            raise kind(self.name, f"{fact} ({reason}).", hint=_hint(reason)) from error
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._engine.dispose()
+
+
+def address(where: str) -> sa.URL | None:
+    """The URL of a server; None for a path."""
+    if "://" not in where or os.path.exists(where):
+        return None
+    try:
+        url = sa.make_url(where)
+    except (sa.exc.ArgumentError, ValueError):
+        raise InputError(where.partition("@")[2] or where, "this is not a URL of a database.", hint=_URLS) from None
+    if url.get_backend_name() not in ("postgresql", "postgres"):
+        raise InputError(url.render_as_string(hide_password=True), "a store is a file or in PostgreSQL.", hint=_URLS)
+    return url.set(drivername="postgresql+psycopg")
+
+
+_URLS = "give a path, or postgresql+psycopg://user:password@host/database"
+
+
+def _server(url: sa.URL, name: str) -> sa.Engine:
+    need("psycopg", purpose="a store in PostgreSQL", extra="postgres")
+    return sa.create_engine(url, pool_pre_ping=True, pool_size=20, connect_args={"connect_timeout": int(PATIENCE)})
+
+
+def _sqlite(path: str, read_only: bool) -> sa.Engine:
+    uri = Path(path).absolute().as_uri() + (_mode(path) if read_only else "")
+
+    def connect() -> sqlite3.Connection:
+        connection = sqlite3.connect(uri, uri=True, timeout=PATIENCE, check_same_thread=False, isolation_level=None)
+        connection.execute("PRAGMA cache_size=-65536")
+        if read_only:
+            connection.execute("PRAGMA query_only=ON")
+        else:
+            connection.execute("PRAGMA journal_mode=WAL")
+        return connection
+
+    engine = sa.create_engine("sqlite://", creator=connect, poolclass=sa.pool.QueuePool, pool_size=20)
+
+    def begin(connection: sa.Connection) -> None:
+        # Python's driver would begin only with the first change: too late to be sure that nobody else is writing.
+        synchronous = connection.get_execution_options().get("synchronous")
+        if synchronous:  # with NORMAL, a power failure could take the last grades
+            connection.exec_driver_sql(f"PRAGMA synchronous={synchronous}")
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if synchronous else "BEGIN")
+
+    sa.event.listen(engine, "begin", begin)
+    return engine
+
+
+def _mode(path: str) -> str:
+    """How to open a file that is only read. Where nothing can be written, SQLite has no place for its shared memory."""
+    if not os.access(os.path.dirname(os.path.abspath(path)), os.W_OK):
+        return "?mode=ro" if os.path.exists(f"{path}-wal") else "?immutable=1"
+    # Whoever may write leaves nothing behind: what SQLite puts beside the file goes when it is closed.
+    return "?mode=rw" if os.access(path, os.W_OK) else "?mode=ro"
+
+
+def _no_store(name: str) -> InputError:
+    return InputError(name, "this is not a store of judgments.", hint="open_store(path, create=True) makes one")
+
+
+def _reason(error: Any) -> str:
+    text = (str(error).splitlines() or [type(error).__name__])[0]  # of PostgreSQL, further lines are hints for others
+    return text[:1].lower() + text[1:].rstrip(".")
+
+
+def _hint(reason: str) -> str:
+    hints = {
+        "disk is full": "make room on the disk; what was saved before is still there",
+        "readonly database": "the file or its folder cannot be written; change its permissions, or copy it",
+        "database is locked": "another process has been writing for a long time; try again",
+        "unable to open": "does its folder exist, and may it be written?",
+        "disk image is malformed": "the file is damaged: restore it from a copy",
+    }
+    return next((hint for sign, hint in hints.items() if sign in reason), "")

@@ -1,0 +1,103 @@
+"""What a store holds, as plain data: events, tasks, progress; and the kinds of assessors."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NamedTuple
+
+Part = tuple[int, int]
+
+
+class Kind(NamedTuple):
+    """A kind of assessor. Only what people say counts as people's judgments, unless somebody asks for others."""
+
+    meaning: str
+    people: bool
+
+
+KINDS: dict[str, Kind] = {
+    "person": Kind("somebody who read the document", people=True),
+    "imported": Kind("judgments from a file", people=True),
+    "model": Kind("a model that was asked", people=False),
+    "clicks": Kind("what users of the system clicked on", people=False),
+}
+BY_PEOPLE = tuple(name for name, kind in KINDS.items() if kind.people)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Who said what about which document for which query, when, and seeing which text.
+
+    grade: None where the assessor could not judge it, and where `undoes` says which event is taken back
+    part: the characters from start to end of the document's text; None for all of it
+    adjudicates: this grade settles what assessors saw differently
+    """
+
+    number: int
+    query_id: str
+    doc_id: str
+    assessor: str
+    kind: str
+    grade: float | None
+    at: datetime
+    part: Part | None = None
+    undoes: int | None = None
+    adjudicates: bool = False
+    comment: str = ""
+    seconds: float | None = None
+    text_sha256: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A document that an assessor is to judge for a query. It does not say who returned it, nor at which rank."""
+
+    number: int
+    query_id: str
+    doc_id: str
+    part: Part | None
+    query: str
+    narrative: str
+    title: str
+    text: str
+    url: str
+    image: str
+
+    @property
+    def text_sha256(self) -> str:
+        """The SHA-256 of what the assessor sees."""
+        return seen_sha256(self.title, self.text, self.part)
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What one assessor has done: documents judged and not judgeable, and the seconds spent on those timed."""
+
+    judged: int
+    cannot_judge: int
+    seconds: float
+    timed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far the judging is: all documents that wait or waited, those left, the same by query, and who did what."""
+
+    documents: int
+    left: int
+    by_query: Mapping[str, tuple[int, int]] = field(repr=False)  # documents and those left
+    by_assessor: Mapping[str, Work] = field(repr=False)
+
+    @property
+    def queries_done(self) -> int:
+        """The queries of which nothing is left."""
+        return sum(not left for _, left in self.by_query.values())
+
+
+def seen_sha256(title: str, text: str, part: Part | None) -> str:
+    """The SHA-256 of a document as it is shown: its title, a line break, and its text or a part of that."""
+    shown = text[part[0] : part[1]] if part else text
+    return hashlib.sha256(f"{title}\n{shown}".encode(errors="surrogatepass")).hexdigest()

@@ -1,0 +1,62 @@
+"""How the grades of several assessors become one: each rule is an entry in RULES, and help and errors follow.
+
+What was adjudicated needs no rule: the adjudicator's grade counts, the last one if there are several.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from cranfield.errors import InputError
+
+
+class Rule(NamedTuple):
+    """A rule for the grades of one document, in the order in which they were given."""
+
+    meaning: str
+    merge: Callable[[Sequence[float]], float]
+
+
+def _majority(grades: Sequence[float]) -> float:
+    counts = Counter(grades)
+    most = max(counts.values())
+    return min(grade for grade, count in counts.items() if count == most)
+
+
+def _median(grades: Sequence[float]) -> float:
+    return sorted(grades)[(len(grades) - 1) // 2]
+
+
+def _latest(grades: Sequence[float]) -> float:
+    return grades[-1]
+
+
+RULES: dict[str, Rule] = {
+    "majority": Rule("the grade that most assessors gave; of several such grades, the lowest", _majority),
+    "median": Rule("the middle grade; of two, the lower one, so that it is a grade that was given", _median),
+    "max": Rule("the highest grade", max),
+    "min": Rule("the lowest grade", min),
+    "latest": Rule("the grade that was given last", _latest),
+}
+
+
+def find_rule(name: str, source: str) -> Rule:
+    """The rule of this name.
+
+    >>> find_rule("majority", "judgments.db").merge([2, 0, 2])
+    2
+    """
+    if name not in RULES:
+        raise InputError(source, f"there is no rule '{name}' to merge grades.", hint=f"rules are {', '.join(RULES)}")
+    return RULES[name]
+
+
+def describe_rules() -> str:
+    """All rules with their meaning, for help and documentation.
+
+    >>> describe_rules().splitlines()[2]
+    'max: the highest grade'
+    """
+    return "\n".join(f"{name}: {rule.meaning}" for name, rule in RULES.items())

@@ -1,0 +1,53 @@
+"""Stores of older versions are brought up to date when they are opened for writing, one version at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import sqlalchemy as sa
+
+from cranfield.errors import InputError
+from cranfield.judging.schema import ABOUT, INDEXES, METADATA, VERSION
+
+
+def create(connection: sa.Connection) -> None:
+    """Make the tables of a new store."""
+    METADATA.create_all(connection)
+    connection.execute(ABOUT.insert().values(version=VERSION))
+
+
+def version_of(connection: sa.Connection, name: str) -> int | None:
+    """The version of a store; None where the database holds no store."""
+    if not sa.inspect(connection).has_table(ABOUT.name):
+        return None
+    found = connection.execute(sa.select(sa.func.max(ABOUT.c.version))).scalar()
+    if not isinstance(found, int):
+        raise InputError(name, "this store has lost its version.", hint="restore it from a copy")
+    if found > VERSION:
+        raise InputError(
+            name,
+            f"this store has version {found}, and this cranfield reads up to {VERSION}.",
+            hint="pip install --upgrade cranfield",
+        )
+    return found
+
+
+def migrate(connection: sa.Connection, version: int) -> None:
+    """Bring a store up to date; the caller's transaction makes it all or nothing."""
+    for before in range(version, VERSION):
+        _STEPS[before](connection)
+    connection.execute(ABOUT.update().values(version=VERSION))
+
+
+def _add_parts(connection: sa.Connection) -> None:
+    """Version 2: a part of a document can be judged."""
+    for table in ("waiting", "events"):
+        for column in ("part_start", "part_end"):
+            connection.execute(sa.text(f"ALTER TABLE {table} ADD COLUMN {column} INTEGER NOT NULL DEFAULT 0"))
+    # In version 1 a document could wait only once for a query; now each of its parts can.
+    [items] = [index for index in INDEXES if index.name == "waiting_items"]
+    connection.execute(sa.text("DROP INDEX waiting_items"))
+    items.create(connection)
+
+
+_STEPS: dict[int, Callable[[sa.Connection], None]] = {1: _add_parts}

@@ -1,0 +1,47 @@
+"""How far the judging is."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from cranfield.judging.events import Progress, Work
+from cranfield.judging.recording import not_undone
+from cranfield.judging.schema import EVENTS, ITEM, WAITING
+
+
+def measure_progress(connection: sa.Connection) -> Progress:
+    """Count what waits and what was done."""
+    left = sa.func.sum(sa.case((WAITING.c.remaining > 0, 1), else_=0))
+    queries = sa.select(WAITING.c.query_id, sa.func.count(), left).group_by(WAITING.c.query_id)
+    by_query = {query: (int(total), int(open_)) for query, total, open_ in connection.execute(queries)}
+    return Progress(
+        documents=sum(total for total, _ in by_query.values()),
+        left=sum(open_ for _, open_ in by_query.values()),
+        by_query=by_query,
+        by_assessor=_work(connection),
+    )
+
+
+def _work(connection: sa.Connection) -> dict[str, Work]:
+    # A document counts once, by the last that was said of it; the time spent on it counts each time.
+    item = [EVENTS.c[name] for name in ITEM]
+    last = sa.func.row_number().over(
+        partition_by=(EVENTS.c.assessor, *item, EVENTS.c.adjudicates), order_by=EVENTS.c.number.desc()
+    )
+    said = sa.select(EVENTS.c.assessor, EVENTS.c.grade, EVENTS.c.seconds, last.label("age")).where(not_undone())
+    rows = said.subquery()
+
+    def number_of(condition: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:
+        return sa.func.sum(sa.case((condition, 1), else_=0))
+
+    counted = sa.select(
+        rows.c.assessor,
+        number_of((rows.c.age == 1) & rows.c.grade.isnot(None)),
+        number_of((rows.c.age == 1) & rows.c.grade.is_(None)),
+        sa.func.coalesce(sa.func.sum(rows.c.seconds), 0.0),
+        sa.func.count(rows.c.seconds),
+    ).group_by(rows.c.assessor)
+    return {
+        who: Work(int(judged), int(cannot), float(seconds), int(timed))
+        for who, judged, cannot, seconds, timed in connection.execute(counted.order_by(rows.c.assessor))
+    }

@@ -1,0 +1,117 @@
+"""The tables of a store. Events are appended and never changed; everything else can be made again from them."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+VERSION = 2
+
+METADATA = sa.MetaData()
+
+# PostgreSQL's own order of texts depends on its locale; ids are compared by their bytes, as everywhere here.
+_ID = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
+# SQLite counts rows by itself only if the key is called INTEGER.
+_NUMBER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+
+ABOUT = sa.Table("cranfield_store", METADATA, sa.Column("version", sa.Integer, nullable=False))
+
+QUERIES = sa.Table(
+    "queries",
+    METADATA,
+    sa.Column("query_id", _ID, primary_key=True),
+    sa.Column("text", sa.Text, nullable=False, server_default=""),
+    sa.Column("narrative", sa.Text, nullable=False, server_default=""),
+    sa.Column("place", sa.BigInteger, nullable=False),  # in the random order of queries
+    sa.Column("open", sa.Integer, nullable=False, server_default="0"),  # documents that still need an assessor
+)
+
+DOCUMENTS = sa.Table(
+    "documents",
+    METADATA,
+    sa.Column("doc_id", _ID, primary_key=True),
+    sa.Column("title", sa.Text, nullable=False, server_default=""),
+    sa.Column("text", sa.Text, nullable=False, server_default=""),
+    sa.Column("url", sa.Text, nullable=False, server_default=""),
+    sa.Column("image", sa.Text, nullable=False, server_default=""),
+)
+
+
+def _item() -> list[sa.Column[object]]:
+    """What is judged: a document for a query, or a part of it. The whole document is the part from 0 to 0."""
+    return [
+        sa.Column("query_id", _ID, nullable=False),
+        sa.Column("doc_id", _ID, nullable=False),
+        sa.Column("part_start", sa.Integer, nullable=False, server_default="0"),
+        sa.Column("part_end", sa.Integer, nullable=False, server_default="0"),
+    ]
+
+
+WAITING = sa.Table(
+    "waiting",
+    METADATA,
+    sa.Column("number", _NUMBER, primary_key=True),
+    *_item(),
+    sa.Column("why", sa.Text, nullable=False, server_default=""),
+    sa.Column("assessors", sa.Integer, nullable=False, server_default="1"),  # by how many it is to be judged
+    sa.Column("remaining", sa.Integer, nullable=False, server_default="1"),  # how many of them are still to come
+    sa.Column("place", sa.BigInteger, nullable=False),  # in the random order of the query
+)
+
+EVENTS = sa.Table(
+    "events",
+    METADATA,
+    sa.Column("number", _NUMBER, primary_key=True),
+    *_item(),
+    sa.Column("assessor", _ID, nullable=False),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("grade", sa.Float(53)),  # none: the assessor cannot judge it
+    sa.Column("undoes", sa.BigInteger),  # the event that this one takes back
+    sa.Column("adjudicates", sa.Boolean, nullable=False, server_default=sa.false()),
+    sa.Column("comment", sa.Text, nullable=False, server_default=""),
+    sa.Column("at", sa.Text, nullable=False),  # UTC, as 2026-01-31T09:30:00.000000Z
+    sa.Column("seconds", sa.Float(53)),
+    sa.Column("text_sha256", sa.Text, nullable=False, server_default=""),
+)
+
+LEASES = sa.Table(
+    "leases",
+    METADATA,
+    sa.Column("waiting", sa.BigInteger, primary_key=True),
+    sa.Column("assessor", _ID, primary_key=True),
+    sa.Column("until", sa.Float(53), nullable=False),  # seconds since 1970
+)
+
+# Queries in which an assessor has nothing left to do, though others have: they need not be searched again.
+PASSED = sa.Table(
+    "passed",
+    METADATA,
+    sa.Column("assessor", _ID, primary_key=True),
+    sa.Column("query_id", _ID, primary_key=True),
+)
+
+ITEM = ("query_id", "doc_id", "part_start", "part_end")
+
+
+def is_open(column: sa.Column[int]) -> sa.ColumnElement[bool]:
+    """The condition that something is left, in the words of the indexes: with a parameter they would not be used."""
+    return column > sa.literal_column("0")
+
+
+def _where_open(column: sa.Column[int]) -> dict[str, object]:
+    return {"sqlite_where": is_open(column), "postgresql_where": is_open(column)}
+
+
+INDEXES = (
+    sa.Index("open_queries", QUERIES.c.place, **_where_open(QUERIES.c.open)),
+    sa.Index("waiting_items", *(WAITING.c[name] for name in ITEM), unique=True),
+    sa.Index("open_items", WAITING.c.query_id, WAITING.c.place, **_where_open(WAITING.c.remaining)),
+    sa.Index("events_of_items", EVENTS.c.query_id, EVENTS.c.doc_id, EVENTS.c.number),
+    sa.Index("events_of_assessors", EVENTS.c.assessor, EVENTS.c.number),
+    sa.Index(
+        "undone",
+        EVENTS.c.undoes,
+        unique=True,  # an event is taken back only once
+        sqlite_where=EVENTS.c.undoes.isnot(None),
+        postgresql_where=EVENTS.c.undoes.isnot(None),
+    ),
+)

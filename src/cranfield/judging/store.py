@@ -1,0 +1,335 @@
+"""open_store(where) → Store: judgments as events, what waits to be judged, and views of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from cranfield.errors import InputError, need
+from cranfield.judging.checking import (
+    checked_grade,
+    checked_id,
+    checked_item,
+    checked_kind,
+    checked_seconds,
+    checked_text,
+    text_rows,
+)
+from cranfield.judging.events import BY_PEOPLE, Event, Part, Progress, Task
+
+if TYPE_CHECKING:
+    from cranfield.judging.database import Database
+    from cranfield.judging.views import Conflict
+    from cranfield.ranks.judgments import Judgments
+
+QUERY_FIELDS = ("text", "narrative")
+DOCUMENT_FIELDS = ("title", "text", "url", "image")
+
+
+def open_store(where: str | os.PathLike[str], *, create: bool = False, read_only: bool = False) -> Store:
+    """Open a store of judgments: a file, or a PostgreSQL database by its URL, postgresql+psycopg://user@host/name.
+
+    create: make the store if there is none yet.
+    read_only: never write to it; a file in a folder that cannot be written can be read like this.
+    A store that an older version made is brought up to date. Several processes and threads may use one store.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
+    ...     event = store.judge("q1", "d1", 2, assessor="ann")
+    ...     store.view().by_query
+    {'q1': {'d1': 2.0}}
+    """
+    need("sqlalchemy", purpose="a store of judgments", extra="judge")
+    from cranfield.judging.database import Database
+
+    return Store(Database(os.fspath(where), create=create, read_only=read_only))
+
+
+class Store:
+    """Who judged what, and what waits to be judged. Open one with `open_store`.
+
+    Judgments are events: they are appended and never changed. A corrected grade is a later event, and so is taking one
+    back. When a call returns, what it saved is on disk.
+
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> store = open_store(f"{folder.name}/judgments.db", create=True)
+    >>> store.add_queries({"q1": "how do vaccines work"})
+    1
+    >>> store.add_documents({"d1": {"title": "Vaccines", "text": "They train the immune system."}})
+    1
+    >>> store.wait([("q1", "d1"), ("q1", "d2")], why="first 10 of bm25")
+    2
+    >>> task = store.next_for("ann")
+    >>> task.query
+    'how do vaccines work'
+    >>> [len(store.next_several("ann", 5)), len(store.next_several("bob", 5))]
+    [2, 0]
+    >>> store.judge("q1", "d1", 3, assessor="ann", seconds=12.5).grade
+    3.0
+    >>> store.judge("q1", "d2", None, assessor="ann", comment="in Finnish").grade is None
+    True
+    >>> store.undo("ann").undoes
+    2
+    >>> store.progress()
+    Progress(documents=2, left=1)
+    >>> [(event.doc_id, event.grade, event.undoes) for event in store.events()]
+    [('d1', 3.0, None), ('d2', None, None), ('d2', None, 2)]
+    >>> store.give_back("ann")
+    >>> store.view(), store.conflicts(), store.to_judgments()
+    (Judgments(queries=1, judgments=1), [], Judgments(queries=1, judgments=1))
+    >>> store.close()
+    >>> folder.cleanup()
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.name = database.name
+
+    def __repr__(self) -> str:
+        return f"Store({self.name!r})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close all connections; what was saved is on disk already."""
+        self._database.close()
+
+    def add_queries(self, queries: Mapping[Any, Any] | Iterable[Any]) -> int:
+        """Add queries: {id: text}, {id: {"text": …, "narrative": …}}, or rows (id, text, narrative). How many are new.
+
+        A query that is there already gets the new text and narrative, unless they are empty.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
+        ...     store.add_queries([("q1", "cats", "Anything on pet cats is relevant."), ("q2", "dogs")])
+        2
+        """
+        from cranfield.judging.texts import add_queries
+
+        rows = list(text_rows(queries, QUERY_FIELDS, "query_id", self.name))
+        with self._database.writing("the queries") as connection:
+            return add_queries(connection, rows)
+
+    def add_documents(self, documents: Mapping[Any, Any] | Iterable[Any]) -> int:
+        """Add documents: {id: text}, {id: {"title": …, "text": …, "url": …, "image": …}}, or rows (id, title, text, …).
+
+        How many are new. A document that is there already gets what is not empty. A zero character, which databases
+        cannot hold, becomes U+FFFD.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
+        ...     store.add_documents([("d1", "Cats", "Cats sleep a lot.")])
+        1
+        """
+        from cranfield.judging.texts import add_documents
+
+        with self._database.writing("the documents") as connection:
+            return add_documents(connection, text_rows(documents, DOCUMENT_FIELDS, "doc_id", self.name))
+
+    def wait(self, items: Iterable[Sequence[Any]], *, why: str = "", assessors: int = 1) -> int:
+        """Let documents wait to be judged: (query, document), or (query, document, (start, end)) for a part.
+
+        why: why they are to be judged; assessors never see it.
+        assessors: by how many people each is to be judged.
+        How many are new. What waits already keeps its reason, and is for the larger number of assessors.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
+        ...     store.wait([("q1", "d1"), ("q1", "d2")], why="first 10 of bm25", assessors=2)
+        2
+        """
+        from cranfield.judging.waiting import add_waiting
+
+        if isinstance(assessors, bool) or not isinstance(assessors, int) or not 1 <= assessors < 2**31:
+            raise InputError(self.name, f"{assessors!r} is not a number of assessors.", hint="give 1 or more")
+        rows = (checked_item(item, self.name) for item in items)
+        with self._database.writing("what is to be judged") as connection:
+            return add_waiting(connection, rows, checked_text(why, self.name, "why"), assessors)
+
+    def next_for(self, assessor: str) -> Task | None:
+        """The next document for an assessor, query by query in a random order of their own; None when all is done.
+
+        For half an hour nobody else gets it, unless it is for several assessors. Until it is judged, it is the next.
+        """
+        return next(iter(self.next_several(assessor, 1)), None)
+
+    def next_several(self, assessor: str, count: int) -> list[Task]:
+        """The next documents for an assessor, in order: the first is that of `next_for`. All are kept for them."""
+        from cranfield.judging.waiting import next_tasks
+
+        who = checked_id(assessor, self.name, "the assessor")
+        with self._database.writing("who is working on what", lasting=False) as connection:
+            return next_tasks(connection, who, count)
+
+    def give_back(self, assessor: str) -> None:
+        """Let others have what an assessor got and did not judge."""
+        from cranfield.judging.waiting import release_all
+
+        who = checked_id(assessor, self.name, "the assessor")
+        with self._database.writing("who is working on what", lasting=False) as connection:
+            release_all(connection, who)
+
+    def judge(
+        self,
+        query_id: str,
+        doc_id: str,
+        grade: float | None,
+        *,
+        assessor: str,
+        kind: str = "person",
+        part: Part | None = None,
+        adjudicates: bool = False,
+        comment: str = "",
+        seconds: float | None = None,
+        text_sha256: str | None = None,
+    ) -> Event:
+        """Append what an assessor says of a document; it is on disk when this returns.
+
+        grade: a number; None if the assessor cannot judge it.
+        kind: person, model, clicks or imported.
+        part: (start, end) in the characters of the text, where only a part was judged.
+        adjudicates: this settles what others saw differently.
+        text_sha256: of the text that was seen; by default of the one in the store.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
+        ...     first = store.judge("q1", "d1", 1, assessor="ann")
+        ...     corrected = store.judge("q1", "d1", 2, assessor="ann", comment="the table answers it")
+        ...     store.view().by_query
+        {'q1': {'d1': 2.0}}
+        """
+        from cranfield.judging import recording, waiting
+
+        item, who = checked_item((query_id, doc_id, part), self.name), checked_id(assessor, self.name, "the assessor")
+        row = {
+            **dict(zip(("query_id", "doc_id", "part_start", "part_end"), item, strict=True)),
+            "assessor": who,
+            "kind": checked_kind(kind, self.name),
+            "grade": checked_grade(grade, self.name),
+            "adjudicates": bool(adjudicates),
+            "comment": checked_text(comment, self.name, "the comment"),
+            "seconds": checked_seconds(seconds, self.name),
+        }
+        what = f"the grade of document '{item[1]}' for query '{item[0]}'"
+        with self._database.writing(what) as connection:
+            seen = recording.hash_in_store(connection, item[1], item[2:]) if text_sha256 is None else text_sha256
+            event = recording.append(connection, {**row, "at": recording.now(), "text_sha256": seen})
+            waiting.count_document(connection, item[0], item[1])
+            waiting.release(connection, item, who)
+        return event
+
+    def undo(self, assessor: str, *, query_id: str | None = None, doc_id: str | None = None) -> Event | None:
+        """Take back the last event of an assessor (of a query, of a document): what they said before counts again.
+
+        The event that says so; None if there is nothing to take back.
+        """
+        from cranfield.judging import recording, waiting
+
+        who = checked_id(assessor, self.name, "the assessor")
+        with self._database.writing("the undo") as connection:
+            last = recording.last_of(connection, who, query_id, doc_id)
+            if last is None:
+                return None
+            start, end = last.part or (0, 0)
+            row = {"query_id": last.query_id, "doc_id": last.doc_id, "part_start": start, "part_end": end}
+            said = {"assessor": who, "kind": last.kind, "adjudicates": last.adjudicates, "undoes": last.number}
+            event = recording.append(connection, {**row, **said, "at": recording.now()})
+            waiting.count_document(connection, last.query_id, last.doc_id)
+            waiting.look_again(connection, [last.query_id])
+        return event
+
+    def events(
+        self, *, assessor: str | None = None, query_id: str | None = None, doc_id: str | None = None, after: int = 0
+    ) -> Iterator[Event]:
+        """All events in the order in which they happened, or some; `after` is the number of the last one known."""
+        from cranfield.judging.recording import read_events
+        from cranfield.judging.schema import EVENTS
+
+        wanted = {"assessor": assessor, "query_id": query_id, "doc_id": doc_id}
+        conditions = [EVENTS.c[name] == value for name, value in wanted.items() if value is not None]
+        with self._database.reading() as connection:
+            yield from read_events(connection, [*conditions, EVENTS.c.number > after])
+
+    def progress(self) -> Progress:
+        """How much is judged and how much is left, by query and by assessor."""
+        from cranfield.judging.progress import measure_progress
+
+        with self._database.reading() as connection:
+            return measure_progress(connection)
+
+    def import_qrels(
+        self, qrels: Any, assessor: str, *, kind: str = "imported", format: str | None = None, comment: str = ""
+    ) -> int:
+        """Bring in judgments from anything that `Judgments.read` takes, as said by an assessor. How many were new.
+
+        What the assessor says already is not said again, so that a file can be brought in twice. A negative grade,
+        which stands for "not judged", is left out.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
+        ...     store.import_qrels({"q1": {"d1": 1, "d2": 0}}, "trec"), store.import_qrels({"q1": {"d1": 2}}, "trec")
+        (2, 1)
+        """
+        from cranfield.judging.texts import import_judgments
+        from cranfield.ranks.judgments import Judgments
+
+        judgments = Judgments.read(qrels, format)
+        said = {"assessor": checked_id(assessor, self.name, "the assessor"), "kind": checked_kind(kind, self.name)}
+        said["comment"] = checked_text(comment, self.name, "the comment")
+        for each in (*judgments.query_ids, *judgments.document_ids):
+            if "\0" in each:
+                checked_id(each, judgments.name, "an id")
+        with self._database.writing(f"what is in {judgments.name}") as connection:
+            return import_judgments(connection, judgments, said)
+
+    def view(
+        self,
+        assessors: Iterable[str] | None = None,
+        merge: str = "majority",
+        *,
+        kinds: Iterable[str] = BY_PEOPLE,
+    ) -> Judgments:
+        """The judgments: what some assessors say, merged where several judged the same document.
+
+        assessors: their names; by default all of these kinds.
+        merge: a rule of `judging/merging.py`: majority, median, max, min or latest; what was adjudicated comes first.
+        kinds: what people say, unless others are asked for.
+        Documents that could not be judged are not in it. A document of which only parts were judged has the highest
+        grade of its parts. What was chosen is in the `provenance` of the judgments, and so in every signature.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
+        ...     for who, grade in [("ann", 2), ("bob", 0), ("cid", 2)]:
+        ...         event = store.judge("q1", "d1", grade, assessor=who)
+        ...     both = store.view(["ann", "bob"], merge="min")
+        ...     store.view().by_query, both.by_query, both.provenance
+        ({'q1': {'d1': 2.0}}, {'q1': {'d1': 0.0}}, 'judges:2|merge:min|conflicts:1')
+        """
+        from cranfield.judging.views import view
+
+        return view(self, assessors, merge, kinds)
+
+    def conflicts(self, assessors: Iterable[str] | None = None, *, kinds: Iterable[str] = BY_PEOPLE) -> list[Conflict]:
+        """The documents of which assessors say different things and nobody has settled it, the widest apart first."""
+        from cranfield.judging.views import conflicts
+
+        return conflicts(self, assessors, kinds)
+
+    def to_judgments(self) -> Judgments:
+        """The view that is taken where a store is given as judgments: all people, by majority."""
+        return self.view()
+
+    @contextmanager
+    def _reading(self) -> Iterator[Any]:
+        with self._database.reading() as connection:
+            yield connection

@@ -1,0 +1,55 @@
+"""Queries, documents and judgments that are brought into a store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import sqlalchemy as sa
+
+from cranfield.judging.recording import append_many, batches, now, standing
+from cranfield.judging.schema import DOCUMENTS, EVENTS, QUERIES
+from cranfield.judging.waiting import count_again, count_rows, place, upsert
+from cranfield.ranks.judgments import Judgments
+
+
+def add_queries(connection: sa.Connection, rows: Iterable[Mapping[str, str]]) -> int:
+    """Add queries; how many are new."""
+    return _add(connection, QUERIES, ({**row, "place": place(row["query_id"])} for row in rows), ("text", "narrative"))
+
+
+def add_documents(connection: sa.Connection, rows: Iterable[Mapping[str, str]]) -> int:
+    """Add documents; how many are new."""
+    return _add(connection, DOCUMENTS, rows, ("title", "text", "url", "image"))
+
+
+def _add(connection: sa.Connection, table: sa.Table, rows: Iterable[Mapping[str, Any]], texts: Iterable[str]) -> int:
+    before = count_rows(connection, table)
+    statement = upsert(connection, table)
+    new = {
+        name: sa.case((statement.excluded[name] != "", statement.excluded[name]), else_=table.c[name]) for name in texts
+    }
+    statement = statement.on_conflict_do_update(index_elements=list(table.primary_key), set_=new)
+    for batch in batches(rows, 1000):
+        connection.execute(statement, batch)
+    return count_rows(connection, table) - before
+
+
+def import_judgments(connection: sa.Connection, judgments: Judgments, said: Mapping[str, str]) -> int:
+    """Append judgments as said by one assessor, but for what they say already; how many there were."""
+    moment = now()
+    known = {
+        (query, document): each.grade
+        for query, document, found in standing(connection, EVENTS.c.assessor == said["assessor"])
+        for each in found
+        if not each.part_end and not each.adjudicates
+    }
+    rows = (
+        {"query_id": query, "doc_id": document, "grade": grade, "at": moment, **said}
+        for query, graded in judgments.by_query.items()
+        for document, grade in graded.items()
+        if grade >= 0 and not ((query, document) in known and known[query, document] == grade)
+    )
+    count = append_many(connection, rows)
+    count_again(connection, judgments.query_ids)
+    return count

@@ -1,0 +1,186 @@
+"""Qrels as a view of the events: assessors are chosen, and what they say is merged by a named rule.
+
+`read/formats/store.py` finds this module by its name, because a room does not import an edge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from cranfield.errors import InputError
+from cranfield.judging.checking import checked_kind
+from cranfield.judging.events import BY_PEOPLE, KINDS
+from cranfield.judging.merging import find_rule
+from cranfield.judging.store import Store, open_store
+from cranfield.ranks.judgments import Judgments
+
+if TYPE_CHECKING:
+    from cranfield.judging.recording import Said
+
+
+ByQuery = dict[str, dict[str, float]]
+
+
+class Conflict(NamedTuple):
+    """A document to which assessors gave different grades."""
+
+    query_id: str
+    doc_id: str
+    grades: Mapping[str, float]  # by assessor
+
+
+class Graded(NamedTuple):
+    """A document that was judged: the grade of each assessor in the order in which they gave it."""
+
+    query_id: str
+    doc_id: str
+    grades: dict[str, float]
+    settled: float | None  # by adjudication
+    parts: bool  # some grade is that of a part
+
+
+@dataclass(slots=True)
+class _Counts:
+    assessors: set[str]
+    adjudicated: int = 0
+    conflicts: int = 0
+    parts: int = 0
+
+
+def open_view(where: str) -> tuple[ByQuery, str]:
+    """The view of a store that is named where judgments are expected: all people, by majority."""
+    with open_store(where, read_only=True) as store:
+        return merged(store, None, "majority", BY_PEOPLE)
+
+
+def view(store: Store, assessors: Iterable[str] | None, merge: str, kinds: Iterable[str]) -> Judgments:
+    """The judgments of a store. See `Store.view`."""
+    by_query, provenance = merged(store, assessors, merge, kinds)
+    return Judgments(by_query, name=store.name, provenance=provenance)
+
+
+def merged(store: Store, assessors: Iterable[str] | None, merge: str, kinds: Iterable[str]) -> tuple[ByQuery, str]:
+    """One grade for each document, and what was chosen as a signature says it."""
+    rule = find_rule(merge, store.name).merge
+    wanted = tuple(dict.fromkeys(kinds))
+    counts = _Counts(set())
+    by_query: ByQuery = {}
+    for query, document, grades, settled, parts in graded_documents(store, assessors, wanted):
+        counts.assessors.update(grades)
+        counts.parts += parts
+        if settled is not None:
+            counts.adjudicated += 1
+            grade = settled
+        elif len(grades) == 1:
+            [grade] = grades.values()
+        else:
+            given = list(grades.values())
+            counts.conflicts += len(set(given)) > 1
+            grade = rule(given)
+        by_query.setdefault(query, {})[document] = grade
+    if not by_query:
+        raise InputError(store.name, "there is not one judgment in it.", hint=_elsewhere(store, wanted))
+    return by_query, _provenance(counts, merge, wanted)
+
+
+def graded_documents(store: Store, assessors: Iterable[str] | None, kinds: Sequence[str]) -> Iterator[Graded]:
+    """All documents that chosen assessors judged, query by query."""
+    from cranfield.judging.recording import standing
+    from cranfield.judging.schema import EVENTS
+
+    for kind in kinds:
+        checked_kind(kind, store.name)
+    chosen = EVENTS.c.kind.in_(kinds)
+    with store._reading() as connection:
+        if assessors is not None:
+            names = list(dict.fromkeys([assessors] if isinstance(assessors, str) else assessors))
+            _refuse_unknown(store.name, names, known_assessors(connection))
+            # What was adjudicated counts whoever was chosen: that is what it is for.
+            chosen = chosen & (EVENTS.c.assessor.in_(names) | EVENTS.c.adjudicates)
+        for query, document, said in standing(connection, chosen):
+            found = _graded(query, document, said)
+            if found is not None:
+                yield found
+
+
+def _graded(query: str, document: str, said: Sequence[Said]) -> Graded | None:
+    if len(said) == 1:  # as nearly always
+        [(_, _, _, _, part_end, assessor, _, grade, adjudicates)] = said
+        if grade is None:
+            return None
+        if not adjudicates:
+            return Graded(query, document, {assessor: grade}, None, part_end > 0)
+    settling = [each for each in said if each.adjudicates and each.grade is not None]
+    settled = max(settling, key=lambda each: (not each.part_end, each.number)).grade if settling else None
+    grades: dict[str, float] = {}
+    parts = False
+    for assessor in dict.fromkeys(each.assessor for each in sorted(said, key=itemgetter(0))):
+        own = [each for each in said if each.assessor == assessor and not each.adjudicates and each.grade is not None]
+        whole = [each for each in own if not each.part_end]
+        if own:
+            parts = parts or not whole
+            grades[assessor] = max(each.grade for each in whole or own if each.grade is not None)
+    return Graded(query, document, grades, settled, parts) if grades or settled is not None else None
+
+
+def known_assessors(connection: Any) -> dict[str, str]:
+    """All assessors, and of which kind each was first."""
+    import sqlalchemy as sa
+
+    from cranfield.judging.schema import EVENTS
+
+    # One step along the index for each assessor: reading all of it would take long.
+    found: dict[str, str] = {}
+    last = ""
+    while True:
+        next_one = sa.select(sa.func.min(EVENTS.c.assessor)).where(EVENTS.c.assessor > last)
+        name = connection.execute(next_one).scalar()
+        if name is None:
+            return found
+        first = sa.select(EVENTS.c.kind).where(EVENTS.c.assessor == name).order_by(EVENTS.c.number).limit(1)
+        found[name] = connection.execute(first).scalar_one()
+        last = name
+
+
+def _refuse_unknown(source: str, names: Sequence[str], known: Mapping[str, str]) -> None:
+    if not names:
+        raise InputError(source, "no assessor is chosen.", hint="leave assessors out to take all of them")
+    for name in names:
+        if name not in known:
+            listed = ", ".join(list(known)[:10]) or "nobody"
+            raise InputError(source, f"there is no assessor '{name}'.", hint=f"those who judged: {listed}")
+
+
+def _elsewhere(store: Store, kinds: Sequence[str]) -> str:
+    """A hint where the judgments are all of another kind."""
+    with store._reading() as connection:
+        others = sorted({kind for kind in known_assessors(connection).values() if kind not in kinds})
+    return f"there are some of the kind {', '.join(others)}: view(kinds={others})" if others else ""
+
+
+def _provenance(counts: _Counts, merge: str, kinds: Sequence[str]) -> str:
+    """What was chosen, and what the rule had to decide, as a signature says it."""
+    parts = [f"judges:{len(counts.assessors)}", f"merge:{merge}"]
+    if set(kinds) != set(BY_PEOPLE):
+        parts.append(f"kinds:{','.join(kind for kind in KINDS if kind in kinds)}")
+    parts += [f"parts:{counts.parts}"] * bool(counts.parts)
+    parts += [f"adjudicated:{counts.adjudicated}"] * bool(counts.adjudicated)
+    parts += [f"conflicts:{counts.conflicts}"] * bool(counts.conflicts)
+    return "|".join(parts)
+
+
+def conflicts(store: Store, assessors: Iterable[str] | None, kinds: Iterable[str]) -> list[Conflict]:
+    """What assessors see differently. See `Store.conflicts`."""
+    found = [
+        Conflict(each.query_id, each.doc_id, each.grades)
+        for each in graded_documents(store, assessors, tuple(kinds))
+        if each.settled is None and len(set(each.grades.values())) > 1
+    ]
+    return sorted(found, key=lambda each: (-_spread(each), each.query_id, each.doc_id))
+
+
+def _spread(conflict: Conflict) -> float:
+    return max(conflict.grades.values()) - min(conflict.grades.values())
