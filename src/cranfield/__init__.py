@@ -25,7 +25,15 @@ if TYPE_CHECKING:
         query_set_sizes,
         stability,
     )
-    from cranfield.comparison.agreement import Overlap, RunOverlap, kendall_tau, rbo, run_overlap, spearman_rho, tau_ap
+    from cranfield.comparison.order_agreement import (
+        Overlap,
+        RunOverlap,
+        kendall_tau,
+        rbo,
+        run_overlap,
+        spearman_rho,
+        tau_ap,
+    )
     from cranfield.errors import (
         ComparisonError,
         CranfieldError,
@@ -64,7 +72,15 @@ if TYPE_CHECKING:
 # Where each public name lives; it is imported when it is first used, so that the program starts at once.
 _HOMES = {
     "evaluation.advice": ("Advice", "advise"),
-    "comparison.agreement": ("Overlap", "RunOverlap", "kendall_tau", "rbo", "run_overlap", "spearman_rho", "tau_ap"),
+    "comparison.order_agreement": (
+        "Overlap",
+        "RunOverlap",
+        "kendall_tau",
+        "rbo",
+        "run_overlap",
+        "spearman_rho",
+        "tau_ap",
+    ),
     "files.checking": ("CheckReport", "Problem", "check_files"),
     "files.converting": ("Conversion", "convert_file"),
     "comparison": (

@@ -7,6 +7,7 @@ from collections import defaultdict
 import click
 import pytest
 
+import cranfield
 from cranfield.cli import options
 from cranfield.cli.commands import COMMANDS, program
 from tests.cli.test_program import files, run  # noqa: F401
@@ -78,6 +79,7 @@ CALLS = {
     "stability": ("stability", "qrels", "RUNS", "-m", "RR", "--repeats", "2", "--format", "json"),
     "report": ("report", "qrels", "RUNS", "-m", "RR", "-o", "-"),
     "check": ("check", "qrels", "RUNS"),
+    "agreement": ("agreement", "judgments.db", "RUNS", "-m", "RR", "--format", "json"),
     "plot": ("plot", "distribution", "qrels", "RUNS", "-m", "RR", "-o", "plot.json"),
 }
 
@@ -88,6 +90,11 @@ def test_patterns_and_folders(name, given, files):  # noqa: F811
     (files / "folder").mkdir()
     for each in ("good.run", "bad.run"):
         (files / "folder" / each).write_bytes((files / each).read_bytes())
+    if name == "agreement":
+        pytest.importorskip("sqlalchemy")
+        with cranfield.open_store(files / "judgments.db", create=True) as store:
+            for assessor in ("ann", "bob"):
+                store.import_qrels(files / "qrels", assessor)
     done = run(*(given if word == "RUNS" else word for word in CALLS[name]), cwd=files)
     assert done.returncode in (0, 1), done.stderr
     shown = (files / "plot.json").read_text() if name == "plot" else done.stdout

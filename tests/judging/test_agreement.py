@@ -286,7 +286,7 @@ def test_the_command(judged, tmp_path):
     assert "2 assessors judged the same 12 documents of 3 queries." in done.stdout
     assert "Grades of ann (rows) and bob (columns)" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
-    content = json.loads(run(judged, "--format", "json", "--worst", "1").stdout)
+    content = json.loads(run(judged, "--format", "json", "--disagreements", "1").stdout)
     assert content["statistics"]["agreement"]["value"] == 0.5
     assert len(content["worst"]) == 1
     (tmp_path / "x.run").write_text(

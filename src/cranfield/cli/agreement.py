@@ -11,7 +11,7 @@ from cranfield.judging.events import BY_PEOPLE, KINDS
 @click.command("agreement")
 @click.argument("store")
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
-@click.option("-m", "--measure", default="nDCG@10", show_default=True, help="By which RUNs are put in order.")
+@options.measures
 @click.option("--assessor", "assessors", multiple=True, metavar="NAME", help="Only these; may be repeated.")
 @click.option(
     "--kind",
@@ -20,20 +20,24 @@ from cranfield.judging.events import BY_PEOPLE, KINDS
     multiple=True,
     help=f"Kinds of assessors; may be repeated [{', '.join(BY_PEOPLE)}].",
 )
-@click.option("--worst", type=int, default=10, show_default=True, help="How many disagreements to list.")
+@click.option("--disagreements", type=click.IntRange(0), default=10, metavar="N", help="How many to list [10].")
 @click.option("--draws", type=int, default=2000, show_default=True, help="Of the queries, for intervals.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the draws.")
-@click.option("--format", "shown", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@options.seed()
+@options.printed("json")
 def command(
     store: str,
     runs: tuple[str, ...],
-    measure: str,
+    measures: tuple[str, ...],
     assessors: tuple[str, ...],
     kinds: tuple[str, ...],
-    worst: int,
+    disagreements: int,
     draws: int,
     seed: int,
-    shown: str,
+    form: str,
+    file: str | None,
+    rel: float | None,
+    judged_only: bool,
+    imports: tuple[str, ...],
 ) -> None:
     """Show how far the assessors of STORE agree on the documents that several of them judged.
 
@@ -49,17 +53,18 @@ def command(
     from cranfield.judging.agreeing import agreement
     from cranfield.judging.agreement_text import agreement_text
 
+    chosen = options.chosen_measures(measures, rel=rel, judged_only=judged_only, imports=imports, default=("nDCG@10",))
+    if len(chosen) > 1:
+        raise click.UsageError("the runs are put in order by one measure.")
     found = agreement(
         store,
         assessors or None,
         runs=options.expanded(runs) or None,
-        measure=measure,
+        measure=chosen[0].name,
         kinds=kinds or BY_PEOPLE,
-        worst=worst,
+        worst=disagreements,
         draws=draws,
         seed=seed,
     )
-    if shown == "json":
-        output.write([found.to_json()], data=True)
-    else:
-        output.say(agreement_text(found, output.width(), output.head_style()))
+    text = found.to_json() if form == "json" else agreement_text(found, output.width(), output.head_style(file))
+    output.write([text], file, data=form == "json")

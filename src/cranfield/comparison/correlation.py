@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cranfield.comparison.agreement import kendall_tau
+from cranfield.comparison.order_agreement import kendall_tau
 from cranfield.comparison.pairing import Paired
 from cranfield.ranks.columns import Numbers
 

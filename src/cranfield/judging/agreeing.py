@@ -12,7 +12,7 @@ import numpy as np
 
 from cranfield.errors import InputError
 from cranfield.judging.checking import checked_grade
-from cranfield.judging.counting import Counted, Grid, Item
+from cranfield.judging.counting import CountedGrades, Grid, JudgedItem
 from cranfield.judging.estimating import STATISTICS, Estimate, by_grade, estimate
 from cranfield.judging.events import BY_PEOPLE
 from cranfield.judging.orders import RunOrder, order_of_runs
@@ -79,7 +79,7 @@ class Agreement:
     by_grade: Mapping[float, Estimate]
     pairs: tuple[PairAgreement, ...]
     by_query: Mapping[str, QueryAgreement]
-    worst: tuple[Item, ...]
+    worst: tuple[JudgedItem, ...]
 
     def __repr__(self) -> str:
         shared = f"{count(self.documents, 'document')} of {count(self.queries, 'query', 'queries')}"
@@ -139,11 +139,13 @@ def agreement(
 
     judgments: a store, its path or URL; {assessor: judgments} with anything that `Judgments.read` takes; or rows
         (query, document, assessor, grade).
-    assessors: some of them; kinds: of a store, which kinds of assessors (people, unless others are asked for).
+    assessors: some of them.
+    kinds: of a store, which kinds of assessors (people, unless others are asked for).
     runs, measure: for each pair of assessors, whether their grades put these runs in the same order by this measure;
         runs are given as to `evaluate_runs`.
     worst: how many of the documents to list whose grades are furthest apart.
     draws, seed: of the queries, for the intervals.
+    Returns an `Agreement`: the statistics of all together and of each pair, and the worst disagreements.
 
     >>> rows = [("q1", "a", "ann", 2), ("q1", "a", "bob", 2), ("q2", "b", "ann", 0), ("q2", "b", "bob", 1)]
     >>> round(agreement(rows).statistics["kappa"].value, 4)
@@ -181,7 +183,7 @@ def agreement(
 
 
 def _estimates(
-    counted: Counted, grid: Grid, draws: int, seed: int
+    counted: CountedGrades, grid: Grid, draws: int, seed: int
 ) -> tuple[dict[str, Estimate], dict[float, Estimate]]:
     of_grades = by_grade(grid.grades)
     found = estimate(counted, [*STATISTICS.values(), *of_grades.values()], grid.grades, draws, seed)
@@ -209,10 +211,10 @@ def _by_query(grid: Grid) -> dict[str, QueryAgreement]:
     return {query: QueryAgreement(size, same / size, distance / size) for query, size, same, distance in rows}
 
 
-def _worst(items: Sequence[Item], most: int) -> list[Item]:
+def _worst(items: Sequence[JudgedItem], most: int) -> list[JudgedItem]:
     """The furthest apart first: by the range of the grades, then by their spread."""
 
-    def apart(item: Item) -> tuple[float, float]:
+    def apart(item: JudgedItem) -> tuple[float, float]:
         grades = list(item.grades.values())
         return max(grades) - min(grades), float(np.var(grades))
 
@@ -220,7 +222,7 @@ def _worst(items: Sequence[Item], most: int) -> list[Item]:
     return sorted(differing, key=lambda item: (*(-each for each in apart(item)), item.query_id, item.doc_id))[:most]
 
 
-def _items(judgments: Any, assessors: Iterable[str] | None, kinds: tuple[str, ...]) -> tuple[str, list[Item]]:
+def _items(judgments: Any, assessors: Iterable[str] | None, kinds: tuple[str, ...]) -> tuple[str, list[JudgedItem]]:
     """Any argument as documents with their grades by assessor, and its name for errors."""
     if isinstance(judgments, str | os.PathLike):
         with open_store(judgments, read_only=True) as store:
@@ -235,13 +237,13 @@ def _items(judgments: Any, assessors: Iterable[str] | None, kinds: tuple[str, ..
             if name not in known:
                 raise InputError(TABLE, f"there is no assessor '{name}'.", hint=f"there are {', '.join(sorted(known))}")
         by_item = {key: {name: grades[name] for name in chosen if name in grades} for key, grades in by_item.items()}
-    return TABLE, [Item(query, document, grades) for (query, document), grades in by_item.items()]
+    return TABLE, [JudgedItem(query, document, grades) for (query, document), grades in by_item.items()]
 
 
-def _of_store(store: Store, assessors: Iterable[str] | None, kinds: tuple[str, ...]) -> list[Item]:
+def _of_store(store: Store, assessors: Iterable[str] | None, kinds: tuple[str, ...]) -> list[JudgedItem]:
     from cranfield.judging.views import graded_documents
 
-    return [Item(each.query_id, each.doc_id, each.grades) for each in graded_documents(store, assessors, kinds)]
+    return [JudgedItem(each.query_id, each.doc_id, each.grades) for each in graded_documents(store, assessors, kinds)]
 
 
 ByItem = dict[tuple[str, str], dict[str, float]]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from cranfield.errors import InputError
-from cranfield.judging.events import KINDS, Part
+from cranfield.judging.events import KINDS, DocumentPart
 from cranfield.read.mappings import id_text
 
 
@@ -30,7 +30,7 @@ def checked_text(value: Any, source: str, what: str) -> str:
     return text
 
 
-def checked_part(part: Part | None, source: str) -> Part:
+def checked_part(part: DocumentPart | None, source: str) -> DocumentPart:
     """The ends of a part as the tables hold them: 0 and 0 for a whole document."""
     if part is None:
         return 0, 0

@@ -15,7 +15,7 @@ from cranfield.ranks.columns import Integers, Numbers
 MOST = 50_000_000  # cells of all tables together
 
 
-class Item(NamedTuple):
+class JudgedItem(NamedTuple):
     """A document that several assessors judged for a query."""
 
     query_id: str
@@ -23,7 +23,7 @@ class Item(NamedTuple):
     grades: Mapping[str, float]
 
 
-class Counted(NamedTuple):
+class CountedGrades(NamedTuple):
     """Tables of two assessors or of all, one for each query.
 
     shares: how often two grades come together, every document counted once
@@ -41,7 +41,7 @@ class Counted(NamedTuple):
 class Grid:
     """The grades of all documents that at least two assessors judged, a column for each assessor."""
 
-    def __init__(self, items: Sequence[Item], assessors: Sequence[str], source: str) -> None:
+    def __init__(self, items: Sequence[JudgedItem], assessors: Sequence[str], source: str) -> None:
         self.items = sorted((item for item in items if len(item.grades) > 1), key=lambda item: item.query_id)
         self.assessors = tuple(assessors)
         self.grades: Numbers = np.array(sorted({g for item in self.items for g in item.grades.values()}), np.float64)
@@ -63,15 +63,15 @@ class Grid:
         """All pairs of assessors."""
         return combinations(range(len(self.assessors)), 2)
 
-    def of_pair(self, one: int, other: int) -> Counted:
+    def of_pair(self, one: int, other: int) -> CountedGrades:
         """The table of two assessors, for the queries of which they judged the same documents."""
         both = (self.graded[:, one] >= 0) & (self.graded[:, other] >= 0)
         present, query = np.unique(self.query[both], return_inverse=True)
         tables = self._tables(query, self.graded[both, one], self.graded[both, other], len(present))
         names = tuple(self.query_ids[at] for at in present.tolist())
-        return Counted(names, int(both.sum()), tables, tables + tables.transpose(0, 2, 1), (tables,))
+        return CountedGrades(names, int(both.sum()), tables, tables + tables.transpose(0, 2, 1), (tables,))
 
-    def of_all(self) -> Counted:
+    def of_all(self) -> CountedGrades:
         """The tables of all assessors together."""
         size, queries = len(self.grades), len(self.query_ids)
         counts = np.stack([(self.graded == grade).sum(axis=1) for grade in range(size)], axis=1, dtype=np.float64)
@@ -85,7 +85,7 @@ class Grid:
             both = (self.graded[:, one] >= 0) & (self.graded[:, other] >= 0)
             if both.any():
                 pairs.append(self._tables(self.query[both], self.graded[both, one], self.graded[both, other], queries))
-        return Counted(
+        return CountedGrades(
             self.query_ids,
             len(self.items),
             np.tensordot(by_query, matrices / ways.sum(axis=1)[:, None, None], 1),

@@ -9,7 +9,7 @@ import numpy as np
 
 from cranfield.judging.alpha import DISTANCES as LEVELS
 from cranfield.judging.alpha import krippendorff_alpha
-from cranfield.judging.counting import Counted
+from cranfield.judging.counting import CountedGrades
 from cranfield.judging.kappa import DISTANCES as FORMS
 from cranfield.judging.kappa import quotient, weighted_kappa
 from cranfield.ranks.columns import Numbers
@@ -36,7 +36,7 @@ class Estimate(NamedTuple):
         return f"{self.value:.3f}{inside}"
 
 
-class Sums(NamedTuple):
+class AgreementSums(NamedTuple):
     """Counted tables, added up over some queries; the first axis is the draw."""
 
     shares: Numbers
@@ -44,15 +44,15 @@ class Sums(NamedTuple):
     pairs: tuple[Numbers, ...]
 
 
-Statistic = Callable[[Sums, Numbers], Numbers]
+Statistic = Callable[[AgreementSums, Numbers], Numbers]
 
 
-def _agreement(sums: Sums, grades: Numbers) -> Numbers:
+def _agreement(sums: AgreementSums, grades: Numbers) -> Numbers:
     return quotient(np.trace(sums.shares, axis1=-2, axis2=-1), sums.shares.sum(axis=(-2, -1)))
 
 
 def _kappa(form: str) -> Statistic:
-    def mean_of_pairs(sums: Sums, grades: Numbers) -> Numbers:  # of one pair it is that pair's (Light 1971)
+    def mean_of_pairs(sums: AgreementSums, grades: Numbers) -> Numbers:  # of one pair it is that pair's (Light 1971)
         values = np.array([weighted_kappa(tables, grades, form) for tables in sums.pairs])
         known = ~np.isnan(values)
         return quotient(np.where(known, values, 0.0).sum(axis=0), known.sum(axis=0))
@@ -80,7 +80,9 @@ def by_grade(grades: Numbers) -> dict[float, Statistic]:
     return {grade: _of_grade(at) for at, grade in enumerate(grades.tolist())}
 
 
-def estimate(counted: Counted, statistics: list[Statistic], grades: Numbers, draws: int, seed: int) -> list[Estimate]:
+def estimate(
+    counted: CountedGrades, statistics: list[Statistic], grades: Numbers, draws: int, seed: int
+) -> list[Estimate]:
     """The values of all queries, and the middle 95% of those of queries drawn with replacement."""
     once = np.ones((1, len(counted.query_ids)))
     values = [float(statistic(_sums(counted, once), grades)[0]) for statistic in statistics]
@@ -93,11 +95,11 @@ def estimate(counted: Counted, statistics: list[Statistic], grades: Numbers, dra
     return [_estimate(value, found, counted) for value, found in zip(values, drawn, strict=True)]
 
 
-def _sums(counted: Counted, weights: Numbers) -> Sums:
+def _sums(counted: CountedGrades, weights: Numbers) -> AgreementSums:
     def added(tables: Numbers) -> Numbers:
         return np.asarray(np.tensordot(weights, tables, 1))
 
-    return Sums(added(counted.shares), added(counted.matrices), tuple(map(added, counted.pairs)))
+    return AgreementSums(added(counted.shares), added(counted.matrices), tuple(map(added, counted.pairs)))
 
 
 def _draws(queries: int, grades: int, draws: int, seed: int) -> Iterator[Numbers]:
@@ -107,7 +109,7 @@ def _draws(queries: int, grades: int, draws: int, seed: int) -> Iterator[Numbers
         yield generator.multinomial(queries, [1 / queries] * queries, min(size, draws - start)).astype(np.float64)
 
 
-def _estimate(value: float, drawn: list[Numbers], counted: Counted) -> Estimate:
+def _estimate(value: float, drawn: list[Numbers], counted: CountedGrades) -> Estimate:
     if np.isnan(value):
         reason = "no document was judged by both" if not counted.items else "all grades are the same"
         return Estimate(None, reason=reason)

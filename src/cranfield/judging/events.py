@@ -8,21 +8,21 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
-Part = tuple[int, int]
+DocumentPart = tuple[int, int]
 
 
-class Kind(NamedTuple):
+class AssessorKind(NamedTuple):
     """A kind of assessor. Only what people say counts as people's judgments, unless somebody asks for others."""
 
     meaning: str
     people: bool
 
 
-KINDS: dict[str, Kind] = {
-    "person": Kind("somebody who read the document", people=True),
-    "imported": Kind("judgments from a file", people=True),
-    "model": Kind("a model that was asked", people=False),
-    "clicks": Kind("what users of the system clicked on", people=False),
+KINDS: dict[str, AssessorKind] = {
+    "person": AssessorKind("somebody who read the document", people=True),
+    "imported": AssessorKind("judgments from a file", people=True),
+    "model": AssessorKind("a model that was asked", people=False),
+    "clicks": AssessorKind("what users of the system clicked on", people=False),
 }
 BY_PEOPLE = tuple(name for name, kind in KINDS.items() if kind.people)
 
@@ -43,7 +43,7 @@ class Event:
     kind: str
     grade: float | None
     at: datetime
-    part: Part | None = None
+    part: DocumentPart | None = None
     undoes: int | None = None
     adjudicates: bool = False
     comment: str = ""
@@ -58,7 +58,7 @@ class Task:
     number: int
     query_id: str
     doc_id: str
-    part: Part | None
+    part: DocumentPart | None
     query: str
     narrative: str
     title: str
@@ -83,7 +83,7 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class StoreProgress:
     """How far the judging is: all documents that wait or waited, those left, the same by query, and who did what."""
 
     documents: int
@@ -97,7 +97,7 @@ class Progress:
         return sum(not left for _, left in self.by_query.values())
 
 
-def seen_sha256(title: str, text: str, part: Part | None) -> str:
+def seen_sha256(title: str, text: str, part: DocumentPart | None) -> str:
     """The SHA-256 of a document as it is shown: its title, a line break, and its text or a part of that."""
     shown = text[part[0] : part[1]] if part else text
     return hashlib.sha256(f"{title}\n{shown}".encode(errors="surrogatepass")).hexdigest()

@@ -9,7 +9,7 @@ import numpy as np
 
 from cranfield.comparison.correlation import tau
 from cranfield.evaluation.evaluating import evaluate_runs
-from cranfield.judging.counting import Item
+from cranfield.judging.counting import JudgedItem
 from cranfield.ranks.columns import Numbers
 from cranfield.ranks.judgments import Judgments
 
@@ -28,10 +28,10 @@ class RunOrder(NamedTuple):
     means: Mapping[str, tuple[float, float]]
 
 
-def order_of_runs(items: Sequence[Item], pair: tuple[str, str], runs: Any, measure: str) -> RunOrder | None:
+def order_of_runs(items: Sequence[JudgedItem], pair: tuple[str, str], runs: Any, measure: str) -> RunOrder | None:
     """The order of runs by the grades of each of two assessors; None where they judged nothing in common.
 
-    >>> items = [Item("q", "a", {"ann": 1, "bob": 0}), Item("q", "b", {"ann": 0, "bob": 1})]
+    >>> items = [JudgedItem("q", "a", {"ann": 1, "bob": 0}), JudgedItem("q", "b", {"ann": 0, "bob": 1})]
     >>> found = order_of_runs(items, ("ann", "bob"), {"x": {"q": ["a", "b"]}, "y": {"q": ["b", "a"]}}, "RR")
     >>> found.tau, found.moved, found.means["x"]
     (-1.0, ('x', 1), (1.0, 0.5))

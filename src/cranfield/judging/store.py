@@ -18,7 +18,7 @@ from cranfield.judging.checking import (
     checked_text,
     text_rows,
 )
-from cranfield.judging.events import BY_PEOPLE, Event, Part, Progress, Task
+from cranfield.judging.events import BY_PEOPLE, DocumentPart, Event, StoreProgress, Task
 
 if TYPE_CHECKING:
     from cranfield.judging.database import Database
@@ -32,8 +32,10 @@ DOCUMENT_FIELDS = ("title", "text", "url", "image")
 def open_store(where: str | os.PathLike[str], *, create: bool = False, read_only: bool = False) -> Store:
     """Open a store of judgments: a file, or a PostgreSQL database by its URL, postgresql+psycopg://user@host/name.
 
+    where: the path of the file, or the URL.
     create: make the store if there is none yet.
     read_only: never write to it; a file in a folder that cannot be written can be read like this.
+    Returns a `Store`, to be closed, or used in a `with` statement.
     A store that an older version made is brought up to date. Several processes and threads may use one store.
 
     >>> import tempfile
@@ -75,7 +77,7 @@ class Store:
     >>> store.undo("ann").undoes
     2
     >>> store.progress()
-    Progress(documents=2, left=1)
+    StoreProgress(documents=2, left=1)
     >>> [(event.doc_id, event.grade, event.undoes) for event in store.events()]
     [('d1', 3.0, None), ('d2', None, None), ('d2', None, 2)]
     >>> store.give_back("ann")
@@ -187,7 +189,7 @@ class Store:
         *,
         assessor: str,
         kind: str = "person",
-        part: Part | None = None,
+        part: DocumentPart | None = None,
         adjudicates: bool = False,
         comment: str = "",
         seconds: float | None = None,
@@ -260,7 +262,7 @@ class Store:
         with self._database.reading() as connection:
             yield from read_events(connection, [*conditions, EVENTS.c.number > after])
 
-    def progress(self) -> Progress:
+    def progress(self) -> StoreProgress:
         """How much is judged and how much is left, by query and by assessor."""
         from cranfield.judging.progress import measure_progress
 

@@ -32,7 +32,7 @@ class Conflict(NamedTuple):
     grades: Mapping[str, float]  # by assessor
 
 
-class Graded(NamedTuple):
+class GradedEvent(NamedTuple):
     """A document that was judged: the grade of each assessor in the order in which they gave it."""
 
     query_id: str
@@ -43,7 +43,7 @@ class Graded(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Counts:
+class _ViewCounts:
     assessors: set[str]
     adjudicated: int = 0
     conflicts: int = 0
@@ -66,7 +66,7 @@ def merged(store: Store, assessors: Iterable[str] | None, merge: str, kinds: Ite
     """One grade for each document, and what was chosen as a signature says it."""
     rule = find_rule(merge, store.name).merge
     wanted = tuple(dict.fromkeys(kinds))
-    counts = _Counts(set())
+    counts = _ViewCounts(set())
     by_query: ByQuery = {}
     for query, document, grades, settled, parts in graded_documents(store, assessors, wanted):
         counts.assessors.update(grades)
@@ -86,7 +86,7 @@ def merged(store: Store, assessors: Iterable[str] | None, merge: str, kinds: Ite
     return by_query, _provenance(counts, merge, wanted)
 
 
-def graded_documents(store: Store, assessors: Iterable[str] | None, kinds: Sequence[str]) -> Iterator[Graded]:
+def graded_documents(store: Store, assessors: Iterable[str] | None, kinds: Sequence[str]) -> Iterator[GradedEvent]:
     """All documents that chosen assessors judged, query by query."""
     from cranfield.judging.recording import standing
     from cranfield.judging.schema import EVENTS
@@ -106,13 +106,13 @@ def graded_documents(store: Store, assessors: Iterable[str] | None, kinds: Seque
                 yield found
 
 
-def _graded(query: str, document: str, said: Sequence[Said]) -> Graded | None:
+def _graded(query: str, document: str, said: Sequence[Said]) -> GradedEvent | None:
     if len(said) == 1:  # as nearly always
         [(_, _, _, _, part_end, assessor, _, grade, adjudicates)] = said
         if grade is None:
             return None
         if not adjudicates:
-            return Graded(query, document, {assessor: grade}, None, part_end > 0)
+            return GradedEvent(query, document, {assessor: grade}, None, part_end > 0)
     settling = [each for each in said if each.adjudicates and each.grade is not None]
     settled = max(settling, key=lambda each: (not each.part_end, each.number)).grade if settling else None
     grades: dict[str, float] = {}
@@ -123,7 +123,7 @@ def _graded(query: str, document: str, said: Sequence[Said]) -> Graded | None:
         if own:
             parts = parts or not whole
             grades[assessor] = max(each.grade for each in whole or own if each.grade is not None)
-    return Graded(query, document, grades, settled, parts) if grades or settled is not None else None
+    return GradedEvent(query, document, grades, settled, parts) if grades or settled is not None else None
 
 
 def known_assessors(connection: Any) -> dict[str, str]:
@@ -161,7 +161,7 @@ def _elsewhere(store: Store, kinds: Sequence[str]) -> str:
     return f"there are some of the kind {', '.join(others)}: view(kinds={others})" if others else ""
 
 
-def _provenance(counts: _Counts, merge: str, kinds: Sequence[str]) -> str:
+def _provenance(counts: _ViewCounts, merge: str, kinds: Sequence[str]) -> str:
     """What was chosen, and what the rule had to decide, as a signature says it."""
     parts = [f"judges:{len(counts.assessors)}", f"merge:{merge}"]
     if set(kinds) != set(BY_PEOPLE):

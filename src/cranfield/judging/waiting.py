@@ -21,7 +21,7 @@ from cranfield.judging.schema import DOCUMENTS, EVENTS, ITEM, LEASES, PASSED, QU
 
 LEASE = 30 * 60.0  # seconds for which a document is kept for the assessor who got it
 
-Item = tuple[str, str, int, int]
+WaitingItem = tuple[str, str, int, int]
 
 
 def place(*names: object) -> int:
@@ -35,7 +35,7 @@ def upsert(connection: sa.Connection, table: sa.Table) -> Any:
     return (postgresql if connection.dialect.name == "postgresql" else sqlite).insert(table)
 
 
-def add_waiting(connection: sa.Connection, items: Iterable[Item], why: str, assessors: int) -> int:
+def add_waiting(connection: sa.Connection, items: Iterable[WaitingItem], why: str, assessors: int) -> int:
     """Let documents wait; how many are new. One that waits already is for the larger number of assessors."""
     queries: dict[str, None] = {}
     before = count_rows(connection, WAITING)
@@ -120,7 +120,7 @@ def look_again(connection: sa.Connection, queries: Sequence[str]) -> None:
     connection.execute(PASSED.delete().where(PASSED.c.query_id.in_(queries)))
 
 
-def release(connection: sa.Connection, item: Item, assessor: str) -> None:
+def release(connection: sa.Connection, item: WaitingItem, assessor: str) -> None:
     """End an assessor's work on something."""
     numbers = sa.select(WAITING.c.number).where(*(WAITING.c[name] == each for name, each in zip(ITEM, item)))
     connection.execute(

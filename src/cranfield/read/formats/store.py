@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 VIEWS = "cranfield.judging.views"  # found by its name: a room does not import an edge
 
 
-class Store(Format):
+class StoreFormat(Format):
     """Judgments of all people, merged by majority. Others are chosen in Python."""
 
     name = "store"
