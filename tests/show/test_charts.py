@@ -189,7 +189,7 @@ def test_differences_are_sorted_and_add_up():
 def test_scatter():
     spec = scatter.scatter_chart("AP", "old", "new", {"q1": (0.1, 0.7), "q2": (0.5, 0.4), "q3": (1.0, 1.0)})
     assert spec["layer"][1]["data"]["values"][0] == {"query": "q1", "one": 0.1, "other": 0.7}
-    assert spec["description"] == "1 queries have a higher AP in new, 1 a higher one in old."
+    assert spec["description"] == "new has a higher AP than old for 1 query, a lower one for 1."
 
 
 def test_stability_starts_at_the_complete_judgments():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from cranfield.layout import count
 from cranfield.show.charts.chart import Chart, shared_values
 from cranfield.show.charts.drawing import COLOURS, Spec, altair, specification
 
@@ -31,7 +32,8 @@ def difference_chart(measure: str, baseline: str, run: str, differences: Mapping
         )
     )
     up, down = (sum(sign * value > 0 for value in differences.values()) for sign in (1, -1))
-    told = f"{run} is higher than {baseline} for {up} queries, lower for {down}, the same for {len(rows) - up - down}."
+    gained = count(up, "query", "queries")
+    told = f"{run} is higher than {baseline} for {gained}, lower for {down}, the same for {len(rows) - up - down}."
     return specification(chart, f"{measure}: {run} against {baseline}, query by query", told)
 
 

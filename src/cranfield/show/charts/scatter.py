@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from cranfield.layout import count
 from cranfield.show.charts.chart import Chart, shared_values
 from cranfield.show.charts.drawing import COLOURS, Spec, altair, specification
 
@@ -22,7 +23,8 @@ def scatter_chart(measure: str, one: str, other: str, values: Mapping[str, tuple
     points = alt.Chart(alt.Data(values=rows)).mark_circle(size=45, opacity=0.75, color=COLOURS[0])
     diagonal = ends.mark_line(strokeDash=[4, 4], color="#888888", strokeWidth=1)
     above, below = (sum(sign * (b - a) > 0 for a, b in values.values()) for sign in (1, -1))
-    told = f"{above} queries have a higher {measure} in {other}, {below} a higher one in {one}."
+    higher = count(above, "query", "queries")
+    told = f"{other} has a higher {measure} than {one} for {higher}, a lower one for {below}."
     chart = alt.layer(diagonal.encode(x=x, y=y), points.encode(x=x, y=y, tooltip=shown))
     return specification(chart, f"{measure}: {other} against {one}", told)
 
