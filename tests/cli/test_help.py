@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 
+import cranfield
 from cranfield.cli.commands import COMMANDS
 from tests.program import run, shims
 
@@ -26,12 +27,25 @@ def test_the_program_lists_its_commands():
 def test_examples_work_as_typed(command, tmp_path):
     lines = examples(command)
     assert lines
+    if command == "agreement":
+        judged_twice(tmp_path)
     for line in lines:
         typed = re.sub(r"\bcranfield (?=[a-z])", f"'{shims() / 'cranfield'}' ", line)
         done = subprocess.run(["bash", "-c", typed], cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         assert done.stdout or done.stderr or "eval" in line or "-o" in line
         assert done.stderr == "" or command == "convert"  # which says what another format cannot hold
+
+
+def judged_twice(folder):
+    """The store and the runs that the examples speak of."""
+    pytest.importorskip("sqlalchemy")
+    (folder / "runs").mkdir()
+    for name in ("keywords", "meaning"):
+        cranfield.convert_file(f"builtin:{name}", folder / "runs" / f"{name}.run")
+    with cranfield.open_store(folder / "judgments.db", create=True) as store:
+        for assessor in ("ann", "bob"):
+            store.import_qrels("builtin:qrels", assessor)
 
 
 def test_trec_eval_explains_itself():
