@@ -24,6 +24,8 @@ SLOW = (
     *("tests/comparison/test_unjudged.py", "tests/comparison/test_significance.py", "tests/comparison/test_gate.py"),
     *("tests/measures/test_bounds.py", "tests/read/test_fuzz.py", "tests/read/test_round_trip.py", "tests/fuzz"),
     *("tests/show/test_hostile.py", "tests/show/test_charts.py", "tests/systems/test_recording.py"),
+    *("tests/judging", "tests/cli/test_options.py", "tests/cli/test_policies.py", "tests/show/test_report.py"),
+    *("tests/comparison/test_one_verdict.py", "tests/systems/test_order.py", "tests/systems/test_deadlines.py"),
     *("tests/test_pages.py", "tests/test_examples.py", "tests/test_wheel.py", "tests/test_site.py"),
 )
 # Their tests share a browser, a server or a built site.
