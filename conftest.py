@@ -26,6 +26,7 @@ SLOW = (
     *("tests/show/test_hostile.py", "tests/show/test_charts.py", "tests/systems/test_recording.py"),
     *("tests/judging", "tests/cli/test_options.py", "tests/cli/test_policies.py", "tests/show/test_report.py"),
     *("tests/comparison/test_one_verdict.py", "tests/systems/test_order.py", "tests/systems/test_deadlines.py"),
+    *("tests/comparison/test_show.py", "tests/test_conversion.py", "tests/test_reading_once.py"),
     *("tests/test_pages.py", "tests/test_examples.py", "tests/test_wheel.py", "tests/test_site.py"),
 )
 # Their tests share a browser, a server or a built site.
