@@ -7,7 +7,7 @@ import pytest
 from cranfield import advise, evaluate, explain
 from cranfield.comparison import stability
 from cranfield.evaluation.overview import overview
-from cranfield.show.comparison import stability_text
+from cranfield.show.stability_text import stability_text
 from cranfield.show.view import View
 
 

@@ -11,10 +11,10 @@ from cranfield.show.comparison import (
     comparison_latex,
     comparison_markdown,
     comparison_text,
-    stability_text,
 )
 from cranfield.show.escaping import latex_text
 from cranfield.show.gate_text import gate_junit, gate_markdown, gate_text
+from cranfield.show.stability_text import stability_text
 from tests.comparison.made import qrels_for, random_runs
 
 N = 30

@@ -21,9 +21,10 @@ from cranfield.evaluation.explaining import explanation_text
 from cranfield.evaluation.overview import overview
 from cranfield.layout import columns, visible
 from cranfield.show import data, markup, text
-from cranfield.show.comparison import comparison_latex, comparison_markdown, comparison_text, stability_text
+from cranfield.show.comparison import comparison_latex, comparison_markdown, comparison_text
 from cranfield.show.escaping import latex_text, markdown_text
 from cranfield.show.gate_text import gate_junit, gate_markdown, gate_text
+from cranfield.show.stability_text import stability_text
 from cranfield.show.view import View
 
 CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")

@@ -52,7 +52,7 @@ def command(
 
     from cranfield.comparison import stability
     from cranfield.comparison.thinning import FRACTIONS, USUAL_MEASURES
-    from cranfield.show.comparison import stability_text
+    from cranfield.show.stability_text import stability_text
 
     found = stability(
         qrels,

@@ -10,7 +10,6 @@ from cranfield.comparison.differences import UNDECIDED, Difference, decisive_p, 
 from cranfield.comparison.power import USUAL
 from cranfield.comparison.reliability import Reliability
 from cranfield.comparison.significance import SAME, TESTS
-from cranfield.comparison.thinning import Stability
 from cranfield.layout import WIDTH, columns, count, cut, fitted, padded, shortened, wrapped
 from cranfield.show.escaping import latex_text, markdown_text
 
@@ -133,7 +132,7 @@ def _means_lines(table: MeansTable) -> list[str]:
     for row in table.rows:
         # Numbers stand under one another, and marks to the right of them.
         marked = (f"{cell.value:.4f} {cell.mark}".rstrip() for cell in row.cells)
-        rows.append([row.run, *marked, *map(_share, row.judged)])
+        rows.append([row.run, *marked, *map(share_text, row.judged)])
     return [*fitted(rows, WIDTH, left=range(len(rows[0]))), *wrapped(table.notes[0])]
 
 
@@ -159,7 +158,7 @@ def _differences_part(comparison: Comparison, measure: str) -> str:
             f"{signed(each.estimate):>11}{ends:>20}{_p(each):>9}{_effect(each.effect):>8}",
         )
         judged = [comparison.judged_of(measure, run) for run in (each.run, each.baseline)]
-        seen = f"; judged {_share(judged[0])} and {_share(judged[1])}" if judged != [None, None] else ""
+        seen = f"; judged {share_text(judged[0])} and {share_text(judged[1])}" if judged != [None, None] else ""
         lines.append(f"   queries: {each.better} better, {each.same} the same, {each.worse} worse{seen}")
         lines += wrapped(within_text(each), "   ") if each.within else []
         if each.reach and each.could_reverse and comparison.pairs <= FEW:
@@ -261,13 +260,15 @@ def _measures_lines(comparison: Comparison, reliability: Reliability) -> Iterato
     if reliability.measures:
         yield "How much they agree (Kendall's tau over runs, over queries)"
     for each in reliability.measures:
-        yield f"  {each.one} and {each.other}: {_share(each.runs, 2)}, {_share(each.queries, 2)}"
+        yield f"  {each.one} and {each.other}: {share_text(each.runs, 2)}, {share_text(each.queries, 2)}"
     yield "How much runs agree on which queries are hard (Kendall's tau over queries)"
     if comparison.pairs > MANY:
         yield from (f"  {line}" for line in _agreement_ranges(comparison, reliability))
         return
     for pair in reliability.runs:
-        yield from wrapped(f"{pair.one} and {pair.other}: {_share(pair.queries, 2)} by {pair.measure}", "  ", hang=4)
+        yield from wrapped(
+            f"{pair.one} and {pair.other}: {share_text(pair.queries, 2)} by {pair.measure}", "  ", hang=4
+        )
 
 
 def _agreement_ranges(comparison: Comparison, reliability: Reliability) -> Iterator[str]:
@@ -276,7 +277,7 @@ def _agreement_ranges(comparison: Comparison, reliability: Reliability) -> Itera
         found = [each.queries for each in reliability.runs if each.measure == measure.name]
         known = [each for each in found if each is not None]
         if known:
-            low, middle, high = (_share(each, 2) for each in (min(known), median(known), max(known)))
+            low, middle, high = (share_text(each, 2) for each in (min(known), median(known), max(known)))
             yield f"{measure}: {low} to {high}, median {middle}"
 
 
@@ -290,7 +291,7 @@ def comparison_markdown(comparison: Comparison) -> str:
                 f"{'**' * cell.best}{cell.value:.4f}{'**' * cell.best}{f' {cell.mark}' if cell.mark else ''}"
                 for cell in row.cells
             ),
-            *map(_share, row.judged),
+            *map(share_text, row.judged),
         ]
         for row in table.rows
     ]
@@ -341,58 +342,19 @@ def comparison_latex(comparison: Comparison) -> str:
             mark = signs.get(cell.mark) or (rf"\mathrm{{{cell.mark}}}" if cell.mark else "")
             value = rf"\textbf{{{cell.value:.4f}}}" if cell.best else f"{cell.value:.4f}"
             cells.append(value + (f"$^{{{mark}}}$" if mark else ""))
-        lines.append(" & ".join([*cells, *map(_share, row.judged)]) + r" \\")
+        lines.append(" & ".join([*cells, *map(share_text, row.judged)]) + r" \\")
     notes = [latex_text(each) for each in (verdict(comparison), table.notes[0], _basis(comparison))]
     for sign, command in signs.items():
         notes = [note.replace(sign, f"${command}$") for note in notes]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *(f"% {note}" for note in notes)])
 
 
-_DESIGNS = {
-    "per-query": "from the relevant and from the nonrelevant documents of every query, keeping at least one of each",
-    "uniform": "from all judgments alike",
-}
-
-
-def stability_text(found: Stability) -> str:
-    """How measures move as judgments are removed, as plain text."""
-    judgments, queries = count(found.judgments, "judgment"), count(found.queries, "query", "queries")
-    runs, times = count(len(found.runs), "run"), "once" if found.repeats == 1 else f"{found.repeats} times"
-    lines = wrapped(
-        f"{judgments} of {queries}, {runs}. Each share is removed at random {times} (seed {found.seed}), "
-        f"{_DESIGNS[found.design]} (design {found.design})."
-    )
-    width = max(len("measure"), *(len(name) for name in found.measures))
-    names = f"{'removed':>9}{'left':>8}{'mean':>9}{'spread':>9}{'change':>9}{'tau':>8}{'lowest':>8}"
-    lines += ["", f"{'measure':<{width}}{names}"]
-    before = ""
-    for row in found.rows:
-        if row.measure != before:
-            lines.append(f"{row.measure:<{width}}{'0%':>9}{found.judgments:>8}{row.complete:>9.4f}")
-        before = row.measure
-        change = f"{(row.mean - row.complete) / row.complete:+.1%}" if row.complete else "-"
-        lines.append(
-            f"{'':<{width}}{row.removed:>9.0%}{row.left:>8.0f}{row.mean:>9.4f}{row.spread:>9.4f}{change:>9}"
-            f"{_share(row.tau, 3):>8}{_share(row.lowest, 3):>8}"
-        )
-    told = (
-        "left: judgments that remain. mean: over the runs and the repeats; spread: standard deviation over the "
-        "repeats; change: of the mean, relative to all judgments."
-    )
-    lines += ["", *wrapped(told)]
-    if len(found.runs) > 1:
-        lines += wrapped(
-            "tau: Kendall's correlation between the order of the runs by the judgments left and by all judgments, "
-            "averaged over the repeats, and the lowest of them. At 1 the order is the same."
-        )
-    return "\n".join(lines)
-
-
 def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _share(value: float | None, digits: int = 4) -> str:
+def share_text(value: float | None, digits: int = 4) -> str:
+    """A number with some decimals; a dash where there is none."""
     return "-" if value is None else f"{round(value, digits) + 0.0:.{digits}f}"  # + 0.0: there is no -0
 
 

@@ -54,7 +54,7 @@ def _next_lines(found: Demonstration) -> Iterator[str]:
     apart = without_words(found.poor)
     yield from wrapped(
         f"Of the {len(found.poor)} worst queries, {apart} share no word with at least half of their relevant texts: "
-        "synonyms or embeddings could help there, other weights could not.",
+        "synonyms or embeddings could find those texts, other weights could not.",
         "- ",
     )
     yield from wrapped(

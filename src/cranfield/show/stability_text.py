@@ -1,0 +1,46 @@
+"""How measures move as judgments are removed, as text at 80 columns."""
+
+from __future__ import annotations
+
+from cranfield.comparison.thinning import Stability
+from cranfield.layout import count, wrapped
+from cranfield.show.comparison import share_text
+
+_DESIGNS = {
+    "per-query": "from the relevant and from the nonrelevant documents of every query, keeping at least one of each",
+    "uniform": "from all judgments alike",
+}
+
+
+def stability_text(found: Stability) -> str:
+    """How measures move as judgments are removed, as plain text."""
+    judgments, queries = count(found.judgments, "judgment"), count(found.queries, "query", "queries")
+    runs, times = count(len(found.runs), "run"), "once" if found.repeats == 1 else f"{found.repeats} times"
+    lines = wrapped(
+        f"{judgments} of {queries}, {runs}. Each share is removed at random {times} (seed {found.seed}), "
+        f"{_DESIGNS[found.design]} (design {found.design})."
+    )
+    width = max(len("measure"), *(len(name) for name in found.measures))
+    names = f"{'removed':>9}{'left':>8}{'mean':>9}{'spread':>9}{'change':>9}{'tau':>8}{'lowest':>8}"
+    lines += ["", f"{'measure':<{width}}{names}"]
+    before = ""
+    for row in found.rows:
+        if row.measure != before:
+            lines.append(f"{row.measure:<{width}}{'0%':>9}{found.judgments:>8}{row.complete:>9.4f}")
+        before = row.measure
+        change = f"{(row.mean - row.complete) / row.complete:+.1%}" if row.complete else "-"
+        lines.append(
+            f"{'':<{width}}{row.removed:>9.0%}{row.left:>8.0f}{row.mean:>9.4f}{row.spread:>9.4f}{change:>9}"
+            f"{share_text(row.tau, 3):>8}{share_text(row.lowest, 3):>8}"
+        )
+    told = (
+        "left: judgments that remain. mean: over the runs and the repeats; spread: standard deviation over the "
+        "repeats; change: of the mean, relative to all judgments."
+    )
+    lines += ["", *wrapped(told)]
+    if len(found.runs) > 1:
+        lines += wrapped(
+            "tau: Kendall's correlation between the order of the runs by the judgments left and by all judgments, "
+            "averaged over the repeats, and the lowest of them. At 1 the order is the same."
+        )
+    return "\n".join(lines)
