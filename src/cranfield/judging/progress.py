@@ -12,7 +12,9 @@ from cranfield.judging.schema import EVENTS, ITEM, WAITING
 def measure_progress(connection: sa.Connection) -> StoreProgress:
     """Count what waits and what was done."""
     left = sa.func.sum(sa.case((WAITING.c.remaining > 0, 1), else_=0))
-    queries = sa.select(WAITING.c.query_id, sa.func.count(), left).group_by(WAITING.c.query_id)
+    # What only belongs to the pool is for no assessor.
+    to_judge = sa.select(WAITING.c.query_id, sa.func.count(), left).where(WAITING.c.assessors > 0)
+    queries = to_judge.group_by(WAITING.c.query_id)
     by_query = {query: (int(total), int(open_)) for query, total, open_ in connection.execute(queries)}
     return StoreProgress(
         documents=sum(total for total, _ in by_query.values()),

@@ -150,13 +150,14 @@ class Store:
         ...     store.wait([("q1", "d1"), ("q1", "d2")], why="first 10 of bm25", assessors=2)
         2
         """
-        from cranfield.judging.waiting import add_waiting
+        from cranfield.judging.waiting import WaitingRow, add_waiting
 
         if isinstance(assessors, bool) or not isinstance(assessors, int) or not 1 <= assessors < 2**31:
             raise InputError(self.name, f"{assessors!r} is not a number of assessors.", hint="give 1 or more")
-        rows = (checked_item(item, self.name) for item in items)
+        reason = checked_text(why, self.name, "why")
+        rows = (WaitingRow(*checked_item(item, self.name), reason, assessors) for item in items)
         with self._database.writing("what is to be judged") as connection:
-            return add_waiting(connection, rows, checked_text(why, self.name, "why"), assessors)
+            return add_waiting(connection, rows)
 
     def next_for(self, assessor: str) -> Task | None:
         """The next document for an assessor, query by query in a random order of their own; None when all is done.
@@ -334,4 +335,9 @@ class Store:
     @contextmanager
     def _reading(self) -> Iterator[Any]:
         with self._database.reading() as connection:
+            yield connection
+
+    @contextmanager
+    def _writing(self, what: str) -> Iterator[Any]:
+        with self._database.writing(what) as connection:
             yield connection

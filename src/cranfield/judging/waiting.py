@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
@@ -24,6 +24,17 @@ LEASE = 30 * 60.0  # seconds for which a document is kept for the assessor who g
 WaitingItem = tuple[str, str, int, int]
 
 
+class WaitingRow(NamedTuple):
+    """What is to be judged, why, and by how many assessors; 0: it belongs to the pool, but nobody is to judge it."""
+
+    query_id: str
+    doc_id: str
+    part_start: int
+    part_end: int
+    why: str
+    assessors: int
+
+
 def place(*names: object) -> int:
     """A place in a random order that is always the same."""
     digest = hashlib.blake2b("\0".join(map(str, names)).encode(), digest_size=8).digest()
@@ -35,12 +46,12 @@ def upsert(connection: sa.Connection, table: sa.Table) -> Any:
     return (postgresql if connection.dialect.name == "postgresql" else sqlite).insert(table)
 
 
-def add_waiting(connection: sa.Connection, items: Iterable[WaitingItem], why: str, assessors: int) -> int:
+def add_waiting(connection: sa.Connection, rows: Iterable[WaitingRow]) -> int:
     """Let documents wait; how many are new. One that waits already is for the larger number of assessors."""
     queries: dict[str, None] = {}
     before = count_rows(connection, WAITING)
-    for batch in batches(items):
-        added = dict.fromkeys(item[0] for item in batch)
+    for batch in batches(rows):
+        added = dict.fromkeys(row.query_id for row in batch)
         new = [{"query_id": query, "place": place(query)} for query in added if query not in queries]
         if new:
             connection.execute(upsert(connection, QUERIES).on_conflict_do_nothing(), new)
@@ -50,17 +61,8 @@ def add_waiting(connection: sa.Connection, items: Iterable[WaitingItem], why: st
             (statement.excluded.assessors > WAITING.c.assessors, statement.excluded.assessors),
             else_=WAITING.c.assessors,
         )
-        rows = [
-            {
-                **dict(zip(ITEM, item, strict=True)),
-                "why": why,
-                "assessors": assessors,
-                "remaining": assessors,
-                "place": place(*item),
-            }
-            for item in batch
-        ]
-        connection.execute(statement.on_conflict_do_update(index_elements=ITEM, set_={"assessors": larger}), rows)
+        new = [{**row._asdict(), "remaining": row.assessors, "place": place(*row[: len(ITEM)])} for row in batch]
+        connection.execute(statement.on_conflict_do_update(index_elements=ITEM, set_={"assessors": larger}), new)
     count_again(connection, queries)
     for names in batches(queries, NAMES):
         look_again(connection, names)
