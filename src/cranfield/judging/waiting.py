@@ -84,9 +84,10 @@ def count_again(connection: sa.Connection, queries: Iterable[str]) -> None:
     """Bring up to date what is left of some queries, after many events or documents were added."""
     for names in batches(queries, NAMES):
         _count_items(connection, WAITING.c.query_id.in_(names), EVENTS.c.query_id.in_(names))
-        left = sa.select(sa.func.count()).where(WAITING.c.query_id == QUERIES.c.query_id, is_open(WAITING.c.remaining))
-        of_names = QUERIES.c.query_id.in_(names)
-        connection.execute(QUERIES.update().where(of_names).values(open=left.scalar_subquery()))
+        pooled = sa.select(sa.func.count()).where(WAITING.c.query_id == QUERIES.c.query_id)
+        left = pooled.where(is_open(WAITING.c.remaining))
+        counts = {"pooled": pooled.scalar_subquery(), "open": left.scalar_subquery()}
+        connection.execute(QUERIES.update().where(QUERIES.c.query_id.in_(names)).values(counts))
 
 
 def count_document(connection: sa.Connection, query: str, document: str) -> None:
