@@ -11,15 +11,15 @@ from typing import Any, Generic, TypeVar
 
 import sqlalchemy as sa
 
-Result = TypeVar("Result")
+Made = TypeVar("Made")
 
 
 @dataclass(eq=False)
-class _Change(Generic[Result]):
+class _PendingChange(Generic[Made]):
     what: str
-    make: Callable[[sa.Connection], Result]
+    make: Callable[[sa.Connection], Made]
     done: bool = False
-    result: list[Result] = field(default_factory=list)
+    result: list[Made] = field(default_factory=list)
     error: Exception | None = None
 
 
@@ -31,12 +31,12 @@ class SharedCommits:
 
     def __init__(self, writing: Callable[[str], AbstractContextManager[sa.Connection]]) -> None:
         self._writing = writing
-        self._waiting: deque[_Change[Any]] = deque()
+        self._waiting: deque[_PendingChange[Any]] = deque()
         self._turn = threading.Lock()
 
-    def run(self, what: str, make: Callable[[sa.Connection], Result]) -> Result:
+    def run(self, what: str, make: Callable[[sa.Connection], Made]) -> Made:
         """Make a change; its result, or its error."""
-        mine = _Change(what, make)
+        mine = _PendingChange(what, make)
         self._waiting.append(mine)
         with self._turn:
             if not mine.done:  # nobody made it while this thread waited for its turn
@@ -61,7 +61,7 @@ class SharedCommits:
                 change.result.append(result)
                 change.done = True
 
-    def _make_alone(self, change: _Change[Any]) -> None:
+    def _make_alone(self, change: _PendingChange[Any]) -> None:
         try:
             with self._writing(change.what) as connection:
                 result = change.make(connection)

@@ -1,4 +1,4 @@
-"""Scale: the grades that assessors choose from, and what each means."""
+"""GradeScale: the grades that assessors choose from, and what each means."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class GradeMeaning(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class GradeScale:
     """The grades of a project from the lowest to the highest, each with its name and what it means.
 
-    >>> Scale.of({0: "Off topic", 1: ("On topic", "It answers the question.")}).names
+    >>> GradeScale.of({0: "Off topic", 1: ("On topic", "It answers the question.")}).names
     {0.0: 'Off topic', 1.0: 'On topic'}
     >>> 2 in DEFAULT_SCALE, 2.5 in DEFAULT_SCALE
     (True, False)
@@ -34,12 +34,12 @@ class Scale:
     grades: tuple[GradeMeaning, ...]
 
     @classmethod
-    def of(cls, grades: Mapping[Any, Any] | Iterable[Any], source: str = "the scale") -> Scale:
+    def of(cls, grades: Mapping[Any, Any] | Iterable[Any], source: str = "the scale") -> GradeScale:
         """Make a scale, or say what is wrong with it.
 
         grades: {grade: name}, {grade: (name, meaning)}, or rows (grade, name, meaning).
         source: where it comes from, for errors.
-        Returns a `Scale`.
+        Returns a `GradeScale`.
         """
         rows = [_named(*pair) for pair in grades.items()] if isinstance(grades, Mapping) else list(grades)
         made = tuple(sorted(_checked(row, source) for row in rows))
@@ -83,7 +83,7 @@ def _checked(row: Any, source: str) -> GradeMeaning:
     return GradeMeaning(number + 0.0, name.strip(), meaning.strip())
 
 
-DEFAULT_SCALE = Scale.of(
+DEFAULT_SCALE = GradeScale.of(
     [
         (0, "Not relevant", "About something else"),
         (1, "Related", "Touches it, no answer"),

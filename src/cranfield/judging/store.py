@@ -19,7 +19,7 @@ from cranfield.judging.checking import (
     text_rows,
 )
 from cranfield.judging.events import BY_PEOPLE, DocumentPart, Event, StoreProgress, Task
-from cranfield.judging.scale import Scale
+from cranfield.judging.scale import GradeScale
 
 if TYPE_CHECKING:
     from cranfield.judging.database import Database
@@ -258,8 +258,17 @@ class Store:
             yield from read_events(connection, [*conditions, EVENTS.c.number > after])
 
     @property
-    def scale(self) -> Scale:
-        """The grades that assessors choose from, and what each means.
+    def scale(self) -> GradeScale:
+        """The grades that assessors choose from, and what each means."""
+        from cranfield.judging.texts import read_scale
+
+        with self._database.reading() as connection:
+            return read_scale(connection)
+
+    def set_scale(self, scale: GradeScale | Mapping[Any, Any] | Iterable[Any]) -> None:
+        """Change the grades that assessors choose from; judgments keep the grades they have.
+
+        scale: a `GradeScale`, {grade: name}, {grade: (name, meaning)}, or rows (grade, name, meaning).
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
@@ -267,19 +276,9 @@ class Store:
         ...     store.scale.names
         {0.0: 'Off topic', 1.0: 'On topic'}
         """
-        from cranfield.judging.texts import read_scale
-
-        with self._database.reading() as connection:
-            return read_scale(connection)
-
-    def set_scale(self, scale: Scale | Mapping[Any, Any] | Iterable[Any]) -> None:
-        """Change the grades that assessors choose from; judgments keep the grades they have.
-
-        scale: a `Scale`, {grade: name}, {grade: (name, meaning)}, or rows (grade, name, meaning).
-        """
         from cranfield.judging.texts import write_scale
 
-        chosen = Scale.of(scale, self.name)
+        chosen = GradeScale.of(scale, self.name)
         with self._database.writing("the scale") as connection:
             write_scale(connection, chosen)
 

@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from cranfield.judging.recording import append_many, batches, now, standing
-from cranfield.judging.scale import DEFAULT_SCALE, Scale
+from cranfield.judging.scale import DEFAULT_SCALE, GradeScale
 from cranfield.judging.schema import DOCUMENTS, EVENTS, QUERIES, SCALE
 from cranfield.judging.waiting import count_again, count_rows, place, upsert
 from cranfield.ranks.judgments import Judgments
@@ -36,13 +36,13 @@ def _add(connection: sa.Connection, table: sa.Table, rows: Iterable[Mapping[str,
     return count_rows(connection, table) - before
 
 
-def read_scale(connection: sa.Connection) -> Scale:
+def read_scale(connection: sa.Connection) -> GradeScale:
     """The grades of a store, or the usual ones."""
     rows = connection.execute(SCALE.select()).all()
-    return Scale.of([tuple(row) for row in rows]) if rows else DEFAULT_SCALE
+    return GradeScale.of([tuple(row) for row in rows]) if rows else DEFAULT_SCALE
 
 
-def write_scale(connection: sa.Connection, scale: Scale) -> None:
+def write_scale(connection: sa.Connection, scale: GradeScale) -> None:
     """Replace the grades of a store."""
     connection.execute(SCALE.delete())
     connection.execute(SCALE.insert(), [each._asdict() for each in scale])
