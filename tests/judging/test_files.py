@@ -56,6 +56,8 @@ def check_migrated(store):
     [event] = store.events()
     assert (event.grade, event.part, event.comment, event.at.year) == (2.0, None, "good", 2026)
     assert store.next_for("bob").doc_id == "d2"
+    assert store.progress().by_query == {"q1": (2, 1)}
+    assert [each.grade for each in store.scale] == [0, 1, 2, 3]
     assert store.wait([("q1", "d1", (0, 4))]) == 1
     store.judge("q1", "d1", 1, assessor="ann", part=(0, 4))
     assert store.view().by_query == {"q1": {"d1": 2.0}}
@@ -103,6 +105,9 @@ def test_a_store_of_version_1_in_postgresql(new_database):
         for table in ("waiting", "events"):
             connection.execute(sa.text(f"alter table {table} drop column part_start, drop column part_end"))
         connection.execute(sa.text("create unique index waiting_items on waiting (query_id, doc_id)"))
+        connection.execute(sa.text("drop table scale"))
+        connection.execute(sa.text("alter table events drop column key"))
+        connection.execute(sa.text("alter table queries drop column pooled"))
         connection.execute(sa.text("update cranfield_store set version = 1"))
     engine.dispose()
     with open_store(url) as store:
@@ -112,7 +117,7 @@ def test_a_store_of_version_1_in_postgresql(new_database):
 def test_a_newer_store_is_refused(where):
     with open_store(where, create=True) as store, store._database.writing("the version") as connection:
         connection.execute(schema.ABOUT.update().values(version=schema.VERSION + 1))
-    with pytest.raises(InputError, match=r"this store has version 3, and this cranfield reads up to 2") as caught:
+    with pytest.raises(InputError, match=r"this store has version 4, and this cranfield reads up to 3") as caught:
         open_store(where)
     assert "upgrade" in caught.value.hint
 

@@ -332,3 +332,60 @@ def test_a_store_that_is_only_read_is_not_written(where):
         assert store.view().by_query == {"q": {"d": 1.0}}
         with pytest.raises(OutputError, match="the grade of document 'd' for query 'q': not saved"):
             store.judge("q", "d", 2, assessor="ann")
+
+
+def test_what_is_sent_twice_under_one_key_is_said_once(store):
+    store.wait([("q", "d"), ("q", "e")])
+    first = store.judge("q", "d", 2, assessor="ann", key="k1")
+    assert store.judge("q", "d", 2, assessor="ann", key="k1") == first
+    undone = store.undo("ann", key="k2")
+    assert store.undo("ann", key="k2") == undone
+    assert [event.undoes for event in store.events()] == [None, 1]
+    with pytest.raises(InputError, match="was used for something else"):
+        store.judge("q", "e", 2, assessor="ann", key="k1")
+    assert len(list(store.events())) == 2
+
+
+def test_grades_of_many_threads_share_commits_and_each_has_its_own_error(store):
+    from concurrent.futures import ThreadPoolExecutor
+
+    store.wait([("q", f"d{number}") for number in range(60)])
+    store.judge("q", "d0", 3, assessor="ann", key="taken")
+
+    def judge(number):
+        try:
+            return store.judge("q", f"d{number}", number % 4, assessor="ann", key="taken" if number % 20 == 7 else None)
+        except InputError as error:
+            return str(error)
+
+    with ThreadPoolExecutor(20) as pool:
+        found = list(pool.map(judge, range(1, 60)))
+    failed = [number for number, result in enumerate(found, 1) if isinstance(result, str)]
+    assert failed == [7, 27, 47]
+    grades = {f"d{number}": float(number % 4) for number in range(1, 60) if number not in failed}
+    assert store.view().by_query["q"] == {"d0": 3.0, **grades}
+    assert store.progress().left == 3
+
+
+def test_the_scale_is_the_project_s_own(store):
+    assert store.scale.names[3] == "Perfect"
+    store.set_scale({1: "yes", 0: ("no", "It is not.")})
+    assert [tuple(each) for each in store.scale] == [(0.0, "no", "It is not."), (1.0, "yes", "")]
+
+
+@pytest.mark.parametrize(
+    ("scale", "message"),
+    [
+        ({0: "only"}, "1 grades are not a scale"),
+        ([(0, "a"), (0.0, "b")], "the grade 0 appears twice"),
+        ({0: "a", -1: "b"}, "-1 is not a grade"),
+        ({0: "a", float("nan"): "b"}, "nan is not a grade"),
+        ({0: "a", 1: " "}, "the grade 1 has no name"),
+        ([(0, "a"), 7], "7 is not a grade and its name"),
+        (dict.fromkeys(range(11), "x"), "11 grades are not a scale"),
+    ],
+)
+def test_a_scale_that_is_none(store, scale, message):
+    with pytest.raises(InputError, match=message):
+        store.set_scale(scale)
+    assert len(store.scale.grades) == 4

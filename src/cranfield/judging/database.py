@@ -14,6 +14,7 @@ import sqlalchemy as sa
 
 from cranfield.errors import CranfieldError, InputError, OutputError, need
 from cranfield.judging import migrations
+from cranfield.judging.commits import SharedCommits
 from cranfield.judging.schema import VERSION
 
 PATIENCE = 30.0  # seconds to wait for another process that is writing
@@ -28,6 +29,7 @@ class Database:
         self._where, self._url = where, address(where)
         self.name = where if self._url is None else self._url.render_as_string(hide_password=True)
         self.read_only = read_only
+        self.commits = SharedCommits(self.writing)
         self._writing = threading.Lock()  # threads of one process take turns without SQLite's polling
         if self._url is None:
             self._check_file(where, create)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import sqlalchemy as sa
 
 from cranfield.errors import InputError
-from cranfield.judging.schema import ABOUT, INDEXES, METADATA, VERSION
+from cranfield.judging.schema import ABOUT, INDEXES, METADATA, QUERIES, SCALE, VERSION, WAITING
 
 
 def create(connection: sa.Connection) -> None:
@@ -45,9 +45,23 @@ def _add_parts(connection: sa.Connection) -> None:
         for column in ("part_start", "part_end"):
             connection.execute(sa.text(f"ALTER TABLE {table} ADD COLUMN {column} INTEGER NOT NULL DEFAULT 0"))
     # In version 1 a document could wait only once for a query; now each of its parts can.
-    [items] = [index for index in INDEXES if index.name == "waiting_items"]
     connection.execute(sa.text("DROP INDEX waiting_items"))
-    items.create(connection)
+    _index("waiting_items").create(connection)
 
 
-_STEPS: dict[int, Callable[[sa.Connection], None]] = {1: _add_parts}
+def _add_scale_and_keys(connection: sa.Connection) -> None:
+    """Version 3: a project has its own grades, an event can be sent twice, and what was pooled is counted."""
+    SCALE.create(connection)
+    connection.execute(sa.text("ALTER TABLE events ADD COLUMN key TEXT"))
+    _index("event_keys").create(connection)
+    connection.execute(sa.text("ALTER TABLE queries ADD COLUMN pooled INTEGER NOT NULL DEFAULT 0"))
+    pooled = sa.select(sa.func.count()).where(WAITING.c.query_id == QUERIES.c.query_id)
+    connection.execute(QUERIES.update().values(pooled=pooled.scalar_subquery()))
+
+
+def _index(name: str) -> sa.Index:
+    [found] = [index for index in INDEXES if index.name == name]
+    return found
+
+
+_STEPS: dict[int, Callable[[sa.Connection], None]] = {1: _add_parts, 2: _add_scale_and_keys}

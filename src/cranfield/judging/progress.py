@@ -6,16 +6,13 @@ import sqlalchemy as sa
 
 from cranfield.judging.events import StoreProgress, Work
 from cranfield.judging.recording import not_undone
-from cranfield.judging.schema import EVENTS, ITEM, WAITING
+from cranfield.judging.schema import EVENTS, ITEM, QUERIES
 
 
 def measure_progress(connection: sa.Connection) -> StoreProgress:
     """Count what waits and what was done."""
-    left = sa.func.sum(sa.case((WAITING.c.remaining > 0, 1), else_=0))
-    # What only belongs to the pool is for no assessor.
-    to_judge = sa.select(WAITING.c.query_id, sa.func.count(), left).where(WAITING.c.assessors > 0)
-    queries = to_judge.group_by(WAITING.c.query_id)
-    by_query = {query: (int(total), int(open_)) for query, total, open_ in connection.execute(queries)}
+    queries = sa.select(QUERIES.c.query_id, QUERIES.c.pooled, QUERIES.c.open).where(QUERIES.c.pooled > 0)
+    by_query = {query: (pooled, left) for query, pooled, left in connection.execute(queries)}
     return StoreProgress(
         documents=sum(total for total, _ in by_query.values()),
         left=sum(open_ for _, open_ in by_query.values()),

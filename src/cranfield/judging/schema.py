@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-VERSION = 2
+VERSION = 3
 
 METADATA = sa.MetaData()
 
@@ -23,6 +23,7 @@ QUERIES = sa.Table(
     sa.Column("narrative", sa.Text, nullable=False, server_default=""),
     sa.Column("place", sa.BigInteger, nullable=False),  # in the random order of queries
     sa.Column("open", sa.Integer, nullable=False, server_default="0"),  # documents that still need an assessor
+    sa.Column("pooled", sa.Integer, nullable=False, server_default="0"),  # documents that wait or waited
 )
 
 DOCUMENTS = sa.Table(
@@ -71,6 +72,7 @@ EVENTS = sa.Table(
     sa.Column("at", sa.Text, nullable=False),  # UTC, as 2026-01-31T09:30:00.000000Z
     sa.Column("seconds", sa.Float(53)),
     sa.Column("text_sha256", sa.Text, nullable=False, server_default=""),
+    sa.Column("key", sa.Text),  # by which whoever sends an event twice, not knowing if it arrived, says it only once
 )
 
 LEASES = sa.Table(
@@ -79,6 +81,15 @@ LEASES = sa.Table(
     sa.Column("waiting", sa.BigInteger, primary_key=True),
     sa.Column("assessor", _ID, primary_key=True),
     sa.Column("until", sa.Float(53), nullable=False),  # seconds since 1970
+)
+
+# The grades that assessors choose from; no row stands for the usual ones.
+SCALE = sa.Table(
+    "scale",
+    METADATA,
+    sa.Column("grade", sa.Float(53), primary_key=True),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("meaning", sa.Text, nullable=False, server_default=""),
 )
 
 # Queries in which an assessor has nothing left to do, though others have: they need not be searched again.
@@ -113,5 +124,12 @@ INDEXES = (
         unique=True,  # an event is taken back only once
         sqlite_where=EVENTS.c.undoes.isnot(None),
         postgresql_where=EVENTS.c.undoes.isnot(None),
+    ),
+    sa.Index(
+        "event_keys",
+        EVENTS.c.key,
+        unique=True,
+        sqlite_where=EVENTS.c.key.isnot(None),
+        postgresql_where=EVENTS.c.key.isnot(None),
     ),
 )

@@ -19,6 +19,7 @@ from cranfield.judging.checking import (
     text_rows,
 )
 from cranfield.judging.events import BY_PEOPLE, DocumentPart, Event, StoreProgress, Task
+from cranfield.judging.scale import GradeScale
 
 if TYPE_CHECKING:
     from cranfield.judging.database import Database
@@ -195,6 +196,7 @@ class Store:
         comment: str = "",
         seconds: float | None = None,
         text_sha256: str | None = None,
+        key: str | None = None,
     ) -> Event:
         """Append what an assessor says of a document; it is on disk when this returns.
 
@@ -203,6 +205,7 @@ class Store:
         part: (start, end) in the characters of the text, where only a part was judged.
         adjudicates: this settles what others saw differently.
         text_sha256: of the text that was seen; by default of the one in the store.
+        key: a text of your own choice; a second call with it, after an answer that was lost, adds nothing.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
@@ -211,7 +214,7 @@ class Store:
         ...     store.view().by_query
         {'q1': {'d1': 2.0}}
         """
-        from cranfield.judging import recording, waiting
+        from cranfield.judging.appending import say
 
         item, who = checked_item((query_id, doc_id, part), self.name), checked_id(assessor, self.name, "the assessor")
         row = {
@@ -222,34 +225,26 @@ class Store:
             "adjudicates": bool(adjudicates),
             "comment": checked_text(comment, self.name, "the comment"),
             "seconds": checked_seconds(seconds, self.name),
+            "text_sha256": text_sha256,
+            "key": key,
         }
         what = f"the grade of document '{item[1]}' for query '{item[0]}'"
-        with self._database.writing(what) as connection:
-            seen = recording.hash_in_store(connection, item[1], item[2:]) if text_sha256 is None else text_sha256
-            event = recording.append(connection, {**row, "at": recording.now(), "text_sha256": seen})
-            waiting.count_document(connection, item[0], item[1])
-            waiting.release(connection, item, who)
-        return event
+        return self._database.commits.run(what, lambda connection: say(connection, row, self.name))
 
-    def undo(self, assessor: str, *, query_id: str | None = None, doc_id: str | None = None) -> Event | None:
+    def undo(
+        self, assessor: str, *, query_id: str | None = None, doc_id: str | None = None, key: str | None = None
+    ) -> Event | None:
         """Take back the last event of an assessor (of a query, of a document): what they said before counts again.
 
+        key: as of `judge`.
         The event that says so; None if there is nothing to take back.
         """
-        from cranfield.judging import recording, waiting
+        from cranfield.judging.appending import take_back
 
         who = checked_id(assessor, self.name, "the assessor")
-        with self._database.writing("the undo") as connection:
-            last = recording.last_of(connection, who, query_id, doc_id)
-            if last is None:
-                return None
-            start, end = last.part or (0, 0)
-            row = {"query_id": last.query_id, "doc_id": last.doc_id, "part_start": start, "part_end": end}
-            said = {"assessor": who, "kind": last.kind, "adjudicates": last.adjudicates, "undoes": last.number}
-            event = recording.append(connection, {**row, **said, "at": recording.now()})
-            waiting.count_document(connection, last.query_id, last.doc_id)
-            waiting.look_again(connection, [last.query_id])
-        return event
+        return self._database.commits.run(
+            "the undo", lambda connection: take_back(connection, who, query_id, doc_id, key, self.name)
+        )
 
     def events(
         self, *, assessor: str | None = None, query_id: str | None = None, doc_id: str | None = None, after: int = 0
@@ -262,6 +257,31 @@ class Store:
         conditions = [EVENTS.c[name] == value for name, value in wanted.items() if value is not None]
         with self._database.reading() as connection:
             yield from read_events(connection, [*conditions, EVENTS.c.number > after])
+
+    @property
+    def scale(self) -> GradeScale:
+        """The grades that assessors choose from, and what each means."""
+        from cranfield.judging.texts import read_scale
+
+        with self._database.reading() as connection:
+            return read_scale(connection)
+
+    def set_scale(self, scale: GradeScale | Mapping[Any, Any] | Iterable[Any]) -> None:
+        """Change the grades that assessors choose from; judgments keep the grades they have.
+
+        scale: a `GradeScale`, {grade: name}, {grade: (name, meaning)}, or rows (grade, name, meaning).
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
+        ...     store.set_scale({0: "Off topic", 1: ("On topic", "It answers the question.")})
+        ...     store.scale.names
+        {0.0: 'Off topic', 1.0: 'On topic'}
+        """
+        from cranfield.judging.texts import write_scale
+
+        chosen = GradeScale.of(scale, self.name)
+        with self._database.writing("the scale") as connection:
+            write_scale(connection, chosen)
 
     def progress(self) -> StoreProgress:
         """How much is judged and how much is left, by query and by assessor."""
@@ -301,12 +321,14 @@ class Store:
         merge: str = "majority",
         *,
         kinds: Iterable[str] = BY_PEOPLE,
+        pooled: bool = False,
     ) -> Judgments:
         """The judgments: what some assessors say, merged where several judged the same document.
 
         assessors: their names; by default all of these kinds.
         merge: a rule of `judging/merging.py`: majority, median, max, min or latest; what was adjudicated comes first.
         kinds: what people say, unless others are asked for.
+        pooled: also what was pooled and is not judged, with the grade -1, as measures of sampled pools (infAP) need it.
         Documents that could not be judged are not in it. A document of which only parts were judged has the highest
         grade of its parts. What was chosen is in the `provenance` of the judgments, and so in every signature.
 
@@ -320,7 +342,7 @@ class Store:
         """
         from cranfield.judging.views import view
 
-        return view(self, assessors, merge, kinds)
+        return view(self, assessors, merge, kinds, pooled)
 
     def conflicts(self, assessors: Iterable[str] | None = None, *, kinds: Iterable[str] = BY_PEOPLE) -> list[Conflict]:
         """The documents of which assessors say different things and nobody has settled it, the widest apart first."""

@@ -1,4 +1,4 @@
-"""Queries, documents and judgments that are brought into a store."""
+"""What is brought into a store: queries, documents, the scale, and judgments from elsewhere."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from cranfield.judging.recording import append_many, batches, now, standing
-from cranfield.judging.schema import DOCUMENTS, EVENTS, QUERIES
+from cranfield.judging.scale import DEFAULT_SCALE, GradeScale
+from cranfield.judging.schema import DOCUMENTS, EVENTS, QUERIES, SCALE
 from cranfield.judging.waiting import count_again, count_rows, place, upsert
 from cranfield.ranks.judgments import Judgments
 
@@ -33,6 +34,18 @@ def _add(connection: sa.Connection, table: sa.Table, rows: Iterable[Mapping[str,
     for batch in batches(rows, 1000):
         connection.execute(statement, batch)
     return count_rows(connection, table) - before
+
+
+def read_scale(connection: sa.Connection) -> GradeScale:
+    """The grades of a store, or the usual ones."""
+    rows = connection.execute(SCALE.select()).all()
+    return GradeScale.of([tuple(row) for row in rows]) if rows else DEFAULT_SCALE
+
+
+def write_scale(connection: sa.Connection, scale: GradeScale) -> None:
+    """Replace the grades of a store."""
+    connection.execute(SCALE.delete())
+    connection.execute(SCALE.insert(), [each._asdict() for each in scale])
 
 
 def import_judgments(connection: sa.Connection, judgments: Judgments, said: Mapping[str, str]) -> int:

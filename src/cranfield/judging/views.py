@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 ByQuery = dict[str, dict[str, float]]
+POOLED = -1.0  # the grade that means: in the pool, and not judged
 
 
 class Conflict(NamedTuple):
@@ -56,13 +57,17 @@ def open_view(where: str) -> tuple[ByQuery, str]:
         return merged(store, None, "majority", BY_PEOPLE)
 
 
-def view(store: Store, assessors: Iterable[str] | None, merge: str, kinds: Iterable[str]) -> Judgments:
+def view(
+    store: Store, assessors: Iterable[str] | None, merge: str, kinds: Iterable[str], pooled: bool = False
+) -> Judgments:
     """The judgments of a store. See `Store.view`."""
-    by_query, provenance = merged(store, assessors, merge, kinds)
+    by_query, provenance = merged(store, assessors, merge, kinds, pooled)
     return Judgments(by_query, name=store.name, provenance=provenance)
 
 
-def merged(store: Store, assessors: Iterable[str] | None, merge: str, kinds: Iterable[str]) -> tuple[ByQuery, str]:
+def merged(
+    store: Store, assessors: Iterable[str] | None, merge: str, kinds: Iterable[str], pooled: bool = False
+) -> tuple[ByQuery, str]:
     """One grade for each document, and what was chosen as a signature says it."""
     rule = find_rule(merge, store.name).merge
     wanted = tuple(dict.fromkeys(kinds))
@@ -83,7 +88,24 @@ def merged(store: Store, assessors: Iterable[str] | None, merge: str, kinds: Ite
         by_query.setdefault(query, {})[document] = grade
     if not by_query:
         raise InputError(store.name, "there is not one judgment in it.", hint=_elsewhere(store, wanted))
-    return by_query, _provenance(counts, merge, wanted)
+    provenance = _provenance(counts, merge, wanted)
+    if pooled:
+        added = _add_pooled(store, by_query)
+        provenance += f"|pooled:{added}" * bool(added)
+    return by_query, provenance
+
+
+def _add_pooled(store: Store, by_query: ByQuery) -> int:
+    """Give -1 to what was pooled and has no grade, in the queries that have some; how many those are."""
+    from cranfield.judging.waiting import pooled_documents
+
+    added = 0
+    with store._reading() as connection:
+        for query, document in pooled_documents(connection):
+            if query in by_query and document not in by_query[query]:
+                by_query[query][document] = POOLED
+                added += 1
+    return added
 
 
 def graded_documents(store: Store, assessors: Iterable[str] | None, kinds: Sequence[str]) -> Iterator[GradedEvent]:

@@ -86,9 +86,11 @@ def count_again(connection: sa.Connection, queries: Iterable[str]) -> None:
     """Bring up to date what is left of some queries, after many events or documents were added."""
     for names in batches(queries, NAMES):
         _count_items(connection, WAITING.c.query_id.in_(names), EVENTS.c.query_id.in_(names))
-        left = sa.select(sa.func.count()).where(WAITING.c.query_id == QUERIES.c.query_id, is_open(WAITING.c.remaining))
-        of_names = QUERIES.c.query_id.in_(names)
-        connection.execute(QUERIES.update().where(of_names).values(open=left.scalar_subquery()))
+        # What only belongs to the pool is for no assessor.
+        pooled = sa.select(sa.func.count()).where(WAITING.c.query_id == QUERIES.c.query_id, WAITING.c.assessors > 0)
+        left = pooled.where(is_open(WAITING.c.remaining))
+        counts = {"pooled": pooled.scalar_subquery(), "open": left.scalar_subquery()}
+        connection.execute(QUERIES.update().where(QUERIES.c.query_id.in_(names)).values(counts))
 
 
 def count_document(connection: sa.Connection, query: str, document: str) -> None:
@@ -115,6 +117,13 @@ def _count_items(connection: sa.Connection, rows: Any, events: Any) -> int:
         update = WAITING.update().where(WAITING.c.number == sa.bindparam("row"))
         connection.execute(update.values(remaining=sa.bindparam("left")), changed)
     return opened
+
+
+def pooled_documents(connection: sa.Connection) -> Iterator[tuple[str, str]]:
+    """All documents that wait or waited, and those that belong to the pool without being for an assessor."""
+    items = sa.select(WAITING.c.query_id, WAITING.c.doc_id).distinct().order_by(WAITING.c.query_id, WAITING.c.doc_id)
+    for row in connection.execute(items):
+        yield row.query_id, row.doc_id
 
 
 def look_again(connection: sa.Connection, queries: Sequence[str]) -> None:
