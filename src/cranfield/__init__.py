@@ -54,6 +54,8 @@ if TYPE_CHECKING:
     from cranfield.files.converting import Conversion, convert_file
     from cranfield.files.pictures import save_chart
     from cranfield.judging.agreeing import Agreement, agreement
+    from cranfield.judging.pooling import Pooled, pool
+    from cranfield.judging.sheets import ReadSheet, WrittenSheet, read_sheet, write_sheet
     from cranfield.judging.store import Store, open_store
     from cranfield.measures import Measure, catalogue, measure, parse_measure, parse_measures
     from cranfield.measures.arithmetic import ratio
@@ -104,6 +106,8 @@ _HOMES = {
     "evaluation.explaining": ("Explanation", "explain"),
     "evaluation.result": ("Evaluation",),
     "judging.agreeing": ("Agreement", "agreement"),
+    "judging.pooling": ("Pooled", "pool"),
+    "judging.sheets": ("ReadSheet", "WrittenSheet", "read_sheet", "write_sheet"),
     "judging.store": ("Store", "open_store"),
     "ranks.grouped_judgments": ("GroupedJudgments",),
     "ranks.judgments": ("Judgments",),
@@ -147,13 +151,16 @@ __all__ = [
     "Overlap",
     "Policy",
     "PolicyError",
+    "Pooled",
     "Problem",
+    "ReadSheet",
     "Recorded",
     "ReportFile",
     "RunOverlap",
     "Stability",
     "Store",
     "SystemFailure",
+    "WrittenSheet",
     "__version__",
     "advise",
     "agreement",
@@ -178,11 +185,13 @@ __all__ = [
     "open_system",
     "parse_measure",
     "parse_measures",
+    "pool",
     "power_of",
     "queries_needed",
     "query_set_sizes",
     "ratio",
     "rbo",
+    "read_sheet",
     "record",
     "run_overlap",
     "save_chart",
@@ -192,6 +201,7 @@ __all__ = [
     "value",
     "write_comparison",
     "write_report",
+    "write_sheet",
 ]
 
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from cranfield.judging.recording import append_many, batches, now, standing
+from cranfield.judging.places import place
+from cranfield.judging.recording import NAMES, append_many, batches, not_undone, now, standing
 from cranfield.judging.scale import DEFAULT_SCALE, GradeScale
-from cranfield.judging.schema import DOCUMENTS, EVENTS, QUERIES, SCALE
-from cranfield.judging.waiting import count_again, count_rows, place, upsert
+from cranfield.judging.schema import DOCUMENTS, EVENTS, QUERIES, SCALE, WAITING
+from cranfield.judging.waiting import count_again, count_rows, upsert
 from cranfield.ranks.judgments import Judgments
 
 
@@ -66,3 +67,42 @@ def import_judgments(connection: sa.Connection, judgments: Judgments, said: Mapp
     count = append_many(connection, rows)
     count_again(connection, judgments.query_ids)
     return count
+
+
+def without_text(connection: sa.Connection, documents: Iterable[str]) -> tuple[str, ...]:
+    """Those of the documents of which there is nothing to show, in the order of their ids."""
+    shown = sa.or_(*(DOCUMENTS.c[name] != "" for name in ("title", "text", "url", "image")))
+    lacking: list[str] = []
+    for names in batches(sorted(documents), NAMES):
+        there = set(
+            connection.execute(sa.select(DOCUMENTS.c.doc_id).where(DOCUMENTS.c.doc_id.in_(names), shown)).scalars()
+        )
+        lacking += [name for name in names if name not in there]
+    return tuple(lacking)
+
+
+def known_pairs(connection: sa.Connection, queries: Iterable[str]) -> set[tuple[str, str]]:
+    """The documents of some queries that wait, waited or were judged."""
+    found: set[tuple[str, str]] = set()
+    for names in batches(queries, NAMES):
+        for table in (WAITING, EVENTS):
+            rows = connection.execute(sa.select(table.c.query_id, table.c.doc_id).where(table.c.query_id.in_(names)))
+            found.update((row.query_id, row.doc_id) for row in rows)
+    return found
+
+
+def import_rows(connection: sa.Connection, rows: Iterable[Mapping[str, Any]], said: Mapping[str, str]) -> int:
+    """Append judgments with their comments as said by one assessor, but for what they say already; how many."""
+    columns = [EVENTS.c[name] for name in ("query_id", "doc_id", "grade", "comment")]
+    own = (EVENTS.c.assessor == said["assessor"], EVENTS.c.part_end == 0, EVENTS.c.adjudicates.is_(sa.false()))
+    last = connection.execute(sa.select(*columns).where(not_undone(), *own).order_by(EVENTS.c.number))
+    known = {(query, document): (grade, comment) for query, document, grade, comment in last}
+    new = []
+    for row in rows:
+        says, item = (row["grade"], row["comment"]), (row["query_id"], row["doc_id"])
+        if known.get(item) != says:
+            known[item] = says
+            new.append({**row, **said})
+    append_many(connection, new)
+    count_again(connection, dict.fromkeys(row["query_id"] for row in new))
+    return len(new)

@@ -7,7 +7,6 @@ its own.
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -16,6 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from cranfield.judging.events import KINDS, Task
+from cranfield.judging.places import place
 from cranfield.judging.recording import NAMES, Said, batches, not_undone, standing
 from cranfield.judging.schema import DOCUMENTS, EVENTS, ITEM, LEASES, PASSED, QUERIES, WAITING, is_open
 
@@ -33,12 +33,6 @@ class WaitingRow(NamedTuple):
     part_end: int
     why: str
     assessors: int
-
-
-def place(*names: object) -> int:
-    """A place in a random order that is always the same."""
-    digest = hashlib.blake2b("\0".join(map(str, names)).encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "big") >> 1  # 63 bits, which all databases hold
 
 
 def upsert(connection: sa.Connection, table: sa.Table) -> Any:
@@ -124,6 +118,18 @@ def pooled_documents(connection: sa.Connection) -> Iterator[tuple[str, str]]:
     items = sa.select(WAITING.c.query_id, WAITING.c.doc_id).distinct().order_by(WAITING.c.query_id, WAITING.c.doc_id)
     for row in connection.execute(items):
         yield row.query_id, row.doc_id
+
+
+def waiting_texts(connection: sa.Connection) -> Iterator[Any]:
+    """What still needs an assessor, with its texts: query by query, in a random order that is always the same."""
+    columns = [WAITING.c.query_id, QUERIES.c.text.label("query"), WAITING.c.doc_id, WAITING.c.part_end]
+    columns += [DOCUMENTS.c[name] for name in ("title", "text", "url")]
+    rows = WAITING.join(QUERIES, QUERIES.c.query_id == WAITING.c.query_id)
+    rows = rows.outerjoin(DOCUMENTS, DOCUMENTS.c.doc_id == WAITING.c.doc_id)
+    chosen = sa.select(*columns).select_from(rows).where(is_open(WAITING.c.remaining))
+    yield from connection.execute(
+        chosen.order_by(QUERIES.c.place, WAITING.c.query_id, WAITING.c.place, WAITING.c.number)
+    )
 
 
 def look_again(connection: sa.Connection, queries: Sequence[str]) -> None:

@@ -1,0 +1,318 @@
+"""pool(store, queries, runs) → Pooled: what runs return first, less what is judged, waits to be judged."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from cranfield.errors import InputError
+from cranfield.evaluation.naming import named_runs
+from cranfield.judging.checking import checked_id, text_rows
+from cranfield.judging.events import BY_PEOPLE
+from cranfield.judging.places import ENDS, drawn, place
+from cranfield.judging.store import DOCUMENT_FIELDS, QUERY_FIELDS, Store, open_store
+from cranfield.ranks.first import first_documents
+from cranfield.ranks.judgments import Judgments
+from cranfield.ranks.overlap import SHOWN, SourceIds
+from cranfield.ranks.policy import Policy
+from cranfield.ranks.ranking import scan_source
+from cranfield.read.source import open_source
+
+NAMED = 3  # runs that the reason of a document names
+_NOBODY = 0  # assessors of what belongs to the pool and is not to be judged
+
+Found = dict[str, list[Any]]  # of a query, by document: the best rank, then the runs that returned it
+
+
+@dataclass(frozen=True, slots=True)
+class Pooled:
+    """What a pool put into a store.
+
+    store: its name
+    queries, runs: how many
+    documents: in the pool, judged or not; a document of two queries counts twice
+    judged: those that people have judged already
+    waiting: those that are to be judged
+    new: those of `waiting` that did not wait before
+    twice: those of `waiting` that are for two assessors
+    sampled: those of `waiting` that come from the sample
+    not_drawn: in the pool, but neither judged nor to be judged: the sample left them out
+    beyond_limit: unjudged documents that the limit left out; they are not in the pool
+    empty: queries for which no run returned anything
+    without_text: documents to be judged of which the store has no text
+    unknown: of each run that has such, the number of its queries that are not among the queries
+    """
+
+    store: str
+    queries: int
+    runs: int
+    documents: int
+    judged: int
+    waiting: int
+    new: int
+    twice: int
+    sampled: int
+    not_drawn: int
+    beyond_limit: int
+    empty: tuple[str, ...] = field(repr=False)
+    without_text: tuple[str, ...] = field(repr=False)
+    unknown: Mapping[str, int] = field(repr=False)
+
+
+class PoolPlan(NamedTuple):
+    """How far down a pool goes, and how many it takes of what is there. See `pool`."""
+
+    depth: int
+    sample: int
+    sample_depth: int
+    limit: int | None
+    overlap: float
+    seed: int
+
+    @property
+    def deepest(self) -> int:
+        """The last rank that matters."""
+        return max(self.depth, self.sample_depth) if self.sample else self.depth
+
+    def check(self) -> None:
+        """Refuse what cannot be meant."""
+        for name in ("depth", "sample", "sample_depth", "limit"):
+            given = getattr(self, name)
+            if given is not None and (isinstance(given, bool) or not isinstance(given, int) or given < 0):
+                raise InputError("pool", f"{name} is {given!r}.", hint="give a whole number")
+        if not self.depth and not self.sample:
+            raise InputError("pool", "depth is 0, so that nothing is pooled.", hint="give a depth or a sample")
+        if self.sample and self.sample_depth <= self.depth:
+            fact = f"a sample from below rank {self.depth} down to rank {self.sample_depth} is empty."
+            raise InputError("pool", fact, hint="sample_depth must be larger than depth")
+        if self.limit is not None and self.sample:
+            raise InputError("pool", "a sample with a limit by rank is no longer random.", hint="leave one of them out")
+        if self.limit == 0:
+            raise InputError("pool", "limit is 0, so that nothing is pooled.", hint="leave it out for no limit")
+        if not isinstance(self.overlap, int | float) or not 0 <= self.overlap <= 1:
+            raise InputError("pool", f"overlap is {self.overlap!r}.", hint="give a share from 0 to 1")
+
+
+def pool(
+    store: Store | str | os.PathLike[str],
+    queries: Mapping[Any, Any] | Iterable[Any],
+    runs: Mapping[str, Any] | Iterable[Any],
+    depth: int = 10,
+    *,
+    documents: Mapping[Any, Any] | Iterable[Any] = (),
+    query_ids: Sequence[str] | None = None,
+    sample: int = 0,
+    sample_depth: int = 100,
+    limit: int | None = None,
+    overlap: float = 0.0,
+    seed: int = 0,
+    format: str | None = None,
+) -> Pooled:
+    """Let the first documents of all runs wait to be judged, less what people have judged already.
+
+    store: a `Store`, or where it is; a file that is not there yet is made.
+    queries: what `Store.add_queries` takes. All of them go into the store.
+    runs: {name: run}, or a list of runs or paths; a run is what `evaluate` takes. Ties are broken as there.
+    depth: how many documents of each ranking; 0 for a sample alone.
+    documents: texts, as `Store.add_documents` takes them; only those of documents to be judged are kept.
+    query_ids: pool only these queries.
+    sample: also this many documents of each query, drawn at random from those whose best rank is below the depth and
+        not below `sample_depth`. The others down there belong to the pool, too: see `pooled` of `Store.view`.
+    limit: at most this many unjudged documents of each query, those with the best rank in any run.
+    overlap: the share of the documents that is for two assessors.
+    seed: for what is drawn; with the same seed the same documents are drawn.
+    format: of the runs, if it cannot be detected.
+    Returns a `Pooled`: what waits now, and what to look at.
+
+    >>> import tempfile
+    >>> runs = {"bm25": {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}, "dense": {"q1": ["d4", "d1"]}}
+    >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
+    ...     event = store.judge("q1", "d2", 1, assessor="ann")
+    ...     found = pool(store, {"q1": "cats", "q2": "dogs"}, runs, 2, documents={"d1": "Cats sleep."})
+    >>> found.documents, found.judged, found.waiting, found.empty, found.without_text
+    (3, 1, 2, ('q2',), ('d4',))
+    """
+    plan = PoolPlan(depth, sample, sample_depth, limit, overlap, seed)
+    plan.check()
+    with ExitStack() as opened:
+        if not isinstance(store, Store):
+            store = opened.enter_context(open_store(store, create=True))
+        texts = list(text_rows(queries, QUERY_FIELDS, "query_id", store.name))
+        return _pool(store, texts, named_runs(runs), plan, documents, query_ids, format)
+
+
+def _pool(
+    store: Store,
+    texts: Sequence[Mapping[str, str]],
+    runs: Mapping[str, Any],
+    plan: PoolPlan,
+    documents: Any,
+    query_ids: Sequence[str] | None,
+    format: str | None,
+) -> Pooled:
+    known = [row["query_id"] for row in texts]
+    wanted = known if query_ids is None else _chosen(query_ids, known, store.name)
+    found, unknown = returned_first(runs, known, wanted, plan.deepest, format)
+    judged = _judged(store)
+    choices = {query: _choose(query, ranks, judged.get(query, set()), plan) for query, ranks in found.items()}
+    to_judge = {document for each in choices.values() for document in each.waiting}
+    kept = list(text_rows(_only(documents, to_judge), DOCUMENT_FIELDS, "doc_id", store.name))
+    new, without_text = _write(store, texts, kept, choices, to_judge, plan)
+    waiting = [(query, document) for query, each in choices.items() for document in each.waiting]
+    return Pooled(
+        store=store.name,
+        queries=len(wanted),
+        runs=len(runs),
+        documents=sum(each.pooled for each in choices.values()),
+        judged=sum(each.judged for each in choices.values()),
+        waiting=len(waiting),
+        new=new,
+        twice=sum(_assessors(*item, plan) == 2 for item in waiting),
+        sampled=sum(each.sampled for each in choices.values()),
+        not_drawn=sum(len(each.not_drawn) for each in choices.values()),
+        beyond_limit=sum(each.beyond_limit for each in choices.values()),
+        empty=tuple(query for query in wanted if not found[query]),
+        without_text=without_text,
+        unknown=unknown,
+    )
+
+
+def _chosen(query_ids: Sequence[str], known: Sequence[str], source: str) -> list[str]:
+    names = list(dict.fromkeys([query_ids] if isinstance(query_ids, str) else query_ids))
+    there = set(known)
+    for name in names:
+        if name not in there:
+            raise InputError(source, f"query '{name}' is not among the queries.", hint=f"there are {_some(known)}")
+    return names
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names[:SHOWN]) + (", …" if len(names) > SHOWN else "")
+
+
+def returned_first(
+    runs: Mapping[str, Any], known: Sequence[str], wanted: Sequence[str], depth: int, format: str | None = None
+) -> tuple[dict[str, Found], dict[str, int]]:
+    """What runs return first for the wanted queries; and of each run how many of its queries are not known at all."""
+    nothing: dict[str, dict[str, float]] = {query: {} for query in known}
+    asked = {query: nothing[query] for query in wanted}
+    found: dict[str, Found] = {query: {} for query in wanted}
+    unknown: dict[str, int] = {}
+    unjudged, policy = Judgments(nothing, name="the queries"), Policy()
+    for name, run in runs.items():
+        source = open_source(run, "run", format)
+        # The scan finds what is wrong with a run; what comes after it reads only what it needs.
+        scanned = scan_source(source, unjudged, policy)
+        if (scanned.retrieved < 0).all():
+            theirs = _some(SourceIds(source, unjudged, policy).queries(SHOWN + 1))
+            fact = f"no query of the run is among the queries: run: {theirs}; queries: {_some(known)}."
+            raise InputError(source.name, fact if scanned.extra else "there is not one ranking in it.")
+        if scanned.extra:
+            unknown[name] = scanned.extra
+        for query, documents in first_documents(source, asked, depth, policy).items():
+            _add_ranking(found[query], documents, name)
+    return found, unknown
+
+
+def _add_ranking(found: Found, documents: Sequence[str], run: str) -> None:
+    for rank, document in enumerate(documents, 1):
+        seen = found.get(document)
+        if seen is None:
+            found[document] = [rank, run]
+        else:
+            if rank < seen[0]:
+                seen[0] = rank
+            seen.append(run)
+
+
+def _judged(store: Store) -> dict[str, set[str]]:
+    """What people have judged."""
+    from cranfield.judging.views import graded_documents
+
+    found: dict[str, set[str]] = {}
+    for each in graded_documents(store, None, BY_PEOPLE):
+        found.setdefault(each.query_id, set()).add(each.doc_id)
+    return found
+
+
+class _PoolOfQuery(NamedTuple):
+    """What becomes of the documents that runs return for a query; of those that wait, why."""
+
+    waiting: dict[str, str]
+    not_drawn: dict[str, str]
+    pooled: int
+    judged: int
+    sampled: int
+    beyond_limit: int
+
+
+def _choose(query: str, found: Found, judged: set[str], plan: PoolPlan) -> _PoolOfQuery:
+    first = {document: seen for document, seen in found.items() if seen[0] <= plan.depth}
+    below = [document for document in found if document not in first]
+    sample = set(drawn(below, plan.sample, "sample", plan.seed, query)) if plan.sample else set()
+    waiting = [document for document in first if document not in judged]
+    beyond = 0
+    if plan.limit is not None and len(waiting) > plan.limit:
+        beyond = len(waiting) - plan.limit
+        waiting = sorted(waiting, key=lambda document: (first[document][0], place(query, document)))[: plan.limit]
+    sampled = [document for document in below if document in sample and document not in judged]
+    not_drawn = [document for document in below if document not in sample and document not in judged]
+    to_rank = f"sample down to rank {plan.sample_depth} of"
+    return _PoolOfQuery(
+        waiting={
+            **{document: _why(f"first {plan.depth} of", found[document]) for document in waiting},
+            **{document: _why(to_rank, found[document]) for document in sampled},
+        },
+        not_drawn={document: _why(f"not drawn: {to_rank}", found[document]) for document in not_drawn},
+        pooled=len(found) - beyond,
+        judged=sum(document in judged for document in found),
+        sampled=len(sampled),
+        beyond_limit=beyond,
+    )
+
+
+def _why(what: str, seen: Sequence[Any]) -> str:
+    _, *runs = seen
+    more = f" and {len(runs) - NAMED} more" if len(runs) > NAMED else ""
+    return f"{what} {', '.join(runs[:NAMED])}{more}"
+
+
+def _assessors(query: str, document: str, plan: PoolPlan) -> int:
+    """Two for a random share of the documents, which is the same every time."""
+    return 2 if plan.overlap and place("overlap", plan.seed, query, document) < plan.overlap * ENDS else 1
+
+
+def _only(documents: Any, wanted: set[str]) -> Iterator[Any]:
+    """The texts of some documents, of any kind of texts."""
+    for pair in documents.items() if isinstance(documents, Mapping) else documents:
+        name = pair if isinstance(pair, str) else pair[0]
+        if (name if isinstance(name, str) else checked_id(name, "the documents", "a document")) in wanted:
+            yield pair
+
+
+def _write(
+    store: Store,
+    texts: Iterable[Mapping[str, str]],
+    documents: Iterable[Mapping[str, str]],
+    choices: Mapping[str, _PoolOfQuery],
+    to_judge: set[str],
+    plan: PoolPlan,
+) -> tuple[int, tuple[str, ...]]:
+    """Everything at once, or nothing; how many documents did not wait before, and which have no text."""
+    from cranfield.judging.texts import add_documents, add_queries, without_text
+    from cranfield.judging.waiting import WaitingRow, add_waiting
+
+    def rows(query: str, why: Mapping[str, str], nobody: bool = False) -> Iterator[WaitingRow]:
+        for document, reason in why.items():
+            checked = checked_id(document, store.name, f"query '{query}'")
+            yield WaitingRow(query, checked, 0, 0, reason, _NOBODY if nobody else _assessors(query, document, plan))
+
+    with store._writing("the pool") as connection:
+        add_queries(connection, texts)
+        add_documents(connection, documents)
+        new = add_waiting(connection, (row for query, each in choices.items() for row in rows(query, each.waiting)))
+        add_waiting(connection, (row for query, each in choices.items() for row in rows(query, each.not_drawn, True)))
+        return new, without_text(connection, to_judge)

@@ -1,0 +1,245 @@
+"""Sheets: what waits as a CSV for a spreadsheet, and the grades that people put into it back into the store.
+
+A cell that a spreadsheet would take for a formula gets an apostrophe before it, and so does one that begins with an
+apostrophe: one is taken away again when the sheet is read.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from cranfield.errors import InputError
+from cranfield.judging.checking import checked_id, checked_text
+from cranfield.judging.events import seen_sha256
+from cranfield.judging.scale import GradeScale
+from cranfield.judging.store import Store
+from cranfield.read.streams import BYTE_ORDER_MARK, Stream
+from cranfield.read.target import write_text
+
+COLUMNS = ("query_id", "query", "doc_id", "title", "text", "url", "grade", "comment")
+NEEDED = ("query_id", "doc_id", "grade")
+LONGEST_CELL = 32_000  # characters: spreadsheets hold 32,767, and put the rest into the next row
+CUT = " […]"
+SEPARATORS = ",;\t"
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", "'")
+_MARK = "\ufeff"  # by which spreadsheets know UTF-8
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenSheet:
+    """A sheet that was written: its path, how many documents wait in it, and how many of their texts were cut.
+
+    parts: what waits and is only a part of a document, which has no place in a sheet
+    """
+
+    path: str
+    documents: int
+    cut: int
+    parts: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSheet:
+    """A sheet that was read: the grades that were new, those that were known, and the rows without a grade.
+
+    comments: rows that have a comment and no grade; they are left out, too
+    """
+
+    path: str
+    new: int
+    known: int
+    blank: int
+    comments: int
+
+
+class SheetRow(NamedTuple):
+    """What somebody wrote about a document; the line is where the row ends."""
+
+    line: int
+    query_id: str
+    doc_id: str
+    grade: float
+    comment: str
+    title: str
+    text: str
+
+
+def write_sheet(store: Store, path: str | os.PathLike[str], *, force: bool = False) -> WrittenSheet:
+    """Write what waits to be judged as a CSV: a row for each document, in a random order, with room for a grade.
+
+    store: a `Store`.
+    path: of the file to write.
+    force: replace a file that exists.
+    It does not say which run returned a document, nor at which rank. Returns a `WrittenSheet`.
+
+    >>> import tempfile
+    >>> from cranfield import open_store
+    >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
+    ...     new = store.wait([("q1", "d1"), ("q1", "d2")])
+    ...     write_sheet(store, f"{folder}/sheet.csv").documents
+    2
+    """
+    from cranfield.judging.waiting import waiting_texts
+
+    out = io.StringIO(newline="")
+    writer = csv.DictWriter(out, COLUMNS, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
+    writer.writeheader()
+    documents = cut = parts = 0
+    with store._reading() as connection:
+        for row in waiting_texts(connection):
+            if row.part_end:
+                parts += 1
+                continue
+            cells = {name: getattr(row, name) or "" for name in COLUMNS[:-2]}
+            documents += 1
+            cut += any(len(text) > LONGEST_CELL for text in cells.values())
+            writer.writerow({name: escaped(text) for name, text in cells.items()})
+    name = os.fspath(path)
+    write_text(name, [_MARK, out.getvalue()], force=force)
+    return WrittenSheet(name, documents, cut, parts)
+
+
+def escaped(text: str) -> str:
+    """A cell that no spreadsheet takes for a formula and that fits into one.
+
+    >>> escaped("=1+1"), escaped("'tis"), escaped("cats")
+    ("'=1+1", "''tis", 'cats')
+    """
+    shown = text if len(text) <= LONGEST_CELL else text[: LONGEST_CELL - len(CUT)] + CUT
+    return f"'{shown}" if shown.startswith(_FORMULAS) else shown
+
+
+def plain(cell: str) -> str:
+    """The text of a cell as it was before it was escaped."""
+    return cell[1:] if cell.startswith("'") else cell
+
+
+def is_sheet(path: str) -> bool:
+    """Whether a file has the columns of a sheet, and not only those of judgments."""
+    if not os.path.isfile(path):
+        return False
+    lines = Stream(path).head(1 << 16).removeprefix(BYTE_ORDER_MARK).decode(errors="replace").splitlines()
+    names = {name.strip().strip('"').lower() for name in lines[0].split(_separator(lines[0]))} if lines else set()
+    return names >= set(NEEDED) and bool(names & (set(COLUMNS) - set(NEEDED)))
+
+
+def read_sheet(store: Store, path: str | os.PathLike[str], assessor: str) -> ReadSheet:
+    """Bring the grades of a sheet into the store it was written from, as said by an assessor.
+
+    store: a `Store`.
+    path: the CSV that somebody has filled in; its columns may be in another order, and separated by semicolons or tabs.
+    assessor: who filled it in.
+    A row without a grade is left out. A grade that is not on the scale of the store, and a document that never waited
+    in it, are errors, and then nothing is brought in. What is in the store already is not said again.
+    Returns a `ReadSheet`.
+
+    >>> import tempfile
+    >>> from cranfield import open_store
+    >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
+    ...     new = store.wait([("q1", "d1"), ("q1", "d2")])
+    ...     with open(f"{folder}/sheet.csv", "w") as file:
+    ...         characters = file.write("query_id;doc_id;grade\\nq1;d1;3\\nq1;d2;\\n")
+    ...     found = read_sheet(store, f"{folder}/sheet.csv", "ann")
+    ...     found.new, found.blank, store.view().by_query
+    (1, 1, {'q1': {'d1': 3.0}})
+    """
+    from cranfield.judging.recording import now
+    from cranfield.judging.texts import import_rows, known_pairs
+
+    name, who = os.fspath(path), checked_id(assessor, store.name, "the assessor")
+    cells = list(_cells(name))
+    scale = store.scale
+    graded = [(line, row) for line, row in cells if row["grade"].strip()]
+    rows = [_sheet_row(row, line, scale, name) for line, row in graded]
+    _refuse_twice(rows, name)
+    with store._writing(f"what is in {name}") as connection:
+        there = known_pairs(connection, {row.query_id for row in rows})
+        for row in rows:
+            if (row.query_id, row.doc_id) not in there:
+                fact = f"document '{row.doc_id}' never waited for query '{row.query_id}' in {store.name}."
+                hint = "has the spreadsheet changed the ids? Open the file again with these columns as text"
+                raise InputError(name, fact, line=row.line, hint=hint)
+        new = import_rows(
+            connection,
+            [
+                {
+                    "query_id": row.query_id,
+                    "doc_id": row.doc_id,
+                    "grade": row.grade,
+                    "comment": row.comment,
+                    "text_sha256": seen_sha256(row.title, row.text, None) if row.title or row.text else "",
+                }
+                for row in rows
+            ],
+            {"assessor": who, "kind": "person", "at": now()},
+        )
+    blank = len(cells) - len(rows)
+    comments = sum(bool(row.get("comment", "").strip()) for _, row in cells if not row["grade"].strip())
+    return ReadSheet(name, new, len(rows) - new, blank, comments)
+
+
+def _separator(header: str) -> str:
+    return max(SEPARATORS, key=header.count)
+
+
+def _cells(name: str) -> Iterator[tuple[int, Mapping[str, str]]]:
+    """The rows of a sheet by the names of their columns, with the line where each ends."""
+    try:
+        text = bytes(Stream(name).content()).removeprefix(BYTE_ORDER_MARK).decode()
+    except UnicodeDecodeError:
+        raise InputError(name, "this is not UTF-8 text.", hint="save it as CSV UTF-8") from None
+    header = text.partition("\n")[0]
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_separator(header), strict=True)
+    try:
+        names = [cell.strip().lower() for cell in next(reader, [])]
+        _check_header(names, name)
+        for cells in reader:
+            if any(cell.strip() for cell in cells):
+                if len(cells) != len(names):
+                    fact = f"a row has {len(cells)} cells, the header has {len(names)}."
+                    raise InputError(name, fact, line=reader.line_num)
+                yield reader.line_num, dict(zip(names, cells, strict=True))
+    except csv.Error as error:
+        raise InputError(name, f"this is not CSV: {error}.", line=reader.line_num) from None
+
+
+def _check_header(names: Sequence[str], source: str) -> None:
+    for column in NEEDED:
+        if names.count(column) != 1:
+            fact = f"the column '{column}' {'is missing' if column not in names else 'appears twice'}."
+            raise InputError(source, fact, line=1, hint=f"a sheet has the columns {', '.join(COLUMNS)}")
+
+
+def _sheet_row(row: Mapping[str, str], line: int, scale: GradeScale, source: str) -> SheetRow:
+    query, document = (plain(row[name]) for name in ("query_id", "doc_id"))
+    comment = checked_text(plain(row.get("comment", "")), source, "the comment")
+    grade = _grade(row["grade"].strip(), scale)
+    if grade is None:
+        fact = f"{row['grade'].strip()!r:.60} is not a grade of document '{document}' for query '{query}'."
+        raise InputError(source, fact, line=line, hint=f"grades are {scale.listed()}")
+    return SheetRow(line, query, document, grade, comment, plain(row.get("title", "")), plain(row.get("text", "")))
+
+
+def _grade(cell: str, scale: GradeScale) -> float | None:
+    """The grade in a cell; None where it is none. Where people separate by semicolons, 2,0 is a number."""
+    try:
+        number = float(plain(cell).replace(",", "."))
+    except ValueError:
+        return None
+    return number if math.isfinite(number) and number in scale else None
+
+
+def _refuse_twice(rows: Sequence[SheetRow], source: str) -> None:
+    first: dict[Any, SheetRow] = {}
+    for row in rows:
+        before = first.setdefault((row.query_id, row.doc_id), row)
+        if before.grade != row.grade:
+            fact = f"document '{row.doc_id}' of query '{row.query_id}' has the grade {before.grade:g} on line "
+            fact += f"{before.line} and {row.grade:g} here."
+            raise InputError(source, fact, line=row.line)
