@@ -5,21 +5,16 @@ from __future__ import annotations
 import click
 
 from cranfield.cli import options, output
-from cranfield.judging.events import BY_PEOPLE, KINDS
+from cranfield.cli.view_options import ASSESSORS, KINDS_OF_ASSESSORS
+from cranfield.judging.events import BY_PEOPLE
 
 
 @click.command("agreement")
 @click.argument("store")
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
 @options.measures
-@click.option("--assessor", "assessors", multiple=True, metavar="NAME", help="Only these; may be repeated.")
-@click.option(
-    "--kind",
-    "kinds",
-    type=click.Choice(list(KINDS)),
-    multiple=True,
-    help=f"Kinds of assessors; may be repeated [{', '.join(BY_PEOPLE)}].",
-)
+@ASSESSORS
+@KINDS_OF_ASSESSORS
 @click.option("--disagreements", type=click.IntRange(0), default=10, metavar="N", help="How many to list [10].")
 @click.option("--draws", type=int, default=2000, show_default=True, help="Of the queries, for intervals.")
 @options.seed()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from cranfield.cli import options, output
+from cranfield.cli.view_options import view_options
 
 
 @click.command("check")
@@ -14,6 +15,7 @@ from cranfield.cli import options, output
 @options.printed("json")
 @options.formats
 @options.judgment_policy
+@view_options
 def command(
     qrels: str,
     runs: tuple[str, ...],

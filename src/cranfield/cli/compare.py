@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cranfield.cli import options, output
+from cranfield.cli.view_options import view_options
 from cranfield.comparison.corrections import CORRECTIONS
 from cranfield.comparison.significance import TESTS
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 @options.policy
 @options.formats
 @options.id_check
+@view_options
 def command(
     qrels: str,
     runs: tuple[str, ...],

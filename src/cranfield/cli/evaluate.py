@@ -9,6 +9,7 @@ import click
 
 from cranfield.cli import options, output
 from cranfield.cli.engine_options import EngineCommand, in_engine
+from cranfield.cli.view_options import view_options
 
 VALUES = ("tsv", "csv", "jsonl")  # rows of values, and nothing else
 DATA = (*VALUES, "json")
@@ -39,6 +40,7 @@ WITH_WORST = ("text", "json")
 @click.option("--names", type=click.Choice(("file", "tag")), default="file", help="What runs are called by [file].")
 @options.formats
 @options.id_check
+@view_options
 def command(
     qrels: str,
     runs: tuple[str, ...],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from cranfield.cli import options, output
+from cranfield.cli.view_options import view_options
 
 
 @click.command("explain")
@@ -16,6 +17,7 @@ from cranfield.cli import options, output
 @options.policy
 @options.printed("json")
 @options.formats
+@view_options
 def command(
     qrels: str,
     run: str,

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from cranfield.cli import options, output
+from cranfield.cli.view_options import view_options
 from cranfield.comparison.corrections import CORRECTIONS, MAX_T
 from cranfield.comparison.gating import GATE_TESTS
 from cranfield.ranks.policy import settings_of
@@ -32,6 +33,7 @@ _CORRECTIONS = [name for name in CORRECTIONS if name != MAX_T]  # which has to d
 @options.policy
 @options.formats
 @options.id_check
+@view_options
 def command(
     config: Path | None,
     form: str,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from cranfield.cli import options
+from cranfield.cli.view_options import view_options
 from cranfield.show.charts import CHARTS
 
 
@@ -22,6 +23,7 @@ from cranfield.show.charts import CHARTS
 @options.policy
 @options.formats
 @options.id_check
+@view_options
 def command(
     kind: str,
     qrels: str | None,

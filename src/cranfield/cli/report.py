@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from cranfield.cli import options, output
+from cranfield.cli.view_options import view_options
 
 
 @click.command("report")
@@ -32,6 +33,7 @@ from cranfield.cli import options, output
 @options.policy
 @options.formats
 @options.id_check
+@view_options
 def command(
     qrels: str,
     runs: tuple[str, ...],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from cranfield.cli import options, output
+from cranfield.cli.view_options import view_options
 
 
 @click.command("stability")
@@ -25,6 +26,7 @@ from cranfield.cli import options, output
 @options.policy
 @options.formats
 @options.id_check
+@view_options
 def command(
     qrels: str,
     runs: tuple[str, ...],

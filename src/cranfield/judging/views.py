@@ -19,6 +19,7 @@ from cranfield.ranks.judgments import Judgments
 
 if TYPE_CHECKING:
     from cranfield.judging.recording import Said
+    from cranfield.read.formats.store import JudgmentView
 
 
 ByQuery = dict[str, dict[str, float]]
@@ -51,10 +52,11 @@ class _ViewCounts:
     parts: int = 0
 
 
-def open_view(where: str) -> tuple[ByQuery, str]:
-    """The view of a store that is named where judgments are expected: all people, by majority."""
+def open_view(where: str, wanted: JudgmentView) -> tuple[ByQuery, str]:
+    """The view of a store that is named where judgments are expected: by default all people, by majority."""
     with open_store(where, read_only=True) as store:
-        return merged(store, None, "majority", BY_PEOPLE)
+        kinds = wanted.kinds or BY_PEOPLE
+        return merged(store, wanted.assessors or None, wanted.merge or "majority", kinds, wanted.pooled)
 
 
 def view(

@@ -10,11 +10,14 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from cranfield.errors import InputError
 from cranfield.read.compression import COMPRESSED_CHUNK, compression, decompressed
 from cranfield.read.hashing import hashed_ahead
+
+if TYPE_CHECKING:
+    from cranfield.read.formats.store import JudgmentView
 
 CHUNK = 1 << 20
 LOOK = 1 << 16
@@ -47,6 +50,7 @@ class Stream:
         self._spool: Any = None
         self.sha256 = ""
         self.on_read: Callable[[int], None] | None = None  # told how many bytes of content have been read
+        self.view: JudgmentView | None = None  # what is wanted of a store of judgments
         self.name = stream_name(source)
         if isinstance(source, str | os.PathLike):
             self._path = _located(os.fspath(source))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -27,10 +27,14 @@ _MISSING = object()
 
 
 class Returned(NamedTuple):
-    """A ranking as it was returned, and what became of its scores: kept, equal ones parted, or all replaced."""
+    """A ranking as it was returned, and what became of its scores: kept, equal ones parted, or all replaced.
+
+    results: what was returned for each document, where that is more than ids and scores
+    """
 
     ranking: Ranking
     scores: Scores = "kept"
+    results: Sequence[Any] = ()
 
 
 def chosen_order(order: Any, score: str | None, name: str) -> Order:
@@ -51,19 +55,19 @@ def ranking_of(answer: Any, *, id_path: str = "", score_path: str = "", order: O
     [('b', 2.0), ('a', 1.0)]
     >>> ranking_of({"a": 0.1, "b": 0.7}).ranking
     [('b', 0.7), ('a', 0.1)]
-    >>> ranking_of([{"_id": 7, "_score": 1.5}])
-    Returned(ranking=[('7', 1.5)], scores='kept')
+    >>> ranking_of([{"_id": 7, "_score": 1.5, "title": "Cats"}])
+    Returned(ranking=[('7', 1.5)], scores='kept', results=[{'_id': 7, '_score': 1.5, 'title': 'Cats'}])
     >>> ranking_of([("a", 0.5), ("b", 0.5)])
-    Returned(ranking=[('a', 0.5), ('b', 0.4999999701976776)], scores='parted')
-    >>> ranking_of([("near", 0.1), ("far", 0.9)])  # distances
-    Returned(ranking=[('near', 2.0), ('far', 1.0)], scores='replaced')
+    Returned(ranking=[('a', 0.5), ('b', 0.4999999701976776)], scores='parted', results=())
+    >>> ranking_of([("near", 0.1), ("far", 0.9)])[:2]  # distances
+    ([('near', 2.0), ('far', 1.0)], 'replaced')
     """
     if order != "rank" and type(answer) is list and _is_ranking(answer):
         return falling(answer)
     if order != "rank" and id_path and score_path and type(answer) is list:
         plain: list[Any] = [(each.get(id_path), each.get(score_path)) for each in answer if type(each) is dict]
         if len(plain) == len(answer) and _is_ranking(plain):
-            return falling(plain)
+            return falling(plain)._replace(results=answer)
     if isinstance(answer, Mapping):
         answer = sorted(answer.items(), key=lambda pair: -_finite(pair[1], pair[0]))
     if isinstance(answer, str | bytes) or not isinstance(answer, Iterable):
@@ -71,14 +75,15 @@ def ranking_of(answer: Any, *, id_path: str = "", score_path: str = "", order: O
             f"the answer is {type(answer).__name__}, not a list of results.",
             hint="return ids, (id, score) pairs or {id: score}",
         )
-    found = [_result(result, id_path, score_path) for result in answer]
+    results = list(answer)
+    found = [_result(result, id_path, score_path) for result in results]
     if order == "rank" or all(score is None for _, score in found):
-        return Returned(_by_rank([doc_id for doc_id, _ in found]))
+        return Returned(_by_rank([doc_id for doc_id, _ in found]), results=results)
     ranking = [(doc_id, _number(score, doc_id)) for doc_id, score in found]
     returned = falling(ranking)
     if order == "score" and returned.scores == "replaced":
         raise SystemFailure(_contradiction(ranking), hint="order = 'rank' measures the order that was returned")
-    return returned
+    return returned._replace(results=results)
 
 
 def falling(ranking: Ranking) -> Returned:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from cranfield.errors import SystemFailure
 from cranfield.systems.answers import Ranking, Scores, checked
 from cranfield.systems.collapse import Collapse, collapse
+from cranfield.systems.document_texts import DocumentTexts, texts_of
 from cranfield.systems.system import System
 
 LONGEST_WAIT = 30.0
@@ -23,6 +24,7 @@ class Answer(NamedTuple):
     seconds: how long the system took, without failed attempts and the waits between them
     scores: what became of its scores: "kept", "parted" (equal ones) or "replaced" (they contradicted the order)
     final: it failed in a way that no other query can escape
+    texts: of its documents, where they were asked for and the answer has them: title, text, url and image
     """
 
     query_id: str
@@ -32,6 +34,7 @@ class Answer(NamedTuple):
     error: str = ""
     scores: Scores = "kept"
     final: bool = False
+    texts: DocumentTexts = {}  # noqa: RUF012 (nobody changes it)
 
 
 class Silent:
@@ -59,6 +62,7 @@ def ask(
     give_up: int = 10,
     to_document: Collapse | None = None,
     check: Callable[[str, Ranking], None] | None = None,
+    texts: bool = False,
 ) -> Iterator[Answer]:
     """Ask every (query_id, text), and give the answers as they come.
 
@@ -68,6 +72,7 @@ def ask(
     give_up: raise GaveUp after this many failed queries in a row, 0 never; at once where we are not let in
     to_document: from the id of a chunk to that of its document
     check: raises an error for an answer that cannot be used, which then counts as failed
+    texts: also keep the texts of documents that the answers hold; those of chunks are not texts of documents
 
     Memory does not grow with the number of queries.
     """
@@ -79,14 +84,16 @@ def ask(
             attempt += 1
             start = time.perf_counter()
             try:
-                ranking, scores = system.answer(text, k)
+                returned = system.answer(text, k)
                 seconds = time.perf_counter() - start
+                ranking = returned.ranking
+                shown = texts_of(returned) if texts and to_document is None else {}
                 if to_document is not None:
                     ranking = collapse(ranking, to_document)
                 ranking = checked(ranking, k)
                 if check is not None:
                     check(query_id, ranking)
-                return Answer(query_id, ranking, seconds, attempt, scores=scores)
+                return Answer(query_id, ranking, seconds, attempt, scores=returned.scores, texts=shown)
             except Exception as error:  # whatever it is, it is this query that failed
                 seconds = time.perf_counter() - start
                 failure = system.failure(error)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,6 +37,7 @@ class Collection:
     queries: the text of each query
     qrels: anything that `evaluate` takes as judgments; None if there are none
     documents(): the corpus, read again each time; nothing if there is none
+    narratives: of some queries, what is relevant to them, in words
 
     >>> mine = Collection("mine", {"1": "cats", "2": "dogs"}, {"1": {"a": 1}})
     >>> mine.judged_queries(), list(mine.documents())
@@ -51,6 +52,7 @@ class Collection:
     queries: Mapping[str, str]
     qrels: Any = None
     corpus: Callable[[], Iterator[Document]] | None = None
+    narratives: Mapping[str, str] = field(default_factory=dict)
 
     def documents(self) -> Iterator[Document]:
         """The documents of the corpus."""
@@ -130,11 +132,13 @@ def open_collection(where: str | os.PathLike[str] | Collection, *, split: str | 
     if queries is None:
         raise InputError(name, f"there are no queries in it ({', '.join(_QUERY_FILES[:2])}).")
     corpus = _first(folder, ("corpus.jsonl",))
+    topics = read_topics(queries)
     return Collection(
         name=name,
-        queries=read_queries(queries),
+        queries={query: topic.text for query, topic in topics.items()},
         qrels=_qrels(folder, split),
         corpus=(lambda: read_corpus(corpus)) if corpus else None,
+        narratives={query: topic.narrative for query, topic in topics.items() if topic.narrative},
     )
 
 
@@ -150,32 +154,57 @@ def builtin_folder() -> Path:
     return Path(__file__).parents[1] / "data" / "collection"
 
 
+class Topic(NamedTuple):
+    """The text of a query and, where there is one, a narrative: what is relevant to it, in words."""
+
+    text: str
+    narrative: str = ""
+
+
 def read_queries(path: str | os.PathLike[str]) -> dict[str, str]:
-    """Queries from JSON lines with `_id` and `text`, or from lines "id <tab> text"."""
-    found: dict[str, str] = {}
+    """The texts of the queries of a file. See `read_topics`."""
+    return {query: topic.text for query, topic in read_topics(path).items()}
+
+
+def read_topics(path: str | os.PathLike[str]) -> dict[str, Topic]:
+    """Queries from JSON lines with `_id`, `text` and maybe `narrative`, or from lines "id <tab> text".
+
+    The lines have a third column, the narrative, where a header names it.
+    """
+    found: dict[str, Topic] = {}
     name = os.fspath(path)
     is_json = ".json" in Path(name).name
+    with_narrative = False
     for number, line in text_lines(path):
+        narrative: Any = ""
         if is_json:
             record = _record(line, name, number)
             query, text = _key(record, "_id", name, number), record.get("text")
+            narrative = record.get("narrative") or ""
         else:
             query, tab, text = line.partition("\t")
             query = query.strip()
             if not tab or not query:
                 raise InputError(name, "a query and its text are needed.", line=number, hint="a line is: id <tab> text")
-            if number == 1 and (query.lower(), text.strip().lower()) in _HEADERS:
+            head = text.strip().lower().removesuffix(_NARRATIVE)
+            if number == 1 and (query.lower(), head) in _HEADERS:
+                with_narrative = text.strip().lower().endswith(_NARRATIVE)
                 continue
+            if with_narrative:
+                text, _, narrative = text.partition("\t")
         if not isinstance(text, str) or not text.strip():
             raise InputError(name, f"query '{query}' has no text.", line=number)
+        if not isinstance(narrative, str):
+            raise InputError(name, f"the narrative of query '{query}' is not a text.", line=number)
         if query in found:
             raise InputError(name, f"query '{query}' is there twice.", line=number)
-        found[query] = text.strip()
+        found[query] = Topic(text.strip(), narrative.strip())
     if not found:
         raise InputError(name, "there is not one query in it.")
     return found
 
 
+_NARRATIVE = "\tnarrative"
 _HEADERS = {
     ("query_id", "text"),
     ("qid", "query"),
@@ -273,11 +302,14 @@ def _from_ir_datasets(name: str) -> Collection:
             title = str(getattr(document, "title", "") or "")
             yield Document(document.doc_id, title, _body(document))
 
+    queries = list(dataset.queries_iter())
+    told = {query.query_id: str(getattr(query, "narrative", "") or "") for query in queries}
     return Collection(
         name=f"{IR_DATASETS}{name}",
-        queries={query.query_id: _body(query, title_too=True) for query in dataset.queries_iter()},
+        queries={query.query_id: _body(query, title_too=True) for query in queries},
         qrels=qrels,
         corpus=corpus if dataset.has_docs() else None,
+        narratives={query: text for query, text in told.items() if text},
     )
 
 

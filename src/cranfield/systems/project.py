@@ -11,6 +11,7 @@ from typing import Any
 from cranfield.errors import InputError
 from cranfield.measures import DEFAULT_MEASURES, parse_measures
 from cranfield.ranks.policy import Policy, settings_of
+from cranfield.read.formats.store import JudgmentView
 from cranfield.systems.collapse import Collapse
 from cranfield.systems.collection import BUILTIN, IR_DATASETS, Collection, open_collection
 from cranfield.systems.settings import check_settings, read_toml
@@ -28,6 +29,7 @@ _SETTINGS: dict[str, type | tuple[type, ...]] = {
     "k": int,
     "timeout": (int, float),
     "gate": dict,
+    "judgments": dict,
     "systems": dict,
     **_ASKING,
     **_POLICY,
@@ -43,6 +45,7 @@ _GATE: dict[str, type | tuple[type, ...]] = {
     "non_inferiority": (int, float),
     "max_worse_queries": int,
 }
+_JUDGMENTS: dict[str, type | tuple[type, ...]] = {"assessors": list, "merge": str, "kinds": list}
 _NAME = re.compile(r"\w[\w.-]*")
 
 
@@ -62,6 +65,7 @@ class Project:
     gate: Mapping[str, Any] = field(default_factory=dict)
     asking: Mapping[str, Any] = field(default_factory=dict)
     policy: Policy = field(default_factory=Policy)
+    view: JudgmentView | None = None
 
     @property
     def folder(self) -> Path:
@@ -71,7 +75,8 @@ class Project:
     def open_collection(self) -> Collection:
         """The collection it names."""
         inside = self.collection != BUILTIN and not self.collection.startswith(IR_DATASETS)
-        return open_collection(self.folder / self.collection if inside else self.collection, split=self.split)
+        found = open_collection(self.folder / self.collection if inside else self.collection, split=self.split)
+        return found if self.view is None else replace(found, qrels=self.view.of(found.qrels))
 
     def accepted_path(self, name: str) -> Path:
         """Where what was accepted is kept."""
@@ -111,6 +116,8 @@ def read_project(path: Path) -> Project:
             raise InputError(str(path), f"systems.{name} is not a table.")
         if not _NAME.fullmatch(name):
             raise InputError(str(path), f"'{name}' cannot be the name of a file, so it cannot be that of a system.")
+    chosen = table.get("judgments", {})
+    check_settings(chosen, _JUDGMENTS, f"{path}: [judgments]")
     measures = table.get("measures", list(DEFAULT_MEASURES))
     parse_measures([*measures, *gate.get("measures", ())])
     return Project(
@@ -126,7 +133,14 @@ def read_project(path: Path) -> Project:
         gate=gate,
         asking={name: table[name] for name in _ASKING if name in table},
         policy=Policy(**{name: table[name] for name in _POLICY if name in table}),
+        view=_view(chosen) if chosen else None,
     )
+
+
+def _view(chosen: Mapping[str, Any]) -> JudgmentView:
+    """What the table [judgments] chooses from a store."""
+    assessors, kinds = (tuple(map(str, chosen.get(name, ()))) or None for name in ("assessors", "kinds"))
+    return JudgmentView(assessors, chosen.get("merge"), kinds)
 
 
 TEMPLATE = """\

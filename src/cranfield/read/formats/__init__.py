@@ -20,7 +20,7 @@ from cranfield.read.formats.json_lines import JsonLines
 from cranfield.read.formats.msmarco import MsMarco
 from cranfield.read.formats.parquet import Parquet
 from cranfield.read.formats.prefs import Preferences
-from cranfield.read.formats.store import StoreFormat
+from cranfield.read.formats.store import StoreFormat, not_a_store
 from cranfield.read.formats.trec import Trec
 from cranfield.read.formats.tsv import Tsv
 from cranfield.read.formats.words import WordFormat, data_line, unknown_width, words
@@ -49,6 +49,13 @@ def writable(roles: Iterable[Role] = ROLES) -> list[str]:
 
 def recognise(stream: Stream, role: Role, name: str | None = None) -> Format:
     """The format of a stream; `name` overrides the guess."""
+    found = _recognised(stream, role, name)
+    if stream.view is not None and not isinstance(found, StoreFormat):
+        raise not_a_store(stream.name)
+    return found
+
+
+def _recognised(stream: Stream, role: Role, name: str | None) -> Format:
     known = readable([role])
     if name is not None and name not in known:
         raise InputError(stream.name, f"there is no format '{name}'.", hint=f"formats are {', '.join(known)}")

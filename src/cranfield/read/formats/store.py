@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cranfield.errors import InputError
 from cranfield.read.formats.format import Format
@@ -17,8 +18,37 @@ if TYPE_CHECKING:
 VIEWS = "cranfield.judging.views"  # found by its name: a room does not import an edge
 
 
+class JudgmentView(NamedTuple):
+    """What is wanted of a store: which assessors, of which kinds, merged by which rule; see `Store.view`.
+
+    None stands for what a store takes by itself.
+    """
+
+    assessors: tuple[str, ...] | None = None
+    merge: str | None = None
+    kinds: tuple[str, ...] | None = None
+    pooled: bool = False
+
+    def of(self, qrels: Any) -> Stream:
+        """Judgments that are read from a store in this way; an error follows where they are not in a store."""
+        if not isinstance(qrels, str | os.PathLike):
+            raise not_a_store("the judgments")
+        stream = Stream(qrels)
+        stream.view = self
+        return stream
+
+
+def not_a_store(name: str) -> InputError:
+    """The error where assessors are chosen and there is nothing to choose from."""
+    return InputError(
+        name,
+        "these judgments are not in a store, so there are no assessors to choose from.",
+        hint="leave out what chooses assessors, or bring the file into a store: cranfield convert FILE judgments.db",
+    )
+
+
 class StoreFormat(Format):
-    """Judgments of all people, merged by majority. Others are chosen in Python."""
+    """Judgments of all people, merged by majority, unless a `JudgmentView` says otherwise."""
 
     name = "store"
     meaning = "a store of judgments: a SQLite file, or postgresql://user@host/name"
@@ -33,7 +63,7 @@ class StoreFormat(Format):
     def open(self, stream: Stream, role: Role, *, named: bool) -> Rankings:
         if stream.address is None:
             raise InputError(stream.name, "a store cannot be read from a pipe or an open file.", hint="give its path")
-        by_query, provenance = import_module(VIEWS).open_view(stream.address)
+        by_query, provenance = import_module(VIEWS).open_view(stream.address, stream.view or JudgmentView())
         return Rankings(stream.name, by_query, None, provenance)
 
     def open_grouped(self, stream: Stream, *, named: bool) -> Rankings:

@@ -1,0 +1,56 @@
+"""Which judgments of a store: whose they are, and how several of one document are merged."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from cranfield.judging.events import BY_PEOPLE, KINDS
+from cranfield.judging.merging import RULES
+from cranfield.read.formats.store import JudgmentView
+
+ASSESSORS = click.option(
+    "--assessor", "assessors", multiple=True, metavar="NAME", help="Of a store: an assessor; may be repeated [all]."
+)
+KINDS_OF_ASSESSORS = click.option(
+    "--kind",
+    "kinds",
+    type=click.Choice(list(KINDS)),
+    multiple=True,
+    help=f"Of a store: a kind of assessor; may be repeated [{', '.join(BY_PEOPLE)}].",
+)
+MERGE = click.option(
+    "--merge", type=click.Choice(list(RULES)), help="Of a store: what counts where assessors differ [majority]."
+)
+POOLED = click.option("--pooled", is_flag=True, help="Of a store: also what is pooled and unjudged, as -1, for infAP.")
+
+
+def chosen_view(
+    assessors: tuple[str, ...], kinds: tuple[str, ...], merge: str | None, pooled: bool
+) -> JudgmentView | None:
+    """What the options choose; None where they choose nothing."""
+    if not (assessors or kinds or merge or pooled):
+        return None
+    return JudgmentView(assessors or None, merge, kinds or None, pooled)
+
+
+def view_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Options by which a command's `qrels` become a view of a store; without them these stay as they are."""
+
+    @functools.wraps(function)
+    def command(
+        assessors: tuple[str, ...], kinds: tuple[str, ...], merge: str | None, pooled: bool, **values: Any
+    ) -> Any:
+        view = chosen_view(assessors, kinds, merge, pooled)
+        if view is not None:
+            if values["qrels"] is None:
+                raise click.UsageError("assessors are chosen from QRELS; name them here.")
+            values["qrels"] = view.of(values["qrels"])
+        return function(**values)
+
+    for option in (POOLED, KINDS_OF_ASSESSORS, MERGE, ASSESSORS):
+        option(command)
+    return command
