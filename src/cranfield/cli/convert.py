@@ -7,7 +7,9 @@ from typing import Literal
 import click
 
 from cranfield.cli import options, output
+from cranfield.cli.view_options import ASSESSORS, KINDS_OF_ASSESSORS, MERGE, POOLED, chosen_view
 from cranfield.read.formats import readable, writable
+from cranfield.read.formats.store import names_store
 
 
 @click.command("convert")
@@ -20,6 +22,10 @@ from cranfield.read.formats import readable, writable
 @click.option("--as", "role", type=click.Choice(["qrels", "run"]), help="What IN holds, if it cannot be detected.")
 @click.option("--tag", "name", metavar="NAME", help="The name of the run, for trec.")
 @options.force
+@ASSESSORS
+@MERGE
+@KINDS_OF_ASSESSORS
+@POOLED
 def command(
     source: str,
     target: str,
@@ -28,19 +34,52 @@ def command(
     role: Literal["qrels", "run"] | None,
     name: str | None,
     force: bool,
+    assessors: tuple[str, ...],
+    merge: str | None,
+    kinds: tuple[str, ...],
+    pooled: bool,
 ) -> None:
     """Write the judgments or the run in IN to OUT, in another format.
 
     Either may be - for standard input or output. OUT is compressed if its name ends in .gz, .bz2, .xz or .zst. What the
     new format cannot hold is said on standard error.
 
+    Into a store of judgments (OUT is judgments.db, or a PostgreSQL URL) come judgments, or a sheet that was filled in,
+    as those of --assessor [the name of the file]. What is there already is not said again.
+
     \b
     Examples:
       cranfield convert builtin:keywords keywords.jsonl.gz
       cranfield convert builtin:qrels - --to beir
+      cranfield convert builtin:qrels judgments.db --assessor trec
     """
+    if target_format is None and names_store(target):
+        if role == "run" or name or merge or pooled or len(assessors) > 1 or len(kinds) > 1:
+            raise click.UsageError("into a store come judgments of one assessor and one kind.")
+        _into_store(source, target, next(iter(assessors), None), next(iter(kinds), None), format)
+        return
     from cranfield.files.converting import convert_file
 
-    done = convert_file(source, target, format=format, target_format=target_format, role=role, name=name, force=force)
+    view = chosen_view(assessors, kinds, merge, pooled)
+    done = convert_file(
+        source if view is None else view.of(source),
+        target,
+        format=format,
+        target_format=target_format,
+        role=role or ("qrels" if view else None),
+        name=name,
+        force=force,
+    )
     for note in done.notes:
         output.say(f"cranfield: {done.source}: {note}", err=True)
+
+
+def _into_store(source: str, target: str, assessor: str | None, kind: str | None, format: str | None) -> None:
+    from cranfield.judging.importing import import_file
+
+    if source == "-" and assessor is None:
+        raise click.UsageError("standard input has no name; give --assessor.")
+    done = import_file(source, target, assessor, kind=kind, format=format)
+    output.say(str(done))
+    for note in done.notes:
+        output.say(f"  {note}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from cranfield.cli import options
+from cranfield.cli import options, system_options
 from cranfield.cli.view_options import view_options
 from cranfield.show.charts import CHARTS
 
@@ -18,7 +18,7 @@ from cranfield.show.charts import CHARTS
 @click.option(
     "--columns", type=click.IntRange(1, 2), metavar="1|2", help="As wide as one column of a two-column paper, or both."
 )
-@click.option("--query", metavar="ID", help="Of precision-recall-full: draw this query instead of the mean over all.")
+@system_options.QUERY_IDS
 @click.option("--no-title", is_flag=True, help="Leave the title out, for a figure that has a caption.")
 @options.policy
 @options.formats
@@ -31,7 +31,7 @@ def command(
     measures: tuple[str, ...],
     file: str,
     columns: int | None,
-    query: str | None,
+    query_ids: tuple[str, ...],
     no_title: bool,
     rel: float | None,
     judged_only: bool,
@@ -42,6 +42,8 @@ def command(
     **policy: str | int | None,
 ) -> None:
     """Draw a chart of RUNs measured by the judgments in QRELS: an .svg, .png, .pdf or .json file.
+
+    With --query, precision-recall-full draws that query instead of the mean over all.
 
     \b
     CHARTS
@@ -62,8 +64,10 @@ def command(
         "qrels_format": qrels_format,
         "check_ids": check_ids,
     }
-    if query is not None:
-        settings["query"] = query
+    if len(query_ids) > 1:
+        raise click.UsageError("a chart is of one query, or of all.")
+    if query_ids:
+        [settings["query"]] = query_ids
     spec = draw_chart(kind, qrels, options.expanded(runs), wanted, **settings)
     save_chart(spec, file, columns=columns, title=not no_title)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from cranfield.cli import options, output
+from cranfield.cli import options, output, system_options
 from cranfield.systems.opening import short_names
 
 
@@ -13,20 +13,16 @@ from cranfield.systems.opening import short_names
 @click.argument("queries")
 @options.depth(100)
 @options.written(required=True)
-@click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Queries under way at a time.")
-@click.option("--timeout", type=click.FloatRange(0.001), help="Seconds to wait for a server's answer.")
+@system_options.JOBS
+@system_options.TIMEOUT
 @click.option("--retries", type=click.IntRange(0), default=3, show_default=True, help="Further attempts at a query.")
 @click.option(
     "--give-up", type=click.IntRange(0), default=10, show_default=True, help="Stop after N failures in a row; 0 never."
 )
 @click.option("--resume", is_flag=True, help="Finish what an earlier call began.")
 @options.force
-@click.option(
-    "--collapse",
-    metavar="RULE",
-    help="Chunks to documents: a separator such as '#', a regular expression with one group, or a file of two columns.",
-)
-@click.option("--corpus", metavar="COLLECTION", help="The collection whose documents sqlite and bm25s search.")
+@system_options.COLLAPSE
+@system_options.CORPUS
 def command(
     system: str,
     queries: str,

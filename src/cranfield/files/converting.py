@@ -41,7 +41,7 @@ class Conversion:
 
 
 def convert_file(
-    source: str | os.PathLike[str],
+    source: str | os.PathLike[str] | Stream,
     target: str | os.PathLike[str],
     *,
     format: str | None = None,
@@ -70,7 +70,7 @@ def convert_file(
     if target_format not in (None, *writable()):
         raise OutputError(out, f"there is no format '{target_format}'.", hint=f"formats are {', '.join(writable())}")
     chosen = FORMATS[target_format] if target_format else format_to_write(out)
-    stream = Stream(source)
+    stream = source if isinstance(source, Stream) else Stream(source)
     role = role or _only_role(format, chosen) or _role_of(stream, format, out)
     if role not in chosen.writes:
         raise OutputError(out, f"{chosen.name} is a format of judgments.", hint="write the run as tsv")

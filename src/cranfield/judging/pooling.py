@@ -154,7 +154,7 @@ def _pool(
     format: str | None,
 ) -> Pooled:
     known = [row["query_id"] for row in texts]
-    wanted = known if query_ids is None else _chosen(query_ids, known, store.name)
+    wanted = known if query_ids is None else chosen_queries(query_ids, known, store.name)
     found, unknown = returned_first(runs, known, wanted, plan.deepest, format)
     judged = _judged(store)
     choices = {query: _choose(query, ranks, judged.get(query, set()), plan) for query, ranks in found.items()}
@@ -180,7 +180,8 @@ def _pool(
     )
 
 
-def _chosen(query_ids: Sequence[str], known: Sequence[str], source: str) -> list[str]:
+def chosen_queries(query_ids: Sequence[str], known: Sequence[str], source: str) -> list[str]:
+    """Some of the queries, each once; an error for one that is not among them."""
     names = list(dict.fromkeys([query_ids] if isinstance(query_ids, str) else query_ids))
     there = set(known)
     for name in names:

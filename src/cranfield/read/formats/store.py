@@ -15,6 +15,7 @@ from cranfield.read.streams import Stream
 if TYPE_CHECKING:
     from cranfield.read.records import RecordFile
 
+HEAD = b"SQLite format 3\0"
 VIEWS = "cranfield.judging.views"  # found by its name: a room does not import an edge
 
 
@@ -38,6 +39,16 @@ class JudgmentView(NamedTuple):
         return stream
 
 
+def names_store(path: str) -> bool:
+    """Whether a name is that of a store, to be written or read: of a database, or of a file that is one or ends so."""
+    if path.startswith(StoreFormat.addresses):
+        return True
+    if not os.path.isfile(path):
+        return os.path.splitext(path)[1].lower() in (".db", ".sqlite", ".sqlite3")
+    with open(path, "rb") as file:
+        return file.read(len(HEAD)) == HEAD
+
+
 def not_a_store(name: str) -> InputError:
     """The error where assessors are chosen and there is nothing to choose from."""
     return InputError(
@@ -58,7 +69,7 @@ class StoreFormat(Format):
     ids = "any"
 
     def begins(self, head: bytes, role: Role) -> bool:
-        return head.startswith(b"SQLite format 3\0")
+        return head.startswith(HEAD)
 
     def open(self, stream: Stream, role: Role, *, named: bool) -> Rankings:
         if stream.address is None:

@@ -1,0 +1,226 @@
+"""`cranfield pool`: what is to be judged?"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cranfield.cli import options, output, system_options
+from cranfield.errors import InputError
+from cranfield.layout import count, wrapped
+from cranfield.read.source import run_name
+from cranfield.systems.opening import short_names
+
+if TYPE_CHECKING:
+    from cranfield.systems.collection import Collection
+    from cranfield.systems.first_answers import FirstAnswers
+
+
+class Share(click.ParamType[float]):
+    """A share of something: 10% or 0.1."""
+
+    name = "share"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """A number from 0 to 1."""
+        text = str(value).strip()
+        try:
+            number = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+        except ValueError:
+            number = -1.0
+        return number if 0 <= number <= 1 else self.fail(f"'{value}' is not a share such as 10%.", param, ctx)
+
+
+@click.command("pool")
+@click.argument("store")
+@click.argument("queries", required=False)
+@click.argument("runs", nargs=-1, metavar="[RUN]...")
+@click.option("--system", "systems", multiple=True, metavar="SYSTEM", help="A live system to ask; may be repeated.")
+@click.option("--depth", type=int, default=10, metavar="N", help="The deepest rank read [10].")
+@system_options.QUERY_IDS
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="At most N of each query, by their best rank.")
+@click.option(
+    "--sample", type=click.IntRange(0), default=0, metavar="N", help="Also N of each query at random, below the depth."
+)
+@click.option("--sample-depth", type=click.IntRange(1), default=100, metavar="N", help="How deep samples go [100].")
+@click.option(
+    "--overlap", type=Share(), default="0", metavar="SHARE", help="The share that two assessors get, such as 10%."
+)
+@click.option("--qrels", metavar="QRELS", help="Judgments to bring into the store first: a file or a collection.")
+@system_options.CORPUS
+@system_options.JOBS
+@system_options.TIMEOUT
+@system_options.COLLAPSE
+@options.RUN_FORMAT
+@options.seed()
+@click.option("--sheet", type=options.FILE, metavar="FILE", help="Also write what waits as a CSV to fill in.")
+@options.force
+def command(
+    store: str,
+    queries: str | None,
+    runs: tuple[str, ...],
+    systems: tuple[str, ...],
+    depth: int,
+    query_ids: tuple[str, ...],
+    limit: int | None,
+    sample: int,
+    sample_depth: int,
+    overlap: float,
+    qrels: str | None,
+    corpus: str | None,
+    jobs: int,
+    timeout: float | None,
+    collapse: str | None,
+    run_format: str | None,
+    seed: int,
+    sheet: str | None,
+    force: bool,
+) -> int:
+    """Let the first documents of all RUNs wait in STORE to be judged, less what is judged already.
+
+    STORE is a file, made if there is none, or the URL of a PostgreSQL database. QUERIES is a file of queries, the
+    folder of a collection, 'builtin' or 'ir_datasets:ID'. A RUN is a file, a pattern or a folder; a SYSTEM is
+    package.module:name, a name in cranfield.toml, FILE.toml:NAME, or one of SHORT_NAMES. Texts of documents come from
+    the collection, or from the answers of a system. The exit code is 1 if a query to a system failed.
+
+    With STORE and --sheet alone, it writes what waits already.
+
+    \b
+    Examples:
+      cranfield pool judgments.db builtin --system sqlite --system sqlite:tuned --qrels builtin
+      cranfield pool judgments.db builtin --system sqlite --depth 5 --sheet sheet.csv
+    """
+    if queries is None and sheet is None:
+        raise click.UsageError("Missing argument 'QUERIES'; with --sheet alone, what waits already is written.")
+    if queries is not None and not (runs or systems):
+        raise click.UsageError("there is nothing to pool; name a RUN or a --system.")
+    failed = False
+    if queries is not None:
+        from cranfield.judging.pool_text import pool_lines
+        from cranfield.judging.pooling import chosen_queries, pool
+
+        topics, collection = _opened(queries, corpus)
+        wanted = chosen_queries(query_ids or list(topics), list(topics), queries)
+        texts = {query: topics[query]["text"] for query in wanted}
+        deepest = max(depth, sample_depth if sample else 1)
+        answers = [_asked(system, collection, texts, deepest, jobs, timeout, collapse) for system in systems]
+        if qrels is not None:
+            _bring_in(qrels, store)
+        found = pool(
+            store,
+            topics,
+            _named(options.expanded(runs), answers),
+            depth,
+            documents=_documents(answers, collection),
+            query_ids=wanted,
+            sample=sample,
+            sample_depth=sample_depth,
+            limit=limit,
+            overlap=overlap,
+            seed=seed,
+            format=run_format,
+        )
+        for line in pool_lines(found, output.width()):
+            output.say(line)
+        for line in _failures(answers):
+            output.say(line)
+        if not os.path.isfile(queries) and collection and collection.qrels is not None and not found.judged:
+            output.say(f"  the judgments of {queries} are not in it; --qrels {queries} brings them in")
+        failed = any(answer.failed for answer in answers)
+    if sheet is not None:
+        _write_sheet(store, sheet, force)
+    output.say(f"Next: cranfield judge {store}")
+    return 1 if failed else 0
+
+
+options.fill_help(command, SHORT_NAMES=", ".join(short_names()))
+
+
+def _opened(queries: str, corpus: str | None) -> tuple[dict[str, dict[str, str]], Collection | None]:
+    """The texts and narratives of the queries, and the collection that has the documents."""
+    from cranfield.systems.collection import open_collection, read_topics
+
+    collection = open_collection(corpus) if corpus else None
+    if os.path.isfile(queries):
+        return {query: topic._asdict() for query, topic in read_topics(queries).items()}, collection
+    asked = open_collection(queries)
+    told = asked.narratives
+    topics = {query: {"text": text, "narrative": told.get(query, "")} for query, text in asked.queries.items()}
+    return topics, collection or asked
+
+
+def _bring_in(qrels: str, store: str) -> None:
+    """Judgments of a file or a collection, as imported ones."""
+    from cranfield.judging.importing import import_file
+    from cranfield.systems.collection import BUILTIN, IR_DATASETS, open_collection
+
+    held: Any = qrels
+    if qrels == BUILTIN or qrels.startswith(IR_DATASETS) or os.path.isdir(qrels):
+        held = open_collection(qrels).qrels
+        if held is None:
+            raise InputError(qrels, "this collection has no judgments.")
+    output.say(str(import_file(held, store, run_name(qrels))))
+
+
+def _asked(
+    system: str,
+    collection: Collection | None,
+    queries: Mapping[str, str],
+    k: int,
+    jobs: int,
+    timeout: float | None,
+    collapse: str | None,
+) -> FirstAnswers:
+    """The first documents of a live system."""
+    from cranfield.cli.progress import shown_progress
+    from cranfield.systems.collapse import collapse_by
+    from cranfield.systems.first_answers import first_answers
+    from cranfield.systems.opening import open_system
+
+    opened = open_system(system, collection, timeout=timeout)
+    to_document = collapse_by(collapse) if collapse else None
+    try:
+        with shown_progress(opened.name) as progress:
+            return first_answers(opened, queries, k, progress, jobs=jobs, to_document=to_document)
+    finally:
+        opened.close()
+
+
+def _named(files: Sequence[str], answers: Sequence[FirstAnswers]) -> dict[str, Any]:
+    """All runs by name, those of files and those of systems."""
+    from cranfield.evaluation.naming import named_runs, numbered
+
+    runs = named_runs(files)
+    for answer in answers:
+        runs[numbered(answer.system, runs)] = answer.rankings
+    return runs
+
+
+def _documents(answers: Sequence[FirstAnswers], collection: Collection | None) -> Iterator[Any]:
+    """The texts of documents; those of the collection come last, and so they count."""
+    for answer in answers:
+        yield from answer.texts.items()
+    if collection is not None:
+        yield from collection.documents()
+
+
+def _failures(answers: Sequence[FirstAnswers]) -> Iterator[str]:
+    for answer in answers:
+        if answer.failed:
+            query, error = next(iter(answer.failed.items()))
+            failed = count(len(answer.failed), "query failed", "queries failed")
+            yield from wrapped(f"{answer.system}: {failed}; {query}: {error}", "  ", width=output.width())
+
+
+def _write_sheet(store: str, sheet: str, force: bool) -> None:
+    from cranfield.judging.pool_text import sheet_lines
+    from cranfield.judging.sheets import write_sheet
+    from cranfield.judging.store import open_store
+
+    with open_store(store, read_only=True) as opened:
+        written = write_sheet(opened, sheet, force=force)
+    for line in sheet_lines(written, store, output.width()):
+        output.say(line, err=sheet == "-")

@@ -1,0 +1,19 @@
+"""Options about asking a live system, and about which queries and documents it is asked for."""
+
+from __future__ import annotations
+
+import click
+
+JOBS = click.option(
+    "--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Queries under way at a time."
+)
+TIMEOUT = click.option("--timeout", type=click.FloatRange(0.001), help="Seconds to wait for a server's answer.")
+COLLAPSE = click.option(
+    "--collapse",
+    metavar="RULE",
+    help="Chunks to documents: a separator such as '#', a regular expression with one group, or a file of two columns.",
+)
+CORPUS = click.option(
+    "--corpus", metavar="COLLECTION", help="The collection that has the documents: sqlite and bm25s search them."
+)
+QUERY_IDS = click.option("--query", "query_ids", multiple=True, metavar="ID", help="Only this query; may be repeated.")

@@ -1,0 +1,56 @@
+"""What a pool put into a store, and a sheet, as people read it in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from cranfield.judging.pooling import Pooled
+from cranfield.judging.sheets import WrittenSheet
+from cranfield.layout import WIDTH, count, visible, wrapped
+
+SHOWN = 5  # ids of a kind
+
+
+def pool_lines(found: Pooled, width: int = WIDTH) -> Iterator[str]:
+    """How much waits and why, and what to look at."""
+    documents, queries = count(found.waiting, "document"), count(found.queries, "query", "queries")
+    waits = "waits" if found.waiting == 1 else "wait"
+    yield from wrapped(f"{found.store}: {documents} of {queries} {waits} to be judged", hang=2, width=width)
+    for line in _facts(found):
+        yield from wrapped(line, "  ", width=width)
+
+
+def _facts(found: Pooled) -> Iterator[str]:
+    judged = f", {found.judged:,} of them judged already" if found.judged else ""
+    yield f"{count(found.documents, 'document')} in the pool of {count(found.runs, 'run')}{judged}"
+    if found.new < found.waiting:
+        yield f"{found.new:,} of those that wait are new, {found.waiting - found.new:,} waited before"
+    if found.sampled or found.not_drawn:
+        drawn = f"{found.sampled:,} of those that wait were drawn at random below the depth"
+        yield f"{drawn}; {found.not_drawn:,} were not and stay pooled, unjudged (--pooled)"
+    if found.twice:
+        yield f"{found.twice:,} {'is' if found.twice == 1 else 'are'} for two assessors"
+    if found.beyond_limit:
+        yield f"{count(found.beyond_limit, 'unjudged document')} left out by the limit"
+    if found.without_text:
+        lacking = count(len(found.without_text), "document has no text", "documents have no text")
+        yield f"{lacking}: {_some(found.without_text)}; --corpus names a collection that has it"
+    if found.empty:
+        empty = count(len(found.empty), "query got no document", "queries got no document")
+        yield f"{empty} from any run: {_some(found.empty)}"
+    for run, number in found.unknown.items():
+        yield f"{run}: {count(number, 'query is', 'queries are')} not among the queries and left out"
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(map(visible, names[:SHOWN])) + (", …" if len(names) > SHOWN else "")
+
+
+def sheet_lines(found: WrittenSheet, store: str, width: int = WIDTH) -> Iterator[str]:
+    """What is in a sheet, and how it comes back."""
+    yield from wrapped(f"{found.path}: {count(found.documents, 'document')} to be judged", hang=2, width=width)
+    if found.cut:
+        yield f"  {count(found.cut, 'text is', 'texts are')} longer than a spreadsheet's cell and cut"
+    if found.parts:
+        yield f"  {count(found.parts, 'part of a document has', 'parts of documents have')} no place in a sheet"
+    yield f"  filled in, bring it back: cranfield convert {found.path} {store} --assessor NAME"
