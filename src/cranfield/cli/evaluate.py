@@ -128,6 +128,10 @@ def command(
         segments=parts,
     )
     output.write(_lines(View(found), form, file), file, data=form in DATA)
+    if form == "text" and file is None and engine is None:
+        from cranfield.cli.to_judge import judged_in, say_unjudged
+
+        say_unjudged(evaluations, lambda: judged_in(qrels), runs)
 
 
 def _lines(view: Any, form: str, file: str | None) -> Iterable[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from cranfield.errors import OutputError
 from cranfield.layout import Style, visible
 
-BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
+BOLD, DIM, PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 
 
 def width() -> int:
@@ -27,6 +27,11 @@ def say(text: str, *, err: bool = False) -> None:
 def head_style(file: str | None = None) -> Style | None:
     """How the head of a table stands out: bold on a terminal, unless NO_COLOR is set."""
     return None if file or not _styled() else lambda text: f"{BOLD}{text}{PLAIN}"
+
+
+def remark(text: str) -> None:
+    """Print what people may want to know, too: dim on a terminal."""
+    say(f"{DIM}{text}{PLAIN}" if _styled() else text)
 
 
 def write(lines: Iterable[str], file: str | None = None, *, data: bool = False) -> None:
@@ -52,7 +57,7 @@ def _shown(text: str) -> str:
     """What people may read: all that is printed for them passes here, and only our own codes reach the terminal."""
     shown = visible(text, keep="\n")
     if _styled():
-        for code in (BOLD, PLAIN):
+        for code in (BOLD, DIM, PLAIN):
             shown = shown.replace(visible(code), code)
     return shown
 

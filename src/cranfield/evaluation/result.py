@@ -256,10 +256,10 @@ class Evaluation(ValuesByQuery):
         """
         return (*self.id_warnings, *filter(None, [self.tie_warning]))
 
-    def unjudged(self) -> dict[str, int]:
-        """How many documents of each ranking are not judged."""
+    def unjudged(self, cutoff: int | None = None) -> dict[str, int]:
+        """How many documents of each ranking are not judged, down to a cutoff."""
         ranked = self._ranked()
-        holes = ranked.ranks.n_unjudged().astype(int)[ranked.kept]
+        holes = ranked.ranks.n_unjudged(cutoff).astype(int)[ranked.kept]
         return dict(zip(self.query_ids, holes.tolist(), strict=True))
 
     def facts(self, measure: str | Measure) -> FactColumns:

@@ -267,6 +267,13 @@ def _first(folder: Path, names: tuple[str, ...]) -> Path | None:
     return next((path for path in paths if path.is_file()), None)
 
 
+def folder_of_queries(qrels: str) -> str | None:
+    """The folder of the collection that a file of judgments belongs to; None where no queries are beside it."""
+    beside = Path(qrels).parent
+    folder = beside.parent if beside.name == "qrels" else beside
+    return str(folder) if os.path.isfile(qrels) and _first(folder, _QUERY_FILES) else None
+
+
 def _qrels(folder: Path, split: str | None) -> str | None:
     if not (folder / "qrels").is_dir():
         found = _first(folder, _QRELS_FILES)
