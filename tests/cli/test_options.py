@@ -95,6 +95,12 @@ def test_patterns_and_folders(name, given, files):  # noqa: F811
         with cranfield.open_store(files / "judgments.db", create=True) as store:
             for assessor in ("ann", "bob"):
                 store.import_qrels(files / "qrels", assessor)
+    if name == "pool":
+        pytest.importorskip("sqlalchemy")
+        (files / "queries.tsv").write_text("1\tcats\n")
+        done = run("pool", "judgments.db", "queries.tsv", given, cwd=files)
+        assert "in the pool of 2 runs" in done.stdout, done.stderr
+        return
     done = run(*(given if word == "RUNS" else word for word in CALLS[name]), cwd=files)
     assert done.returncode in (0, 1), done.stderr
     shown = (files / "plot.json").read_text() if name == "plot" else done.stdout

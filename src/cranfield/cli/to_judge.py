@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cranfield.cli import output
-from cranfield.layout import count
+from cranfield.layout import count, wrapped
 from cranfield.read.formats.store import names_store
 from cranfield.read.streams import BUILT_IN
 
@@ -60,15 +60,27 @@ def say_unjudged(evaluations: Sequence[Evaluation], find: Callable[[], JudgedIn 
     most, queries = max(unjudged), count(len(evaluations[0].query_ids), "query", "queries")
     documents = f"{count(most, 'document')} in the first {FIRST} of {queries} {'is' if most == 1 else 'are'} unjudged"
     output.say("")
-    output.remark(f"{'Up to ' if len(unjudged) > 1 else ''}{documents}. To judge {'it' if most == 1 else 'them'}:")
-    output.remark(f"  {_command(judged, runs)}")
+    told = f"{'Up to ' if len(unjudged) > 1 else ''}{documents}. To judge {'it' if most == 1 else 'them'}:"
+    for line in [*wrapped(told, width=output.width()), *_folded(_command(judged, runs), output.width())]:
+        output.remark(line)
 
 
 def _can_be_named(run: str) -> bool:
     return run != "-" and not run.startswith(BUILT_IN)
 
 
-def _command(judged: JudgedIn, runs: Sequence[str]) -> str:
+def _command(judged: JudgedIn, runs: Sequence[str]) -> list[str]:
     named = list(runs) if len(runs) <= MOST_NAMES else ["RUN..."]
     words = ["cranfield", "pool", judged.store, judged.queries, *named]
-    return shlex.join([*words, "--qrels", judged.qrels] if judged.qrels else words)
+    return list(map(shlex.quote, [*words, "--qrels", judged.qrels] if judged.qrels else words))
+
+
+def _folded(words: Sequence[str], width: int) -> Iterator[str]:
+    """A command on lines that a shell takes as one."""
+    line = f"  {words[0]}"
+    for word in words[1:]:
+        if len(line) + len(word) + 3 > width:
+            yield f"{line} \\"
+            line = "   "
+        line += f" {word}"
+    yield line

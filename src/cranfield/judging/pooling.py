@@ -44,6 +44,12 @@ class Pooled:
     empty: queries for which no run returned anything
     without_text: documents to be judged of which the store has no text
     unknown: of each run that has such, the number of its queries that are not among the queries
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = pool(f"{folder}/judgments.db", {"q1": "cats"}, {"bm25": {"q1": ["a", "b"], "q9": ["c"]}}, 1)
+    >>> found.waiting, found.unknown
+    (1, {'bm25': 1})
     """
 
     store: str

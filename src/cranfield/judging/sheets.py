@@ -36,6 +36,9 @@ class WrittenSheet:
     """A sheet that was written: its path, how many documents wait in it, and how many of their texts were cut.
 
     parts: what waits and is only a part of a document, which has no place in a sheet
+
+    >>> WrittenSheet("sheet.csv", documents=12, cut=0, parts=0).documents
+    12
     """
 
     path: str
@@ -49,6 +52,9 @@ class ReadSheet:
     """A sheet that was read: the grades that were new, those that were known, and the rows without a grade.
 
     comments: rows that have a comment and no grade; they are left out, too
+
+    >>> ReadSheet("sheet.csv", new=10, known=0, blank=2, comments=1).new
+    10
     """
 
     path: str
