@@ -16,7 +16,7 @@ _NAMES = {
     "image": ("image", "image_url", "thumbnail"),
 }
 # Where they are in a result: Elasticsearch, Typesense, Vespa, Qdrant, LangChain, LlamaIndex.
-_INSIDE = ("", "_source", "document", "fields", "payload", "metadata", "node", "node.metadata")
+_INSIDE = ("_source", "document", "fields", "payload", "metadata", "node", "node.metadata")
 
 
 def texts_of(returned: Returned) -> DocumentTexts:
@@ -37,7 +37,8 @@ def texts_of(returned: Returned) -> DocumentTexts:
 def _fields(result: Any) -> Iterator[tuple[str, str]]:
     if isinstance(result, str | int):  # an id and nothing else
         return
-    places = [place for place in (look_up(result, path) for path in _INSIDE) if not is_missing(place)]
+    inside = (look_up(result, path) for path in _INSIDE)
+    places = [result, *(place for place in inside if not is_missing(place))]
     for field, names in _NAMES.items():
         values = (look_up(place, name) for place in places for name in names)
         value = next((text for text in map(_text, values) if text), "")

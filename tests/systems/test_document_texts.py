@@ -1,0 +1,49 @@
+"""Texts of documents that come with a system's answer."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from cranfield import open_system
+from cranfield.systems.answers import ranking_of
+from cranfield.systems.asking import ask
+from cranfield.systems.document_texts import texts_of
+from cranfield.systems.first_answers import first_answers
+
+CATS = {"title": "Cats", "text": "Cats sleep."}
+
+
+@pytest.mark.parametrize(
+    ("result", "found"),
+    [
+        ({"id": "d", **CATS, "price": 3}, CATS),
+        ({"_id": "d", "_score": 1.0, "_source": CATS}, CATS),  # Elasticsearch
+        ({"id": "d", "title": ["Cats"], "text": ["Cats sleep."]}, CATS),  # Solr
+        ({"id": "d", "relevance": 1.0, "fields": {"title": "Cats", "body": "Cats sleep."}}, CATS),  # Vespa
+        (SimpleNamespace(page_content="Cats sleep.", metadata={"doc_id": "d", "title": "Cats"}), CATS),  # LangChain
+        ((SimpleNamespace(page_content="Cats sleep.", metadata={"doc_id": "d", "title": "Cats"}), 0.5), CATS),
+        ({"id": "d", "url": "https://x", "image_url": "c.png"}, {"url": "https://x", "image": "c.png"}),
+        ({"id": "d", "title": 7, "text": None, "url": ["a", "b"]}, None),
+        ("d", None),
+        (("d", 0.5), None),
+        ({"id": "d"}, None),
+    ],
+)
+def test_where_texts_are(result, found):
+    assert texts_of(ranking_of([result])) == ({"d": found} if found else {})
+
+
+def test_scores_and_ids_are_those_of_the_ranking():
+    assert texts_of(ranking_of({"a": 1, "b": 2})) == {}
+    results = [{"id": "a", "score": 1, "title": "A"}, {"id": "b", "score": 5, "title": "B"}]  # whose scores rise
+    assert texts_of(ranking_of(results)) == {"a": {"title": "A"}, "b": {"title": "B"}}
+    assert texts_of(ranking_of(iter(results), order="rank")) == {"a": {"title": "A"}, "b": {"title": "B"}}
+
+
+def test_they_are_kept_only_where_they_are_asked_for():
+    mine = open_system(lambda query, k: [{"id": "d#1", **CATS}])
+    [without] = ask(mine, [("q", "cats")], 10)
+    [with_texts] = ask(mine, [("q", "cats")], 10, texts=True)
+    assert (without.texts, with_texts.texts) == ({}, {"d#1": CATS})
+    chunks = first_answers(mine, {"q": "cats"}, 10, to_document=lambda chunk: chunk.partition("#")[0])
+    assert (chunks.rankings, chunks.texts) == ({"q": ["d"]}, {})  # the text of a chunk is not that of its document
