@@ -20,6 +20,7 @@ COMMANDS = {
     "convert": "Write judgments or a run in another format.",
     "compare": "Compare runs: is a difference more than chance, and could unjudged documents reverse it?",
     "stability": "See what becomes of measures when judgments are taken away.",
+    "judge": "Open a page on which people judge what waits.",
     "agreement": "See how far assessors agree, beyond chance.",
     "report": "Write one page that shows everything, for a browser.",
     "plot": "Draw a chart of runs: SVG, PNG or PDF.",

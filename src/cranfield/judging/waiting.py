@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 import sqlalchemy as sa
@@ -135,14 +136,20 @@ def release_all(connection: sa.Connection, assessor: str) -> None:
 
 
 def next_tasks(
-    connection: sa.Connection, assessor: str, count: int, without: Collection[int] = (), lease: float = LEASE
+    connection: sa.Connection,
+    assessor: str,
+    count: int,
+    without: Collection[int] = (),
+    first: str = "",
+    lease: float = LEASE,
 ) -> list[Task]:
     """The next documents for an assessor, kept for them from now on."""
     moment = time.time()
     tasks: list[Task] = []
-    for query in _open_queries(connection, assessor):
+    others = (query for query in _open_queries(connection, assessor) if query != first)
+    for query in chain([first] if first else [], others):
         rows, held = _open_items(connection, assessor, query, count - len(tasks), without, moment)
-        if not rows and not held:
+        if not rows and not held and query != first:
             connection.execute(PASSED.insert().values(assessor=assessor, query_id=query))
         tasks += map(_task, rows)
         if len(tasks) == count:
@@ -158,11 +165,11 @@ def take(connection: sa.Connection, assessor: str, item: WaitingItem, lease: flo
     chosen = sa.select(WAITING.c.number, said_by(assessor), free_for(assessor, moment)).where(*same)
     row = connection.execute(chosen).one_or_none()
     if row is None or row[1]:
-        return _task_of(connection, item, row[0] if row else 0)
+        return task_of(connection, item, row[0] if row else 0)
     if not row[2]:
         return None
     _keep(connection, assessor, [row[0]], moment, lease)
-    return _task_of(connection, item, row[0])
+    return task_of(connection, item, row[0])
 
 
 def said_by(assessor: str) -> sa.ColumnElement[bool]:
@@ -230,7 +237,7 @@ _TEXTS = [
 ]
 
 
-def _task_of(connection: sa.Connection, item: WaitingItem, number: int) -> Task:
+def task_of(connection: sa.Connection, item: WaitingItem, number: int) -> Task:
     """A document for a query, whether it waits or not."""
     query, document, start, end = item
     one = sa.select(sa.literal(query).label("query_id"), sa.literal(document).label("doc_id")).subquery()
