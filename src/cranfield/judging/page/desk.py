@@ -83,11 +83,15 @@ class Desk:
         event = self._store.undo(who, key=_text(asked, "key") or None)
         if event is None:
             return {"task": None, "progress": self._progress(who)}
-        return {**self._opened(who, listing.item_of(event)), "progress": self._progress(who)}
+        task, said = self._take(who, listing.item_of(event), even_of_others=True)
+        return {"task": task, "said": said, "progress": self._progress(who)}
 
     def open(self, asked: Asked) -> Answer:
         """A document that an assessor chose, to judge it or to correct a grade."""
-        return self._opened(self._who(asked), _item(asked))
+        task, said = self._take(self._who(asked), _item(asked))
+        if task is None:
+            raise TakenError
+        return {"task": task, "said": said}
 
     def leave(self, asked: Asked) -> Answer:
         """Let others have what an assessor has not judged."""
@@ -157,13 +161,16 @@ class Desk:
         with self._store._reading() as connection:
             return waiting.task_of(connection, ("", doc_id, 0, 0), 0).image
 
-    def _opened(self, who: str, item: waiting.WaitingItem) -> Answer:
+    def _take(
+        self, who: str, item: waiting.WaitingItem, *, even_of_others: bool = False
+    ) -> tuple[Answer | None, Answer | None]:
+        """A document and what an assessor says of it; none if others judge it, unless it is shown even so."""
         with self._store._database.writing("who is working on what", lasting=False) as connection:
             task = waiting.take(connection, who, item)
+            if task is None and even_of_others:
+                task = waiting.task_of(connection, item, 0)
             said = listing.last_said(connection, who, item)
-        if task is None:
-            raise TakenError
-        return {"task": self._task(task), "said": said and _said(said)}
+        return task and self._task(task), said and _said(said)
 
     def _task(self, task: Task) -> Answer:
         text = task.text[slice(*task.part)] if task.part else task.text
