@@ -21,6 +21,7 @@ COMMANDS = {
     "compare": "Compare runs: is a difference more than chance, and could unjudged documents reverse it?",
     "stability": "See what becomes of measures when judgments are taken away.",
     "pool": "Let what runs return first wait to be judged, less what is judged.",
+    "judge": "Open a page on which people judge what waits.",
     "agreement": "See how far assessors agree, beyond chance.",
     "report": "Write one page that shows everything, for a browser.",
     "plot": "Draw a chart of runs: SVG, PNG or PDF.",

@@ -84,17 +84,14 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class StoreProgress:
-    """How far the judging is: all documents that wait or waited, those left, the same by query, and who did what."""
+    """How far the judging is: documents that wait or waited, those left, and the same in queries; and who did what."""
 
     documents: int
     left: int
-    by_query: Mapping[str, tuple[int, int]] = field(repr=False)  # documents and those left
-    by_assessor: Mapping[str, Work] = field(repr=False)
-
-    @property
-    def queries_done(self) -> int:
-        """The queries of which nothing is left."""
-        return sum(not left for _, left in self.by_query.values())
+    queries: int = 0
+    queries_done: int = 0  # nothing is left of these
+    by_query: Mapping[str, tuple[int, int]] = field(default_factory=dict, repr=False)  # documents and those left
+    by_assessor: Mapping[str, Work] = field(default_factory=dict, repr=False)
 
 
 def seen_sha256(title: str, text: str, part: DocumentPart | None) -> str:

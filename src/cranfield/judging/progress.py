@@ -14,8 +14,10 @@ def measure_progress(connection: sa.Connection) -> StoreProgress:
     queries = sa.select(QUERIES.c.query_id, QUERIES.c.pooled, QUERIES.c.open).where(QUERIES.c.pooled > 0)
     by_query = {query: (pooled, left) for query, pooled, left in connection.execute(queries)}
     return StoreProgress(
-        documents=sum(total for total, _ in by_query.values()),
-        left=sum(open_ for _, open_ in by_query.values()),
+        documents=sum(pooled for pooled, _ in by_query.values()),
+        left=sum(left for _, left in by_query.values()),
+        queries=len(by_query),
+        queries_done=sum(not left for _, left in by_query.values()),
         by_query=by_query,
         by_assessor=_work(connection),
     )

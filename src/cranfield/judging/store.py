@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -78,7 +78,7 @@ class Store:
     >>> store.undo("ann").undoes
     2
     >>> store.progress()
-    StoreProgress(documents=2, left=1)
+    StoreProgress(documents=2, left=1, queries=1, queries_done=0)
     >>> [(event.doc_id, event.grade, event.undoes) for event in store.events()]
     [('d1', 3.0, None), ('d2', None, None), ('d2', None, 2)]
     >>> store.give_back("ann")
@@ -167,13 +167,17 @@ class Store:
         """
         return next(iter(self.next_several(assessor, 1)), None)
 
-    def next_several(self, assessor: str, count: int) -> list[Task]:
-        """The next documents for an assessor, in order: the first is that of `next_for`. All are kept for them."""
+    def next_several(self, assessor: str, count: int, *, without: Collection[int] = (), first: str = "") -> list[Task]:
+        """The next documents for an assessor, in order: the first is that of `next_for`. All are kept for them.
+
+        without: the numbers of tasks that the assessor wants to leave for later.
+        first: the query to begin with, if anything of it is left.
+        """
         from cranfield.judging.waiting import next_tasks
 
         who = checked_id(assessor, self.name, "the assessor")
         with self._database.writing("who is working on what", lasting=False) as connection:
-            return next_tasks(connection, who, count)
+            return next_tasks(connection, who, count, without, first)
 
     def give_back(self, assessor: str) -> None:
         """Let others have what an assessor got and did not judge."""
@@ -260,7 +264,13 @@ class Store:
 
     @property
     def scale(self) -> GradeScale:
-        """The grades that assessors choose from, and what each means."""
+        """The grades that assessors choose from, and what each means.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
+        ...     store.scale.names[3]
+        'Perfect'
+        """
         from cranfield.judging.texts import read_scale
 
         with self._database.reading() as connection:

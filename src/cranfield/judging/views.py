@@ -110,8 +110,10 @@ def _add_pooled(store: Store, by_query: ByQuery) -> int:
     return added
 
 
-def graded_documents(store: Store, assessors: Iterable[str] | None, kinds: Sequence[str]) -> Iterator[GradedEvent]:
-    """All documents that chosen assessors judged, query by query."""
+def graded_documents(
+    store: Store, assessors: Iterable[str] | None, kinds: Sequence[str], *, differently: bool = False
+) -> Iterator[GradedEvent]:
+    """All documents that chosen assessors judged, query by query; `differently`: at least those with several grades."""
     from cranfield.judging.recording import standing
     from cranfield.judging.schema import EVENTS
 
@@ -124,10 +126,23 @@ def graded_documents(store: Store, assessors: Iterable[str] | None, kinds: Seque
             _refuse_unknown(store.name, names, known_assessors(connection))
             # What was adjudicated counts whoever was chosen: that is what it is for.
             chosen = chosen & (EVENTS.c.assessor.in_(names) | EVENTS.c.adjudicates)
+        if differently:
+            chosen = chosen & _several_grades()
         for query, document, said in standing(connection, chosen):
             found = _graded(query, document, said)
             if found is not None:
                 yield found
+
+
+def _several_grades() -> Any:
+    """The condition that a document was ever given several grades, which few are: the others need not be read."""
+    import sqlalchemy as sa
+
+    from cranfield.judging.schema import EVENTS
+
+    grades = sa.func.min(EVENTS.c.grade) < sa.func.max(EVENTS.c.grade)
+    pair = (EVENTS.c.query_id, EVENTS.c.doc_id)
+    return sa.tuple_(*pair).in_(sa.select(*pair).group_by(*pair).having(grades))
 
 
 def _graded(query: str, document: str, said: Sequence[Said]) -> GradedEvent | None:
@@ -200,7 +215,7 @@ def conflicts(store: Store, assessors: Iterable[str] | None, kinds: Iterable[str
     """What assessors see differently. See `Store.conflicts`."""
     found = [
         Conflict(each.query_id, each.doc_id, each.grades)
-        for each in graded_documents(store, assessors, tuple(kinds))
+        for each in graded_documents(store, assessors, tuple(kinds), differently=True)
         if each.settled is None and len(set(each.grades.values())) > 1
     ]
     return sorted(found, key=lambda each: (-_spread(each), each.query_id, each.doc_id))

@@ -8,7 +8,8 @@ its own.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -150,19 +151,63 @@ def release_all(connection: sa.Connection, assessor: str) -> None:
     connection.execute(LEASES.delete().where(LEASES.c.assessor == assessor))
 
 
-def next_tasks(connection: sa.Connection, assessor: str, count: int, lease: float = LEASE) -> list[Task]:
+def next_tasks(
+    connection: sa.Connection,
+    assessor: str,
+    count: int,
+    without: Collection[int] = (),
+    first: str = "",
+    lease: float = LEASE,
+) -> list[Task]:
     """The next documents for an assessor, kept for them from now on."""
     moment = time.time()
     tasks: list[Task] = []
-    for query in _open_queries(connection, assessor):
-        rows, held = _open_items(connection, assessor, query, count - len(tasks), moment)
-        if not rows and not held:
+    others = (query for query in _open_queries(connection, assessor) if query != first)
+    for query in chain([first] if first else [], others):
+        rows, held = _open_items(connection, assessor, query, count - len(tasks), without, moment)
+        if not rows and not held and query != first:
             connection.execute(PASSED.insert().values(assessor=assessor, query_id=query))
         tasks += map(_task, rows)
         if len(tasks) == count:
             break
     _keep(connection, assessor, [task.number for task in tasks], moment, lease)
     return tasks
+
+
+def take(connection: sa.Connection, assessor: str, item: WaitingItem, lease: float = LEASE) -> Task | None:
+    """A document that an assessor chose, kept for them if it waits; None if it is for others."""
+    moment = time.time()
+    same = [WAITING.c[name] == value for name, value in zip(ITEM, item, strict=True)]
+    chosen = sa.select(WAITING.c.number, said_by(assessor), free_for(assessor, moment)).where(*same)
+    row = connection.execute(chosen).one_or_none()
+    if row is None or row[1]:
+        return task_of(connection, item, row[0] if row else 0)
+    if not row[2]:
+        return None
+    _keep(connection, assessor, [row[0]], moment, lease)
+    return task_of(connection, item, row[0])
+
+
+def said_by(assessor: str) -> sa.ColumnElement[bool]:
+    """The condition that an assessor has said something of what waits."""
+    return sa.exists(
+        sa.select(EVENTS.c.number).where(
+            *(EVENTS.c[name] == WAITING.c[name] for name in ITEM),
+            EVENTS.c.assessor == assessor,
+            EVENTS.c.adjudicates.is_(sa.false()),
+            not_undone(),
+        )
+    )
+
+
+def free_for(assessor: str, moment: float) -> sa.ColumnElement[bool]:
+    """The condition that what waits needs more assessors than are working on it."""
+    others = (
+        sa.select(sa.func.count())
+        .where(LEASES.c.waiting == WAITING.c.number, LEASES.c.assessor != assessor, LEASES.c.until > moment)
+        .scalar_subquery()
+    )
+    return WAITING.c.remaining > others
 
 
 def _open_queries(connection: sa.Connection, assessor: str) -> Iterator[str]:
@@ -181,30 +226,17 @@ def _open_queries(connection: sa.Connection, assessor: str) -> Iterator[str]:
 
 
 def _open_items(
-    connection: sa.Connection, assessor: str, query: str, count: int, moment: float
+    connection: sa.Connection, assessor: str, query: str, count: int, without: Collection[int], moment: float
 ) -> tuple[list[Any], bool]:
     """What is open to an assessor in a query, and whether something may become so when others give it back."""
-    others = (
-        sa.select(sa.func.count())
-        .where(LEASES.c.waiting == WAITING.c.number, LEASES.c.assessor != assessor, LEASES.c.until > moment)
-        .scalar_subquery()
-    )
-    mine = sa.exists(
-        sa.select(EVENTS.c.number).where(
-            *(EVENTS.c[name] == WAITING.c[name] for name in ITEM),
-            EVENTS.c.assessor == assessor,
-            EVENTS.c.adjudicates.is_(sa.false()),
-            not_undone(),
-        )
-    )
-    wanted = sa.and_(WAITING.c.query_id == query, is_open(WAITING.c.remaining), ~mine)
+    wanted = sa.and_(WAITING.c.query_id == query, is_open(WAITING.c.remaining), ~said_by(assessor))
     columns = [WAITING.c[name] for name in ("number", *ITEM)]
     documents = WAITING.join(QUERIES, QUERIES.c.query_id == WAITING.c.query_id).outerjoin(
         DOCUMENTS, DOCUMENTS.c.doc_id == WAITING.c.doc_id
     )
-    texts = [QUERIES.c.text.label("query"), QUERIES.c.narrative]
-    texts += [DOCUMENTS.c.title, DOCUMENTS.c.text, DOCUMENTS.c.url, DOCUMENTS.c.image]
-    chosen = sa.select(*columns, *texts).select_from(documents).where(wanted, WAITING.c.remaining > others)
+    chosen = sa.select(*columns, *_TEXTS).select_from(documents).where(wanted, free_for(assessor, moment))
+    if without:
+        chosen = chosen.where(WAITING.c.number.not_in(without))
     start = place(assessor, query)
     rows: list[Any] = []
     for half in (WAITING.c.place >= start, WAITING.c.place < start):
@@ -214,14 +246,33 @@ def _open_items(
     return rows, held
 
 
+_TEXTS = [
+    QUERIES.c.text.label("query"),
+    QUERIES.c.narrative,
+    *(DOCUMENTS.c[name] for name in ("title", "text", "url", "image")),
+]
+
+
+def task_of(connection: sa.Connection, item: WaitingItem, number: int) -> Task:
+    """A document for a query, whether it waits or not."""
+    query, document, start, end = item
+    one = sa.select(sa.literal(query).label("query_id"), sa.literal(document).label("doc_id")).subquery()
+    tables = one.outerjoin(QUERIES, QUERIES.c.query_id == one.c.query_id).outerjoin(
+        DOCUMENTS, DOCUMENTS.c.doc_id == one.c.doc_id
+    )
+    columns = [sa.literal(value).label(name) for name, value in zip(ITEM[2:], (start, end), strict=True)]
+    chosen = sa.select(sa.literal(number).label("number"), *one.c, *columns, *_TEXTS).select_from(tables)
+    return _task(connection.execute(chosen).one())
+
+
 def _task(row: Any) -> Task:
     return Task(
         number=row.number,
         query_id=row.query_id,
         doc_id=row.doc_id,
         part=(row.part_start, row.part_end) if row.part_end else None,
-        query=row.query,
-        narrative=row.narrative,
+        query=row.query or "",
+        narrative=row.narrative or "",
         title=row.title or "",
         text=row.text or "",
         url=row.url or "",

@@ -1,0 +1,254 @@
+"""What the page asks for, as plain data in and out: the server knows HTTP, the desk knows judging."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from cranfield.errors import InputError
+from cranfield.judging import listing, waiting
+from cranfield.judging.checking import checked_grade, checked_id, checked_item
+from cranfield.judging.events import Event, Task
+from cranfield.judging.page.images import image_link, is_web_address
+from cranfield.judging.store import Store
+from cranfield.judging.views import known_assessors
+
+MOST_TASKS = 10  # that a page may keep for one assessor
+LISTED = 500  # queries
+JUDGED = 50  # judgments at a time
+CONFLICTS = 100
+
+Asked = Mapping[str, Any]
+Answer = dict[str, Any]
+
+
+class TakenError(Exception):
+    """Somebody else is judging the document."""
+
+
+class Desk:
+    """A store as the page sees it. Nothing it tells says which system returned a document, or at which rank."""
+
+    def __init__(self, store: Store, assessor: str = "") -> None:
+        self._store, self._assessor = store, assessor
+        self.calls: dict[str, Callable[[Asked], Answer]] = {
+            "start": self.start,
+            "next": self.next,
+            "judge": self.judge,
+            "undo": self.undo,
+            "open": self.open,
+            "leave": self.leave,
+            "query": self.query,
+            "queries": self.queries,
+            "judged": self.judged,
+            "conflicts": self.conflicts,
+        }
+
+    def start(self, asked: Asked) -> Answer:
+        """What a page needs first: the scale, and who may be judging."""
+        with self._store._reading() as connection:
+            names = [name for name, kind in known_assessors(connection).items() if kind == "person"]
+        scale = [{"grade": each.grade, "name": each.name, "meaning": each.meaning} for each in self._store.scale]
+        return {"store": self._store.name, "assessor": self._assessor, "assessors": names, "scale": scale}
+
+    def next(self, asked: Asked) -> Answer:
+        """The next documents for an assessor, and how far all are."""
+        who, count = self._who(asked), min(_number(asked, "count", 1), MOST_TASKS)
+        without = [each for each in _list(asked, "without") if isinstance(each, int)]
+        tasks = self._store.next_several(who, count, without=without, first=_text(asked, "query_id"))
+        return {"tasks": [self._task(task) for task in tasks], "progress": self._progress(who)}
+
+    def judge(self, asked: Asked) -> Answer:
+        """Save a grade; it is on disk when this returns."""
+        grade = asked.get("grade")
+        scale = self._store.scale
+        if grade is not None and grade not in scale:
+            raise InputError(self._store.name, f"{grade!r:.20} is not on the scale.", hint=f"grades: {scale.listed()}")
+        event = self._store.judge(
+            *_item(asked)[:2],
+            grade,
+            assessor=self._who(asked),
+            part=_part(asked),
+            adjudicates=asked.get("adjudicates") is True,
+            comment=asked.get("comment") or "",
+            seconds=asked.get("seconds"),
+            text_sha256=_text(asked, "text_sha256") or None,
+            key=_text(asked, "key") or None,
+        )
+        return {"event": event.number, "progress": self._progress(event.assessor)}
+
+    def undo(self, asked: Asked) -> Answer:
+        """Take back what an assessor said last; the document, and what they said of it before, if anything."""
+        who = self._who(asked)
+        event = self._store.undo(who, key=_text(asked, "key") or None)
+        if event is None:
+            return {"task": None, "progress": self._progress(who)}
+        task, said = self._take(who, listing.item_of(event), even_of_others=True)
+        return {"task": task, "said": said, "progress": self._progress(who)}
+
+    def open(self, asked: Asked) -> Answer:
+        """A document that an assessor chose, to judge it or to correct a grade."""
+        task, said = self._take(self._who(asked), _item(asked))
+        if task is None:
+            raise TakenError
+        return {"task": task, "said": said}
+
+    def leave(self, asked: Asked) -> Answer:
+        """Let others have what an assessor has not judged."""
+        self._store.give_back(self._who(asked))
+        return {}
+
+    def query(self, asked: Asked) -> Answer:
+        """The documents of a query, with what the assessor said of them."""
+        who, query = self._who(asked), _text(asked, "query_id")
+        with self._store._reading() as connection:
+            rows = listing.list_documents(connection, who, query)
+            number = listing.position(connection, who, query)
+            queries = listing.totals(connection).queries
+        documents = [
+            {**_named(row.item), "title": row.title, "open": row.open, "said": row.mine and _said(row.mine)}
+            for row in rows
+        ]
+        return {"number": number, "queries": queries, "documents": documents}
+
+    def queries(self, asked: Asked) -> Answer:
+        """The queries in the order of an assessor, and those with some words."""
+        who, words = self._who(asked), _text(asked, "words")
+        with self._store._reading() as connection:
+            rows = listing.list_queries(connection, who, words, LISTED + 1)
+        return {
+            "queries": [row._asdict() for row in rows[:LISTED]],
+            "more": len(rows) > LISTED,
+            "progress": self._progress(who),
+        }
+
+    def judged(self, asked: Asked) -> Answer:
+        """What has been judged, the last first."""
+        who = self._who(asked)
+        filters: dict[str, Any] = {
+            name: _text(asked, name) for name in ("by", "query_id", "words") if _text(asked, name)
+        }
+        if "grade" in asked:
+            filters["grade"] = checked_grade(asked["grade"], "the page")
+        before = asked.get("before") if isinstance(asked.get("before"), int) else None
+        with self._store._reading() as connection:
+            rows = listing.list_judged(connection, who, filters, before, JUDGED + 1)
+        return {
+            "judged": [_judged(row, who) for row in rows[:JUDGED]],
+            "more": len(rows) > JUDGED,
+        }
+
+    def conflicts(self, asked: Asked) -> Answer:
+        """What assessors see differently, with the document and what each says of it."""
+        self._who(asked)
+        found = self._store.conflicts()
+        with self._store._reading() as connection:
+            shown = [
+                {
+                    "task": self._task(waiting.task_of(connection, (each.query_id, each.doc_id, 0, 0), 0)),
+                    "said": [
+                        {"assessor": event.assessor, **_said(event)}
+                        for event in listing.said_of(connection, each.query_id, each.doc_id)
+                        if event.assessor in each.grades and not event.adjudicates
+                    ],
+                }
+                for each in found[:CONFLICTS]
+            ]
+        return {"conflicts": shown, "count": len(found)}
+
+    def image(self, doc_id: str) -> str:
+        """Where the image of a document is, as the store has it."""
+        with self._store._reading() as connection:
+            return waiting.task_of(connection, ("", doc_id, 0, 0), 0).image
+
+    def _take(
+        self, who: str, item: waiting.WaitingItem, *, even_of_others: bool = False
+    ) -> tuple[Answer | None, Answer | None]:
+        """A document and what an assessor says of it; none if others judge it, unless it is shown even so."""
+        with self._store._database.writing("who is working on what", lasting=False) as connection:
+            task = waiting.take(connection, who, item)
+            if task is None and even_of_others:
+                task = waiting.task_of(connection, item, 0)
+            said = listing.last_said(connection, who, item)
+        return task and self._task(task), said and _said(said)
+
+    def _task(self, task: Task) -> Answer:
+        text = task.text[slice(*task.part)] if task.part else task.text
+        return {
+            "number": task.number,
+            **_named((task.query_id, task.doc_id, *(task.part or (0, 0)))),
+            "query": task.query,
+            "narrative": task.narrative,
+            "title": task.title,
+            "text": text,
+            "url": task.url if is_web_address(task.url) else "",
+            "image": image_link(task.doc_id, task.image),
+            "text_sha256": task.text_sha256,
+        }
+
+    def _progress(self, who: str) -> Answer:
+        with self._store._reading() as connection:
+            found = listing.totals(connection)
+            pace = listing.pace(connection, who)
+        return {
+            "documents": found.documents,
+            "left": found.left,
+            "queries": found.queries,
+            "queries_done": found.queries_done,
+            "pace": pace,
+        }
+
+    def _who(self, asked: Asked) -> str:
+        name = _text(asked, "assessor").strip()
+        if not name:
+            raise InputError(self._store.name, "who is judging?", hint="give a name")
+        return checked_id(name, self._store.name, "the assessor")
+
+
+def _named(item: waiting.WaitingItem) -> Answer:
+    query, document, start, end = item
+    return {"query_id": query, "doc_id": document, "part": [start, end] if end else None}
+
+
+def _said(event: Event) -> Answer:
+    return {"grade": event.grade, "comment": event.comment}
+
+
+def _judged(row: listing.JudgedDocument, who: str) -> Answer:
+    event = row.event
+    return {
+        "number": event.number,
+        **_named(listing.item_of(event)),
+        "query": row.query,
+        "title": row.title,
+        "assessor": event.assessor,
+        "kind": event.kind,
+        "adjudicates": event.adjudicates,
+        "mine": event.assessor == who and not event.adjudicates,
+        "at": event.at.isoformat(),
+        **_said(event),
+    }
+
+
+def _item(asked: Asked) -> waiting.WaitingItem:
+    return checked_item((asked.get("query_id"), asked.get("doc_id"), _part(asked)), "the page")
+
+
+def _part(asked: Asked) -> Any:
+    part = asked.get("part")
+    return tuple(part) if isinstance(part, list) else None
+
+
+def _text(asked: Asked, name: str) -> str:
+    value = asked.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _list(asked: Asked, name: str) -> list[Any]:
+    value = asked.get(name)
+    return value[:1000] if isinstance(value, list) else []
+
+
+def _number(asked: Asked, name: str, usual: int) -> int:
+    value = asked.get(name)
+    return value if isinstance(value, int) and value > 0 else usual

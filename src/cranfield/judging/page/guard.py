@@ -1,0 +1,106 @@
+"""Who may talk to the page: only this machine or who knows the token, and only pages that came from here."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Collection
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+COOKIE = "cranfield_token"
+HEADERS = {
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
+    ),
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+
+
+class Guard:
+    """Refuses what did not come from the page itself, before anything reads it.
+
+    hosts: names and addresses by which the server may be called: a name that another site made to point here is not
+        among them
+    token: what a visitor must know; None where only this machine can reach the server
+    """
+
+    def __init__(self, app: ASGIApp, hosts: Collection[str], token: str | None = None) -> None:
+        self._app, self._hosts, self._token = app, frozenset(name.lower() for name in hosts), token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or pass it on."""
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self._app(scope, receive, send)
+            return
+
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        refusal = self._refusal(scope)
+        await (refusal or self._app)(scope, receive, send_guarded)
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        headers = Headers(scope=scope)
+        host = headers.get("host", "")
+        if _name(host) not in self._hosts:
+            return PlainTextResponse("This server does not go by that name.\n", 421)
+        if scope["method"] not in ("GET", "HEAD") and not _from_here(headers, host):
+            return PlainTextResponse("Only its own page may change anything here.\n", 403)
+        return self._unknown(scope, headers) if self._token else None
+
+    def _unknown(self, scope: Scope, headers: Headers) -> Response | None:
+        """The answer to somebody who has not shown the token; who has it in the address gets it as a cookie."""
+        if self._knows(_cookie(headers)):
+            return None
+        asked = parse_qsl(scope["query_string"].decode("latin-1"))
+        if not self._knows(dict(asked).get("token", "")):
+            told = "Open the page with the address that 'cranfield judge' printed: its token is missing or wrong.\n"
+            return PlainTextResponse(told, 401)
+        rest = urlencode([(name, value) for name, value in asked if name != "token"])
+        # A path of the page only: two slashes would lead elsewhere.
+        path = "/" + scope["path"].lstrip("/\\")
+        answer = RedirectResponse(f"{path}?{rest}" if rest else path, 303)
+        answer.set_cookie(COOKIE, self._token or "", httponly=True, samesite="lax")
+        return answer
+
+    def _knows(self, token: str) -> bool:
+        return secrets.compare_digest(token.encode(), (self._token or "").encode())
+
+
+def _name(host: str) -> str:
+    """A host without its port: localhost:8765, [::1]:8765."""
+    try:
+        return (urlsplit(f"//{host}").hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+def _from_here(headers: Headers, host: str) -> bool:
+    """Whether a request that changes something came from a page of this server."""
+    if not headers.get("content-type", "").startswith("application/json"):
+        return False
+    origin = headers.get("origin")
+    if origin is None:
+        return headers.get("sec-fetch-site") == "same-origin"
+    return urlsplit(origin).netloc.lower() == host.lower()
+
+
+def _cookie(headers: Headers) -> str:
+    try:
+        found = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+    except CookieError:
+        return ""
+    return found.value if found else ""

@@ -1,0 +1,118 @@
+// What assessors saw differently, side by side, to be settled.
+
+import { documentCard } from "./document.js";
+import { counted, fill, make, notice } from "./elements.js";
+import { chip, gradeButtons, gradeOfKey, keyOf } from "./grades.js";
+import { keysCard, listen } from "./keys.js";
+import { ask, insist, newKey } from "./server.js";
+import { head } from "./session.js";
+
+export async function show(session, main) {
+  const told = await ask("conflicts", { assessor: session.assessor });
+  const { conflicts } = told;
+  let at = 0;
+  let settled = 0;
+  let busy = false;
+  let state = "";
+
+  const draw = () => {
+    const current = conflicts[at];
+    const left = told.count - settled;
+    if (!current) {
+      head(session, { title: left > 0 && conflicts.length < told.count ? "More to settle" : "Nothing to settle", state });
+      const text =
+        left > 0 && conflicts.length < told.count
+          ? `${counted(left, "difference")} left. Reload the page for the next.`
+          : "Where several people judged the same document, they agree, or it is settled.";
+      return fill(main, make("section", { class: "card finished" }, make("p", {}, text), make("p", { class: "links" }, make("a", { href: "/" }, "Judge"), make("a", { href: "/judged" }, "Look through what was judged"))));
+    }
+    const { task, said } = current;
+    head(session, { title: task.query || task.query_id, narrative: task.narrative, place: `Seen differently: ${at + 1} of ${told.count.toLocaleString("en")}`, state });
+    fill(
+      main,
+      make(
+        "div",
+        { class: "columns" },
+        make(
+          "div",
+          {},
+          documentCard(task),
+          make("div", { class: "panel" }, gradeButtons(session.scale, current.settled, settle), tools()),
+        ),
+        make("aside", { class: "card", "aria-label": "What assessors say" }, make("p", { class: "soft" }, "What they say"), make("div", { class: "opinions" }, said.map((each) => opinion(each, session.scale)))),
+      ),
+    );
+    scrollTo(0, 0);
+  };
+  const step = (by) => {
+    if (busy) return;
+    at = Math.min(Math.max(at + by, 0), conflicts.length);
+    draw();
+  };
+  const settle = async (grade) => {
+    const current = conflicts[at];
+    if (busy || !current) return;
+    busy = true;
+    try {
+      const { task } = current;
+      const body = { query_id: task.query_id, doc_id: task.doc_id, part: task.part, text_sha256: task.text_sha256 };
+      await insist("judge", { assessor: session.assessor, ...body, grade, adjudicates: true, key: newKey() }, "Not saved yet.");
+      settled += current.settled === undefined;
+      current.settled = grade;
+      const name = session.scale.find((each) => each.grade === grade)?.name ?? "";
+      state = `settled: ${grade} ${name}`;
+      at += 1;
+    } finally {
+      busy = false;
+    }
+    draw();
+  };
+  const undo = async () => {
+    if (busy || !settled) return notice("Nothing was settled here yet.");
+    busy = true;
+    try {
+      const back = await insist("undo", { assessor: session.assessor, key: newKey() }, "Not taken back yet.");
+      const found = conflicts.findIndex((each) => back.task && each.task.query_id === back.task.query_id && each.task.doc_id === back.task.doc_id);
+      if (found >= 0) {
+        delete conflicts[found].settled;
+        settled -= 1;
+        at = found;
+      }
+      state = "taken back";
+    } finally {
+      busy = false;
+    }
+    draw();
+  };
+  const commands = [
+    { keys: [" ", "ArrowRight", "n"], told: "next, without settling it", run: () => step(1) },
+    { keys: ["ArrowLeft", "b"], told: "back", run: () => step(-1) },
+    { keys: ["u"], told: "undo", run: undo },
+    { keys: ["f"], told: "show all of a long text", run: () => main.querySelector(".more")?.click() },
+    { keys: ["?"], told: "these keys", run: () => help() },
+  ];
+  const help = () => keysCard(commands, session.scale.map((_, index) => keyOf(session.scale, index)).join(" "));
+  const tools = () =>
+    make(
+      "div",
+      { class: "tools" },
+      [["←", "back", () => step(-1)], ["␣", "next", () => step(1)], ["U", "undo", undo], ["?", "keys", help]].map(([key, name, run]) =>
+        make("button", { type: "button", on: { click: run } }, make("kbd", {}, key), name),
+      ),
+    );
+  listen(commands, (key) => {
+    const grade = gradeOfKey(session.scale, key);
+    if (grade !== undefined) settle(grade);
+  });
+  draw();
+}
+
+function opinion(each, scale) {
+  return make(
+    "div",
+    { class: "opinion" },
+    make("b", {}, each.assessor),
+    make("p", {}, chip(each.grade, scale), " ", scale.find((one) => one.grade === each.grade)?.name ?? "cannot judge"),
+    each.comment && make("p", { class: "said", dir: "auto" }, `“${each.comment}”`),
+  );
+}

@@ -1,0 +1,377 @@
+// One document at a time. A grade is saved before the page moves on, and the next document is there already.
+
+import { documentCard } from "./document.js";
+import { fill, make, notice } from "./elements.js";
+import { chip, gradeButtons, gradeOfKey, keyOf } from "./grades.js";
+import { keysCard, listen } from "./keys.js";
+import { ask, insist, newKey } from "./server.js";
+import { head } from "./session.js";
+
+const AHEAD = 4; // documents fetched before they are needed
+
+export async function show(session, main) {
+  const judging = new Judging(session, main);
+  await judging.start();
+}
+
+class Judging {
+  constructor(session, main) {
+    this.session = session;
+    this.main = main;
+    this.seen = []; // { task, said, seconds }: what was shown, in order
+    this.at = -1;
+    this.queue = [];
+    this.later = []; // numbers of tasks that were passed over
+    this.list = { query_id: null, documents: [] };
+    this.busy = false;
+    this.state = "";
+    this.commands = [
+      { keys: [" ", "ArrowRight", "n"], told: "next, without a grade", run: () => this.next() },
+      { keys: ["ArrowLeft", "b"], told: "back", run: () => this.back() },
+      { keys: ["u"], told: "undo: take back the last grade", run: () => this.undo() },
+      { keys: ["x"], told: "cannot judge this document", run: () => this.grade(null) },
+      { keys: ["c"], told: "comment", run: () => this.comment() },
+      { keys: ["f"], told: "show all of a long text", run: () => this.main.querySelector(".more")?.click() },
+      { keys: ["l"], told: "list the queries", run: () => this.go("/queries") },
+      { keys: ["/"], told: "search queries and documents", run: () => this.go("/queries?search") },
+      { keys: ["?"], told: "these keys", run: () => this.help() },
+    ];
+    listen(this.commands, (key) => {
+      const grade = gradeOfKey(session.scale, key);
+      if (grade !== undefined) this.grade(grade);
+    });
+    this.since = performance.now();
+    document.addEventListener("visibilitychange", () => this.watch());
+    addEventListener("pagehide", () => this.leave());
+  }
+
+  get entry() {
+    return this.seen[this.at];
+  }
+
+  ask(name, body = {}) {
+    return ask(name, { assessor: this.session.assessor, ...body });
+  }
+
+  async start() {
+    const asked = new URLSearchParams(location.search);
+    const query = asked.get("query");
+    if (query && asked.get("document") !== null) {
+      await this.open({ query_id: query, doc_id: asked.get("document"), part: partOf(asked.get("part")) });
+    } else {
+      await this.refill(query ?? "");
+      if (query && this.queue[0]?.query_id !== query) notice("Nothing of that query is left for you; here is the next.");
+      await this.advance();
+    }
+    history.replaceState(null, "", "/"); // a reload goes on with what is next
+  }
+
+  // Fetch what comes next, in the order of the server.
+  async refill(query = this.entry?.task.query_id ?? "") {
+    const told = await this.ask("next", { count: AHEAD, without: this.later, query_id: query });
+    this.progress = told.progress;
+    const judged = new Set(this.seen.filter((each) => each.said).map((each) => each.task.number));
+    this.queue = told.tasks.filter((task) => task.number !== this.entry?.task.number && !judged.has(task.number));
+  }
+
+  async advance() {
+    if (!this.queue.length) await this.refill();
+    if (!this.queue.length && this.later.length) {
+      this.later = [];
+      await this.refill();
+      notice("These are the documents that you left for later.");
+    }
+    if (!this.queue.length) return this.finished();
+    this.seen.push({ task: this.queue.shift(), said: null, seconds: 0, comment: "" });
+    this.at = this.seen.length - 1;
+    await this.draw();
+    this.refill().catch(() => {}); // in the background; if it fails, the next step asks again
+  }
+
+  async next() {
+    if (this.busy || !this.entry) return;
+    this.watch();
+    if (this.at < this.seen.length - 1) {
+      this.at += 1;
+      return this.draw();
+    }
+    const { task, said } = this.entry;
+    if (!said && task.number) {
+      this.later.push(task.number);
+      this.queue = this.queue.filter((each) => each.number !== task.number);
+    }
+    await this.hold(() => this.advance());
+  }
+
+  async back() {
+    if (this.busy) return;
+    if (!this.entry && this.seen.length) {
+      this.at = this.seen.length - 1; // from the end of the work
+      return this.draw();
+    }
+    if (this.at < 1) return notice("This is the first document that you have seen today.");
+    this.watch();
+    this.at -= 1;
+    await this.draw();
+  }
+
+  async grade(grade) {
+    if (this.busy || !this.entry) return;
+    const entry = this.entry;
+    await this.hold(async () => {
+      await this.save(entry, grade);
+      const chosen = this.session.scale.find((each) => each.grade === grade);
+      this.state = grade === null ? "saved: cannot judge" : `saved: ${grade} ${chosen?.name ?? ""}`;
+      if (this.at < this.seen.length - 1) {
+        this.at += 1;
+        await this.draw();
+      } else {
+        await this.advance();
+      }
+    });
+  }
+
+  async save(entry, grade) {
+    this.watch();
+    const { task } = entry;
+    const chosen = this.main.querySelectorAll(".grades button")[this.session.scale.findIndex((each) => each.grade === grade)];
+    chosen?.classList.add("saving");
+    const said = { grade, comment: entry.comment.trim() };
+    const told = await insist(
+      "judge",
+      {
+        assessor: this.session.assessor,
+        query_id: task.query_id,
+        doc_id: task.doc_id,
+        part: task.part,
+        text_sha256: task.text_sha256,
+        seconds: Math.round(entry.seconds) / 1000,
+        key: newKey(),
+        ...said,
+      },
+      "Not saved yet.",
+    ).finally(() => chosen?.classList.remove("saving"));
+    entry.said = said;
+    entry.seconds = 0;
+    this.progress = told.progress;
+    this.later = this.later.filter((number) => number !== task.number);
+    const listed = this.list.documents.find((each) => same(each, task));
+    if (listed) listed.said = said;
+  }
+
+  async undo() {
+    if (this.busy) return;
+    await this.hold(async () => {
+      const told = await insist("undo", { assessor: this.session.assessor, key: newKey() }, "Not taken back yet.");
+      if (!told.task) return notice("There is nothing to take back.");
+      this.progress = told.progress;
+      this.state = "taken back";
+      this.put(told.task, told.said);
+      this.list.query_id = null; // what is in it has changed
+      await this.draw();
+    });
+  }
+
+  async open(item) {
+    try {
+      const told = await this.ask("open", item);
+      this.put(told.task, told.said);
+    } catch (error) {
+      if (error.status !== 409) throw error;
+      notice("Somebody else is judging this document.");
+    }
+    if (!this.progress) await this.refill(item.query_id);
+    if (this.entry) await this.draw();
+    else await this.advance();
+  }
+
+  // Show a document that was seen before where it was, another one at the end.
+  put(task, said) {
+    const known = this.seen.findIndex((each) => same(each.task, task));
+    this.at = known >= 0 ? known : this.seen.length;
+    this.seen[this.at] = { task, said, seconds: 0, comment: said?.comment ?? "" };
+    this.queue = this.queue.filter((each) => !same(each, task));
+  }
+
+  // One thing at a time: a key pressed while a grade is being saved is not a second grade.
+  async hold(work) {
+    this.busy = true;
+    try {
+      await work();
+    } finally {
+      this.busy = false;
+    }
+  }
+
+  // Time counts while the page is in sight.
+  watch() {
+    const now = performance.now();
+    if (this.entry && !this.away) this.entry.seconds += now - this.since;
+    this.away = document.hidden;
+    this.since = now;
+  }
+
+  leave() {
+    const body = JSON.stringify({ assessor: this.session.assessor });
+    fetch("/api/leave", { method: "POST", keepalive: true, headers: { "Content-Type": "application/json" }, body }).catch(() => {});
+  }
+
+  async draw() {
+    const { task, said } = this.entry;
+    this.since = performance.now();
+    if (this.list.query_id !== task.query_id) await this.load(task.query_id);
+    const place = this.list.number ? `Query ${this.list.number.toLocaleString("en")} of ${this.list.queries.toLocaleString("en")}` : "";
+    head(this.session, { title: task.query || task.query_id, narrative: task.narrative, place, progress: this.progress, state: this.state });
+    fill(
+      this.main,
+      make(
+        "div",
+        { class: "columns" },
+        make(
+          "div",
+          {},
+          documentCard(task),
+          make(
+            "div",
+            { class: "panel" },
+            gradeButtons(this.session.scale, said?.grade, (grade) => this.grade(grade)),
+            this.tools(said),
+            this.commentField(),
+          ),
+        ),
+        this.aside(),
+      ),
+    );
+    scrollTo(0, 0);
+  }
+
+  tools(said) {
+    const tool = (key, name, run, pressed) =>
+      make(
+        "button",
+        { type: "button", class: pressed ? "chosen" : "", "aria-pressed": pressed === undefined ? null : String(pressed), on: { click: run } },
+        make("kbd", {}, key),
+        name,
+      );
+    return make(
+      "div",
+      { class: "tools" },
+      tool("←", "back", () => this.back()),
+      tool("␣", "next", () => this.next()),
+      tool("U", "undo", () => this.undo()),
+      tool("X", "cannot judge", () => this.grade(null), said?.grade === null),
+      tool("C", "comment", () => this.comment()),
+      tool("?", "keys", () => this.help()),
+    );
+  }
+
+  commentField() {
+    const entry = this.entry;
+    const keep = (event) => (entry.comment = event.target.value);
+    const keyed = (event) => {
+      if (event.key === "Escape" || (event.key === "Enter" && !event.shiftKey)) {
+        event.preventDefault();
+        event.target.blur();
+      }
+    };
+    // A grade that is there already is saved again, with the comment; else it goes with the grade.
+    const left = () => {
+      if (entry.said && entry.comment.trim() !== (entry.said.comment ?? "")) {
+        this.hold(async () => {
+          await this.save(entry, entry.said.grade);
+          this.state = "saved: comment";
+          if (entry === this.entry) await this.draw();
+        });
+      }
+    };
+    return make(
+      "label",
+      { class: "comment", hidden: !entry.comment },
+      "Comment ",
+      make("textarea", { rows: "2", maxlength: "10000", on: { input: keep, keydown: keyed, change: left } }, entry.comment),
+    );
+  }
+
+  comment() {
+    const label = this.main.querySelector(".comment");
+    if (!label) return;
+    label.hidden = false;
+    label.querySelector("textarea").focus();
+  }
+
+  async load(query) {
+    const told = await this.ask("query", { query_id: query });
+    this.list = { query_id: query, ...told };
+    for (const each of this.seen) {
+      const listed = this.list.documents.find((one) => same(one, each.task));
+      if (listed && each.said) listed.said = each.said;
+    }
+  }
+
+  aside() {
+    const { documents } = this.list;
+    const current = this.entry.task;
+    const row = (each) => {
+      const now = same(each, current);
+      const title = each.title || each.doc_id;
+      const others = !each.open && !each.said && !now;
+      const open = () => !this.busy && this.hold(() => this.open(each));
+      return make(
+        "li",
+        {},
+        make(
+          "button",
+          { type: "button", class: now ? "now" : "", "aria-current": now ? "true" : null, disabled: others, title: others ? "others judge it" : null, on: { click: open } },
+          others ? make("span", { class: "grade none" }, "·") : chip(each.said ? each.said.grade : undefined, this.session.scale),
+          make("span", { class: "name", dir: "auto" }, title),
+        ),
+      );
+    };
+    const count = documents.length;
+    return make(
+      "aside",
+      { class: "card", "aria-label": "Documents of this query" },
+      make("p", { class: "soft" }, `This query, ${count.toLocaleString("en")} ${count === 1 ? "document" : "documents"}`),
+      make("ul", { class: "list" }, documents.slice(0, 200).map(row)),
+      count > 200 && make("p", { class: "soft" }, `and ${(count - 200).toLocaleString("en")} more`),
+    );
+  }
+
+  async finished() {
+    this.at = this.seen.length;
+    const { left, documents } = this.progress;
+    head(this.session, { title: left ? "Nothing left for you" : documents ? "Everything is judged" : "Nothing waits here", progress: this.progress, state: this.state });
+    const told = left
+      ? `${left.toLocaleString("en")} ${left === 1 ? "document is" : "documents are"} for others: somebody has them open, or they wait for a second assessor. Reload the page to look again.`
+      : documents
+        ? "Thank you. What assessors saw differently can be settled now; what was judged can be looked through and corrected."
+        : "No documents wait to be judged. Fill the store with: cranfield pool";
+    fill(
+      this.main,
+      make(
+        "section",
+        { class: "card finished" },
+        make("p", {}, told),
+        make("p", { class: "links" }, make("a", { href: "/adjudicate" }, "Settle differences"), make("a", { href: "/judged" }, "Look through what was judged")),
+        this.seen.length > 0 && make("div", { class: "tools" }, make("button", { type: "button", on: { click: () => this.back() } }, make("kbd", {}, "←"), "back"), make("button", { type: "button", on: { click: () => this.undo() } }, make("kbd", {}, "U"), "undo")),
+      ),
+    );
+  }
+
+  help() {
+    const digits = this.session.scale.map((_, index) => keyOf(this.session.scale, index)).join(" ");
+    keysCard(this.commands, digits);
+  }
+
+  go(address) {
+    location.assign(address);
+  }
+}
+
+function same(one, other) {
+  return one.query_id === other.query_id && one.doc_id === other.doc_id && String(one.part) === String(other.part);
+}
+
+function partOf(text) {
+  return text ? text.split("-").map(Number) : null;
+}

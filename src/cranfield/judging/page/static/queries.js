@@ -1,0 +1,54 @@
+// All queries, and those with some words: which are done, and where to go on.
+
+import { counted, fill, make } from "./elements.js";
+import { listen } from "./keys.js";
+import { ask } from "./server.js";
+import { head } from "./session.js";
+
+export async function show(session, main) {
+  const list = make("div", { class: "card" });
+  const field = make("input", { type: "search", placeholder: "Words of a query, a title or an id", "aria-label": "Search", maxlength: "200" });
+  let asked = 0;
+  const load = async () => {
+    const number = ++asked;
+    const told = await ask("queries", { assessor: session.assessor, words: field.value });
+    if (number !== asked) return; // a later search has been answered
+    head(session, {
+      title: "Queries",
+      place: `${told.progress.queries_done.toLocaleString("en")} of ${counted(told.progress.queries, "query", "queries")} done`,
+      progress: told.progress,
+    });
+    fill(list, ...rows(told, field.value));
+  };
+  let typing = 0;
+  field.addEventListener("input", () => {
+    clearTimeout(typing);
+    typing = setTimeout(load, 150);
+  });
+  fill(main, make("p", { class: "search" }, field), list);
+  listen([{ keys: ["/"], run: () => field.focus() }, { keys: ["Escape"], run: () => location.assign("/") }]);
+  await load();
+  if (new URLSearchParams(location.search).has("search")) field.focus();
+}
+
+function rows(told, words) {
+  if (!told.queries.length) {
+    return [make("p", { class: "soft" }, words ? "Nothing has these words." : "No documents wait to be judged.")];
+  }
+  const row = (each) =>
+    make(
+      "li",
+      {},
+      make(
+        "a",
+        { href: `/?query=${encodeURIComponent(each.query_id)}` },
+        make("span", { class: each.left ? "tick" : "tick done", "aria-label": each.left ? "open" : "done" }, each.left ? "" : "✓"),
+        make("span", { class: "name", dir: "auto" }, each.text || each.query_id),
+        make("span", { class: "soft number" }, `${each.pooled - each.left} of ${each.pooled}`),
+      ),
+    );
+  return [
+    make("ul", { class: "rows" }, told.queries.map(row)),
+    told.more && make("p", { class: "soft" }, "There are more: search for some words."),
+  ];
+}

@@ -1,0 +1,46 @@
+// Questions to the server. What is saved carries a key, so that it can be sent again when the answer was lost.
+
+import { notice } from "./elements.js";
+
+export class Refused extends Error {
+  constructor(status, told) {
+    super(told.error);
+    this.status = status;
+    this.hint = told.hint;
+  }
+}
+
+export async function ask(name, body) {
+  const answer = await fetch(`/api/${name}`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  let told = { error: `the server answered ${answer.status}.`, hint: "" };
+  try {
+    told = await answer.json();
+  } catch {
+    // No JSON: the status says it.
+  }
+  if (!answer.ok) throw new Refused(answer.status, told);
+  return told;
+}
+
+// Ask until the server has answered: it may have been stopped and started again in between.
+export async function insist(name, body, waiting) {
+  for (let pause = 250; ; pause = Math.min(pause * 2, 4000)) {
+    try {
+      const told = await ask(name, body);
+      if (pause > 250) notice("The server is back.", "good");
+      return told;
+    } catch (error) {
+      if (error instanceof Refused) throw error;
+      notice(`${waiting} The server does not answer; trying again. Is “cranfield judge” still running?`, "bad", 0);
+      await new Promise((resolve) => setTimeout(resolve, pause));
+    }
+  }
+}
+
+export function newKey() {
+  return Array.from(crypto.getRandomValues(new Uint32Array(4)), (each) => each.toString(16).padStart(8, "0")).join("");
+}

@@ -1,0 +1,119 @@
+// Who is judging, and the head of the page.
+
+import { counted, fill, make } from "./elements.js";
+import { ask, insist } from "./server.js";
+
+const NAME = "cranfield.assessor";
+const VIEWS = { "/": "Judge", "/queries": "Queries", "/judged": "Judged", "/adjudicate": "Adjudicate" };
+
+export async function begin() {
+  const session = await insist("start", {}, "");
+  const asked = new URLSearchParams(location.search).get("assessor");
+  session.assessor = asked?.trim() || remembered() || session.assessor || (await askName(session));
+  remember(session.assessor);
+  return session;
+}
+
+function remembered() {
+  try {
+    return localStorage.getItem(NAME) ?? "";
+  } catch {
+    return ""; // a browser that keeps nothing
+  }
+}
+
+function remember(name) {
+  try {
+    localStorage.setItem(NAME, name);
+  } catch {
+    // It will be asked for again.
+  }
+}
+
+function askName(session) {
+  return new Promise((resolve) => {
+    const field = make("input", { name: "name", required: true, maxlength: "100", autocomplete: "name", autofocus: true });
+    const submit = (event) => {
+      event.preventDefault();
+      if (field.value.trim()) resolve(field.value.trim());
+    };
+    fill(
+      document.getElementById("main"),
+      make(
+        "form",
+        { class: "card asking", on: { submit } },
+        make("h1", {}, "Who is judging?"),
+        make("p", { class: "soft" }, "Grades are kept under this name. Use the same one when you come back."),
+        make("label", {}, "Your name ", field),
+        session.assessors.length > 0 &&
+          make(
+            "p",
+            { class: "chips" },
+            session.assessors.map((name) =>
+              make("button", { type: "button", class: "chip", on: { click: () => resolve(name) } }, name),
+            ),
+          ),
+        make("button", { class: "first" }, "Start"),
+      ),
+    );
+    field.focus();
+  });
+}
+
+// The head: what is asked for, and how far all are. `told` has title, narrative, place, progress, state.
+export function head(session, told) {
+  document.title = told.title ? `${told.title} · Judge` : "Judge";
+  const change = async () => {
+    await ask("leave", { assessor: session.assessor }).catch(() => {});
+    remember("");
+    location.assign(`${location.pathname}?assessor=${encodeURIComponent(await askName(session))}`);
+  };
+  const links = Object.entries(VIEWS).map(([path, name]) =>
+    make("a", { href: path, "aria-current": path === location.pathname ? "page" : null }, name),
+  );
+  fill(
+    document.getElementById("top"),
+    make(
+      "div",
+      { class: "inside" },
+      make(
+        "nav",
+        { "aria-label": "Pages" },
+        links,
+        make("button", { type: "button", class: "who", title: "Somebody else is judging", on: { click: change } }, session.assessor),
+      ),
+      make(
+        "div",
+        { class: "line" },
+        make("div", {}, told.place && make("p", { class: "soft" }, told.place), make("h1", { dir: "auto" }, told.title ?? "")),
+        make(
+          "div",
+          { class: "far" },
+          told.progress && make("p", {}, progressText(told.progress)),
+          make("p", { id: "state", class: "soft" }, told.state ?? ""),
+        ),
+      ),
+      told.narrative && make("p", { class: "narrative", dir: "auto" }, told.narrative),
+      told.progress &&
+        make("progress", {
+          max: String(Math.max(told.progress.documents, 1)),
+          value: String(told.progress.documents - told.progress.left),
+          "aria-label": "Documents judged",
+        }),
+    ),
+  );
+}
+
+export function progressText(progress) {
+  const done = progress.documents - progress.left;
+  const count = `${done.toLocaleString("en")} of ${progress.documents.toLocaleString("en")}`;
+  if (!progress.pace || !progress.left) return count;
+  return `${count} · ${duration(progress.pace * progress.left)} left at your pace`;
+}
+
+function duration(seconds) {
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 1) return "less than a minute";
+  if (minutes < 90) return `about ${counted(minutes, "minute")}`;
+  return `about ${counted(Math.round(minutes / 60), "hour")}`;
+}

@@ -1,0 +1,384 @@
+"""What the judging page asks of its server, and who the server listens to."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("httpx")
+
+from starlette.testclient import TestClient
+
+from cranfield import open_store
+from cranfield.judging.page.application import FILES, LARGEST, application
+from cranfield.judging.page.desk import Desk
+from cranfield.judging.page.serving import _is_local
+
+HOST = "127.0.0.1"
+PNG = b"\x89PNG\r\n\x1a\n and so on"
+
+
+@pytest.fixture
+def filled(store):
+    store.add_queries([("q1", "cats and dogs", "Pets."), ("q2", "ships", "")])
+    store.add_documents({f"d{n}": {"title": f"Title {n}", "text": f"Text {n}"} for n in range(4)})
+    store.wait([("q1", "d0"), ("q1", "d1"), ("q2", "d2")], why="first 10 of secret_system")
+    store.wait([("q2", "d3")], why="first 10 of secret_system", assessors=2)
+    return store
+
+
+class Browser:
+    """A page of an assessor: it asks as the scripts do."""
+
+    def __init__(self, store, assessor="ann", pictures=Path("/nowhere"), token=None, host=HOST):
+        app = application(Desk(store), {HOST, "localhost"}, token, pictures)
+        self.client = TestClient(app, base_url=f"http://{host}:8765", follow_redirects=False)
+        self.assessor = assessor
+
+    def post(self, name, headers=None, **body):
+        origin = {"Origin": str(self.client.base_url).rstrip("/")}
+        return self.client.post(f"/api/{name}", json=body, headers=origin if headers is None else headers)
+
+    def ask(self, name, **body):
+        answer = self.post(name, assessor=self.assessor, **body)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def judge(self, task, grade, **body):
+        named = {name: task[name] for name in ("query_id", "doc_id", "part", "text_sha256")}
+        return self.ask("judge", **named, grade=grade, **body)
+
+
+def test_a_pool_is_judged_to_its_end(filled):
+    ann = Browser(filled)
+    told = ann.ask("next", count=10)
+    assert told["progress"] == {"documents": 4, "left": 4, "queries": 2, "queries_done": 0, "pace": None}
+    assert {(task["query_id"], task["doc_id"]) for task in told["tasks"]} == {
+        *(("q1", "d0"), ("q1", "d1"), ("q2", "d2"), ("q2", "d3"))
+    }
+    queries = [task["query_id"] for task in told["tasks"]]
+    assert queries in (["q1", "q1", "q2", "q2"], ["q2", "q2", "q1", "q1"])
+    for number, task in enumerate(told["tasks"]):
+        left = ann.judge(task, number % 4, seconds=float(number))["progress"]
+    assert (left["left"], left["pace"]) == (1, 1.5)  # the document for two assessors waits for the other one
+    assert ann.ask("next", count=10)["tasks"] == []
+    [task] = Browser(filled, "bob").ask("next", count=10)["tasks"]
+    assert task["doc_id"] == "d3"
+    Browser(filled, "bob").judge(task, 3)
+    assert filled.progress().left == 0
+    assert filled.view().provenance.startswith("judges:2")
+
+
+def test_nothing_says_where_a_document_comes_from(filled):
+    ann = Browser(filled)
+    told = [ann.ask("start"), ann.ask("next", count=10), ann.ask("query", query_id="q1"), ann.ask("queries")]
+    told += [ann.ask("open", query_id="q1", doc_id="d1"), ann.ask("judged"), ann.ask("conflicts")]
+    assert "secret_system" not in json.dumps(told)
+
+
+def test_what_is_seen_is_what_is_recorded(filled):
+    ann = Browser(filled)
+    [task] = ann.ask("next", count=1)["tasks"]
+    filled.add_documents({task["doc_id"]: {"title": "New", "text": "New"}})
+    ann.judge(task, 1, comment="short", seconds=2.5)
+    [event] = filled.events()
+    assert (event.text_sha256, event.comment, event.seconds, event.kind) == (
+        task["text_sha256"],
+        "short",
+        2.5,
+        "person",
+    )
+
+
+def test_a_part_is_shown_without_the_rest(store):
+    store.add_documents({"d": {"title": "T", "text": "before 🐈 after"}})
+    store.wait([("q", "d", (7, 8))])
+    ann = Browser(store)
+    [task] = ann.ask("next", count=1)["tasks"]
+    assert (task["text"], task["part"]) == ("🐈", [7, 8])
+    ann.judge(task, 2)
+    assert [event.part for event in store.events()] == [(7, 8)]
+    [listed] = ann.ask("query", query_id="q")["documents"]
+    assert (listed["part"], listed["said"]) == ([7, 8], {"grade": 2.0, "comment": ""})
+
+
+def test_undo_brings_the_document_back_with_what_was_said_before(filled):
+    ann = Browser(filled)
+    [task] = ann.ask("next", count=1)["tasks"]
+    ann.judge(task, 1, comment="first")
+    ann.judge(task, 3)
+    told = ann.ask("undo", key="k")
+    assert told == ann.ask("undo", key="k")  # the answer was lost, and it is asked again
+    assert (told["task"]["doc_id"], told["said"]) == (task["doc_id"], {"grade": 1.0, "comment": "first"})
+    assert ann.ask("undo")["said"] is None
+    assert ann.ask("undo")["task"] is None
+    assert ann.ask("next", count=1)["tasks"][0]["number"] == task["number"]
+
+
+def test_a_grade_that_is_sent_again_is_saved_once(filled):
+    ann = Browser(filled)
+    [task] = ann.ask("next", count=1)["tasks"]
+    first = ann.judge(task, 2, key="one")
+    assert ann.judge(task, 2, key="one") == first
+    assert len(list(filled.events())) == 1
+
+
+def test_nobody_gets_what_another_is_working_on(filled):
+    ann, bob, cid = (Browser(filled, name) for name in ("ann", "bob", "cid"))
+    anns = {task["doc_id"] for task in ann.ask("next", count=10)["tasks"]}
+    bobs = {task["doc_id"] for task in bob.ask("next", count=10)["tasks"]}
+    assert (anns, bobs) == ({"d0", "d1", "d2", "d3"}, {"d3"})
+    assert cid.ask("next", count=10)["tasks"] == []
+    taken = cid.post("open", assessor="cid", query_id="q1", doc_id="d0")
+    assert (taken.status_code, taken.json()["error"]) == (409, "somebody else is judging this document.")
+    listed = {each["doc_id"]: each["open"] for each in cid.ask("query", query_id="q1")["documents"]}
+    assert listed == {"d0": False, "d1": False}
+    ann.ask("leave")
+    assert cid.ask("open", query_id="q1", doc_id="d0")["task"]["title"] == "Title 0"
+    assert "d0" not in {task["doc_id"] for task in ann.ask("next", count=10)["tasks"]}
+
+
+def test_what_is_left_for_later_comes_when_it_is_asked_for(filled):
+    ann = Browser(filled)
+    first, *others = ann.ask("next", count=10)["tasks"]
+    assert ann.ask("next", count=10, without=[first["number"]])["tasks"] == others
+    other = next(task["query_id"] for task in others if task["query_id"] != first["query_id"])
+    assert ann.ask("next", count=1, query_id=other)["tasks"][0]["query_id"] == other
+    assert ann.ask("next", count=1)["tasks"] == [first]
+
+
+def test_what_others_say_is_hidden_until_one_has_judged(filled):
+    filled.judge("q2", "d3", 3, assessor="bob")
+    filled.judge("q1", "d0", 2, assessor="bob")
+    ann = Browser(filled)
+    assert [each["doc_id"] for each in ann.ask("judged")["judged"]] == ["d0"]
+    assert all(each["said"] is None for each in ann.ask("query", query_id="q2")["documents"])
+    ann.ask("judge", query_id="q2", doc_id="d3", grade=0)
+    seen = [(each["doc_id"], each["assessor"], each["mine"]) for each in ann.ask("judged")["judged"]]
+    assert seen == [("d3", "ann", True), ("d0", "bob", False), ("d3", "bob", False)]
+
+
+def test_what_was_judged_is_filtered(filled):
+    for query, document, grade, who in [("q1", "d0", 2, "ann"), ("q1", "d1", None, "ann"), ("q2", "d2", 2, "bob")]:
+        filled.judge(query, document, grade, assessor=who, comment="odd" if grade is None else "")
+    filled.judge("q1", "d0", 1, assessor="ann")
+    filled.undo("ann")
+    ann = Browser(filled)
+
+    def found(**filters):
+        return [each["doc_id"] for each in ann.ask("judged", **filters)["judged"]]
+
+    assert found() == ["d2", "d1", "d0"]
+    assert found(grade=2) == ["d2", "d0"]
+    assert found(grade=None) == ["d1"]
+    assert found(by="ann", grade=2) == ["d0"]
+    assert found(query_id="q2") == ["d2"]
+    assert found(words="CATS title 0") == ["d0"]
+    assert found(words="odd") == ["d1"]
+    assert found(words="100%_") == []
+    [last] = ann.ask("judged", query_id="q2")["judged"]
+    assert found(before=last["number"]) == ["d1", "d0"]
+
+
+def test_queries_are_found_by_words_of_theirs_and_of_their_documents(filled):
+    ann = Browser(filled)
+
+    def found(words):
+        return sorted(each["query_id"] for each in ann.ask("queries", words=words)["queries"])
+
+    assert found("") == ["q1", "q2"]
+    assert found("dogs") == ["q1"]
+    assert found("title 2") == ["q2"]
+    assert found("d3") == ["q2"]
+    assert found("nothing") == []
+    filled.judge("q1", "d0", 1, assessor="bob")
+    assert {each["query_id"]: (each["pooled"], each["left"]) for each in ann.ask("queries")["queries"]} == {
+        "q1": (2, 1),
+        "q2": (2, 2),
+    }
+
+
+def test_differences_are_settled(filled):
+    for who, grade in (("ann", 3), ("bob", 0)):
+        filled.judge("q2", "d3", grade, assessor=who, comment=f"says {who}")
+    cid = Browser(filled, "cid")
+    told = cid.ask("conflicts")
+    [conflict] = told["conflicts"]
+    assert (told["count"], conflict["task"]["title"]) == (1, "Title 3")
+    assert conflict["said"] == [
+        {"assessor": "ann", "grade": 3.0, "comment": "says ann"},
+        {"assessor": "bob", "grade": 0.0, "comment": "says bob"},
+    ]
+    cid.judge(conflict["task"], 2, adjudicates=True)
+    assert cid.ask("conflicts") == {"conflicts": [], "count": 0}
+    assert filled.view().by_query["q2"]["d3"] == 2.0
+    cid.ask("undo")
+    assert cid.ask("conflicts")["count"] == 1
+
+
+def test_the_grades_are_the_project_s_own(filled):
+    filled.set_scale([(0, "No"), (0.5, "Half"), (1, "Yes", "It answers.")])
+    ann = Browser(filled)
+    assert [each["grade"] for each in ann.ask("start")["scale"]] == [0.0, 0.5, 1.0]
+    [task] = ann.ask("next", count=1)["tasks"]
+    ann.judge(task, 0.5)
+    refused = ann.post("judge", assessor="ann", query_id="q1", doc_id="d0", grade=2)
+    assert (refused.status_code, refused.json()["hint"]) == (400, "grades: 0, 0.5, 1")
+    assert len(list(filled.events())) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "status"),
+    [
+        ("judge", {"assessor": "", "query_id": "q1", "doc_id": "d0", "grade": 1}, 400),
+        ("judge", {"assessor": "ann", "query_id": "q1", "grade": 1}, 400),
+        ("judge", {"assessor": "ann", "query_id": "q1", "doc_id": "d0", "grade": "high"}, 400),
+        ("judge", {"assessor": "ann", "query_id": "q1", "doc_id": "d0", "grade": True}, 400),
+        ("judge", {"assessor": "ann", "query_id": "q1", "doc_id": "d0", "grade": 1, "comment": 7}, 400),
+        ("judge", {"assessor": "ann", "query_id": "q1", "doc_id": "d0", "grade": 1, "seconds": "long"}, 400),
+        ("judge", {"assessor": "ann", "query_id": "q1", "doc_id": "d0", "grade": 1, "part": [3, 1]}, 400),
+        ("judged", {"assessor": "ann", "grade": "all"}, 400),
+        ("drop_all", {"assessor": "ann"}, 404),
+        ("judge", {"assessor": "ann", "comment": "x" * LARGEST}, 413),
+    ],
+)
+def test_what_no_page_would_ask(filled, name, body, status):
+    answer = Browser(filled).post(name, **body)
+    assert answer.status_code == status
+    assert answer.json()["error"]
+    assert list(filled.events()) == []
+
+
+@pytest.mark.parametrize("body", [b"", b"[1]", b"{", b"\xff"])
+def test_a_body_that_is_no_object(filled, body):
+    headers = {"Origin": f"http://{HOST}:8765", "Content-Type": "application/json"}
+    answer = Browser(filled).client.post("/api/judge", content=body, headers=headers)
+    assert answer.status_code == 400
+
+
+def test_a_full_disk_says_what_was_not_saved(tmp_path):
+    with open_store(tmp_path / "judgments.db", create=True) as store:
+        store.wait([("q", "d")])
+        with store._reading() as connection:
+            connection.exec_driver_sql("PRAGMA max_page_count=1")
+        answer = Browser(store).post("judge", assessor="ann", query_id="q", doc_id="d", grade=1, comment="x" * 100_000)
+        assert answer.status_code == 507
+        assert "the grade of document 'd' for query 'q': not saved (database or disk is full)" in answer.json()["error"]
+
+
+# Who may come.
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 403),
+        ({"Origin": "http://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Origin": f"http://{HOST}:1234"}, 403),
+        ({"Sec-Fetch-Site": "cross-site"}, 403),
+        ({"Sec-Fetch-Site": "same-origin"}, 200),
+        ({"Origin": f"http://{HOST}:8765"}, 200),
+        ({"Origin": f"http://{HOST}:8765", "Content-Type": "text/plain"}, 403),
+    ],
+)
+def test_only_the_page_itself_may_ask(filled, headers, status):
+    assert Browser(filled).post("start", headers=headers).status_code == status
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "[::2]"])
+def test_only_by_its_own_name(filled, host):
+    browser = Browser(filled, host=host)
+    assert browser.client.get("/").status_code == 421
+    assert browser.post("start").status_code == 421
+
+
+def test_a_page_that_runs_nothing_but_its_own(filled):
+    for path in ("/", "/queries", "/static/page.js", "/nothing"):
+        headers = Browser(filled).client.get(path).headers
+        policy = headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert "frame-ancestors 'none'" in policy
+        assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_the_files_hold_no_script_or_style_inside_and_name_no_other_place():
+    html = (FILES / "page.html").read_text()
+    assert "style=" not in html
+    assert "onclick" not in html
+    assert '<script type="module" src=' in html
+    for path in FILES.iterdir():
+        text = path.read_text().replace("http://www.w3.org/2000/svg", "")
+        assert "http://" not in text
+        assert "https://" not in text
+        assert "innerHTML" not in text
+
+
+@pytest.mark.parametrize("name", ["..%2fdesk.py", "%2e%2e/desk.py", "../../desk.py", "page.py", "."])
+def test_only_files_of_the_page(filled, name):
+    assert Browser(filled).client.get(f"/static/{name}").status_code == 404
+
+
+def test_a_token_where_others_can_come(filled):
+    browser = Browser(filled, token="secret")
+    assert browser.client.get("/").status_code == 401
+    assert browser.client.get("/?token=wrong").status_code == 401
+    assert browser.post("start").status_code == 401
+    known = browser.client.get("/?token=secret&assessor=ann")
+    assert (known.status_code, known.headers["location"]) == (303, "/?assessor=ann")
+    assert "HttpOnly" in known.headers["set-cookie"]
+    assert browser.client.get("/").status_code == 200
+    assert browser.ask("start")["scale"]
+    elsewhere = Browser(filled, token="secret").client.get(f"http://{HOST}:8765//evil.example/?token=secret")
+    assert (elsewhere.status_code, elsewhere.headers["location"]) == (303, "/evil.example/")
+
+
+def test_this_machine_and_others():
+    assert [_is_local(host) for host in ("127.0.0.1", "localhost", "::1", "127.8.8.8")] == [True] * 4
+    assert [_is_local(host) for host in ("0.0.0.0", "192.168.1.7", "example.com", "")] == [False] * 4
+
+
+# Pictures.
+
+
+def test_pictures_lie_beneath_their_folder(store, tmp_path):
+    (tmp_path / "inside").mkdir()
+    (tmp_path / "inside" / "cat.png").write_bytes(PNG)
+    (tmp_path / "inside" / "page.png").write_bytes(b"<svg onload=alert(1)>")
+    (tmp_path / "secret.png").write_bytes(PNG)
+    images = {
+        "good": "cat.png",
+        "out": "../secret.png",
+        "whole": str(tmp_path / "secret.png"),
+        "no picture": "page.png",
+        "missing": "dog.png",
+        "odd": "a\x01b",
+        "other server": "https://example.com/cat.png",
+        "inside": "data:image/png;base64,AAAA",
+        "script": "data:text/html,<script>",
+    }
+    store.add_documents({name: {"text": "t", "image": image} for name, image in images.items()})
+    store.wait([("q", name) for name in images])
+    browser = Browser(store, pictures=tmp_path / "inside")
+    tasks = {task["doc_id"]: task["image"] for task in browser.ask("next", count=10)["tasks"]}
+    assert tasks["other server"] == {"elsewhere": "https://example.com/cat.png"}
+    assert tasks["inside"] == {"source": "data:image/png;base64,AAAA"}
+    found = {
+        name: browser.client.get(f"/{tasks[name]['source']}")
+        for name in images
+        if name not in ("other server", "inside")
+    }
+    assert {name for name, answer in found.items() if answer.status_code == 200} == {"good"}
+    assert found["good"].headers["content-type"] == "image/png"
+    assert found["good"].content == PNG
+
+
+@pytest.mark.parametrize(
+    "url", ["javascript:alert(1)", "data:text/html,x", "ftp://example.com", "http:/x", "//x", "http"]
+)
+def test_an_address_that_is_no_link(store, url):
+    store.add_documents({"d": {"text": "t", "url": url}})
+    store.wait([("q", "d")])
+    assert Browser(store).ask("next", count=1)["tasks"][0]["url"] == ""
