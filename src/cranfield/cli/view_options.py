@@ -13,7 +13,7 @@ from cranfield.judging.merging import RULES
 from cranfield.read.formats.store import JudgmentView
 
 ASSESSORS = click.option(
-    "--assessor", "assessors", multiple=True, metavar="NAME", help="Of a store: an assessor; may be repeated [all]."
+    "--assessor", "assessors", multiple=True, metavar="NAME", help="An assessor of a store; may be repeated."
 )
 KINDS_OF_ASSESSORS = click.option(
     "--kind",

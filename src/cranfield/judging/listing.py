@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from cranfield.judging.events import Event, StoreProgress
+from cranfield.judging.places import place
 from cranfield.judging.recording import event_of, not_undone
 from cranfield.judging.schema import DOCUMENTS, EVENTS, ITEM, QUERIES, WAITING
-from cranfield.judging.waiting import WaitingItem, free_for, place, said_by
+from cranfield.judging.waiting import WaitingItem, free_for, said_by
 
 RECENT = 50  # judgments that tell how fast an assessor is now
 BEGINNING = 80  # characters of a text that has no title
@@ -97,7 +98,7 @@ def list_documents(connection: sa.Connection, assessor: str, query_id: str) -> l
     rows = connection.execute(
         sa.select(*columns, open_)
         .select_from(WAITING.outerjoin(DOCUMENTS, DOCUMENTS.c.doc_id == WAITING.c.doc_id))
-        .where(WAITING.c.query_id == query_id)
+        .where(WAITING.c.query_id == query_id, WAITING.c.assessors > 0)
         .order_by(later, WAITING.c.place, WAITING.c.number)
     )
     return [
