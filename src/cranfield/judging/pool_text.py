@@ -26,8 +26,8 @@ def _facts(found: Pooled) -> Iterator[str]:
     if found.new < found.waiting:
         yield f"{found.new:,} of those that wait are new, {found.waiting - found.new:,} waited before"
     if found.sampled or found.not_drawn:
-        drawn = f"{found.sampled:,} of those that wait were drawn at random below the depth"
-        yield f"{drawn}; {found.not_drawn:,} were not and stay pooled, unjudged (--pooled)"
+        drawn = f"{found.sampled:,} of those that wait {'was' if found.sampled == 1 else 'were'} drawn at random"
+        yield f"{drawn}; {found.not_drawn:,} more belong to the pool and stay unjudged (--pooled)"
     if found.twice:
         yield f"{found.twice:,} {'is' if found.twice == 1 else 'are'} for two assessors"
     if found.beyond_limit:
@@ -53,4 +53,4 @@ def sheet_lines(found: WrittenSheet, store: str, width: int = WIDTH) -> Iterator
         yield f"  {count(found.cut, 'text is', 'texts are')} longer than a spreadsheet's cell and cut"
     if found.parts:
         yield f"  {count(found.parts, 'part of a document has', 'parts of documents have')} no place in a sheet"
-    yield f"  filled in, bring it back: cranfield convert {found.path} {store} --assessor NAME"
+    yield f"  to bring it back: cranfield convert {found.path} {store} --assessor NAME"
