@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from cranfield.files.pictures import save_chart
     from cranfield.judging.agreeing import Agreement, agreement
     from cranfield.judging.pooling import Pooled, pool
-    from cranfield.judging.sheets import ReadSheet, WrittenSheet, read_sheet, write_sheet
+    from cranfield.judging.sheets import ReadSheet, WrittenSheet, read_sheet, save_sheet
     from cranfield.judging.store import Store, open_store
     from cranfield.measures import Measure, catalogue, measure, parse_measure, parse_measures
     from cranfield.measures.arithmetic import ratio
@@ -107,7 +107,7 @@ _HOMES = {
     "evaluation.result": ("Evaluation",),
     "judging.agreeing": ("Agreement", "agreement"),
     "judging.pooling": ("Pooled", "pool"),
-    "judging.sheets": ("ReadSheet", "WrittenSheet", "read_sheet", "write_sheet"),
+    "judging.sheets": ("ReadSheet", "WrittenSheet", "read_sheet", "save_sheet"),
     "judging.store": ("Store", "open_store"),
     "ranks.grouped_judgments": ("GroupedJudgments",),
     "ranks.judgments": ("Judgments",),
@@ -195,13 +195,13 @@ __all__ = [
     "record",
     "run_overlap",
     "save_chart",
+    "save_sheet",
     "spearman_rho",
     "stability",
     "tau_ap",
     "value",
     "write_comparison",
     "write_report",
-    "write_sheet",
 ]
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cranfield import InputError, OutputError, open_store, read_sheet, write_sheet
+from cranfield import InputError, OutputError, open_store, read_sheet, save_sheet
 from cranfield.judging.sheets import COLUMNS, LONGEST_CELL, escaped, is_sheet, plain
 
 HOSTILE = [
@@ -55,7 +55,7 @@ def sheet(store, tmp_path):
     store.add_documents({"a": {"title": "Cats", "text": "Cats sleep.", "url": "https://x"}})
     store.wait([("q1", "a"), ("q1", "b"), ("q1", "c")], why="first 10 of bm25")
     path = tmp_path / "sheet.csv"
-    write_sheet(store, path)
+    save_sheet(store, path)
     return path
 
 
@@ -75,18 +75,18 @@ def test_what_waits_is_there_blind_and_with_its_texts(store, sheet, tmp_path):
         "comment": "",
     }
     assert b"bm25" not in sheet.read_bytes()
-    write_sheet(store, tmp_path / "again.csv")
+    save_sheet(store, tmp_path / "again.csv")
     assert (tmp_path / "again.csv").read_bytes() == sheet.read_bytes()
     with pytest.raises(OutputError, match="exists already"):
-        write_sheet(store, sheet)
+        save_sheet(store, sheet)
     store.judge("q1", "a", 1, assessor="ann")
-    assert write_sheet(store, sheet, force=True).documents == 2
+    assert save_sheet(store, sheet, force=True).documents == 2
 
 
 def test_the_order_is_not_that_of_the_pool(store, tmp_path):
     documents = [f"d{n:03}" for n in range(40)]
     store.wait([("q", document) for document in documents])
-    write_sheet(store, tmp_path / "sheet.csv")
+    save_sheet(store, tmp_path / "sheet.csv")
     order = [row["doc_id"] for row in rows_of(tmp_path / "sheet.csv")]
     assert sorted(order) == documents
     assert order != documents
@@ -176,7 +176,7 @@ def test_hostile_ids_and_texts_survive_and_run_nowhere(store, tmp_path):
     store.add_documents({text: {"title": text, "text": text, "url": text} for text in HOSTILE})
     store.wait([(text, text) for text in HOSTILE])
     path = tmp_path / "sheet.csv"
-    write_sheet(store, path)
+    save_sheet(store, path)
     for row in rows_of(path):
         for name in COLUMNS[:-2]:
             assert not row[name].startswith(("=", "+", "-", "@", "\t", "\r", "\n", "＝"))
@@ -200,7 +200,7 @@ def test_escaping_can_be_undone(text):
 def test_a_text_that_no_cell_holds_is_cut_and_said(store, tmp_path):
     store.add_documents({"d": "x" * 40_000})
     store.wait([("q", "d"), ("q", "d", (0, 5))])
-    found = write_sheet(store, tmp_path / "sheet.csv")
+    found = save_sheet(store, tmp_path / "sheet.csv")
     assert (found.documents, found.cut, found.parts) == (1, 1, 1)
     assert len(rows_of(tmp_path / "sheet.csv")[0]["text"]) == LONGEST_CELL
 

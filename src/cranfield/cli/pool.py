@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cranfield.systems.first_answers import FirstAnswers
 
 
-class Share(click.ParamType[float]):
+class ShareOfAll(click.ParamType[float]):
     """A share of something: 10% or 0.1."""
 
     name = "share"
@@ -47,7 +47,7 @@ class Share(click.ParamType[float]):
 )
 @click.option("--sample-depth", type=click.IntRange(1), default=100, metavar="N", help="How deep samples go [100].")
 @click.option(
-    "--overlap", type=Share(), default="0", metavar="SHARE", help="The share that two assessors get, such as 10%."
+    "--overlap", type=ShareOfAll(), default="0", metavar="SHARE", help="The share that two assessors get, such as 10%."
 )
 @click.option("--qrels", metavar="QRELS", help="Judgments to bring into the store first: a file or a collection.")
 @system_options.CORPUS
@@ -131,7 +131,7 @@ def command(
             output.say(f"  the judgments of {queries} are not in it; --qrels {queries} brings them in")
         failed = any(answer.failed for answer in answers)
     if sheet is not None:
-        _write_sheet(store, sheet, force)
+        _save_sheet(store, sheet, force)
     output.say(f"Next: cranfield judge {store}")
     return 1 if failed else 0
 
@@ -215,12 +215,12 @@ def _failures(answers: Sequence[FirstAnswers]) -> Iterator[str]:
             yield from wrapped(f"{answer.system}: {failed}; {query}: {error}", "  ", width=output.width())
 
 
-def _write_sheet(store: str, sheet: str, force: bool) -> None:
+def _save_sheet(store: str, sheet: str, force: bool) -> None:
     from cranfield.judging.pool_text import sheet_lines
-    from cranfield.judging.sheets import write_sheet
+    from cranfield.judging.sheets import save_sheet
     from cranfield.judging.store import open_store
 
     with open_store(store, read_only=True) as opened:
-        written = write_sheet(opened, sheet, force=force)
+        written = save_sheet(opened, sheet, force=force)
     for line in sheet_lines(written, store, output.width()):
         output.say(line, err=sheet == "-")

@@ -24,7 +24,7 @@ from cranfield.read.source import open_source
 NAMED = 3  # runs that the reason of a document names
 _NOBODY = 0  # assessors of what belongs to the pool and is not to be judged
 
-Found = dict[str, list[Any]]  # of a query, by document: the best rank, then the runs that returned it
+FoundByRuns = dict[str, list[Any]]  # of a query, by document: the best rank, then the runs that returned it
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +125,9 @@ def pool(
     depth: how many documents of each ranking; 0 for a sample alone.
     documents: texts, as `Store.add_documents` takes them; only those of documents to be judged are kept.
     query_ids: pool only these queries.
-    sample: also this many documents of each query, drawn at random from those whose best rank is below the depth and
-        not below `sample_depth`. The others down there belong to the pool, too: see `pooled` of `Store.view`.
+    sample: also this many documents of each query, drawn at random from those whose best rank is below the depth. The
+        others down there belong to the pool, too: see `pooled` of `Store.view`.
+    sample_depth: the last rank that samples are drawn from.
     limit: at most this many unjudged documents of each query, those with the best rank in any run.
     overlap: the share of the documents that is for two assessors.
     seed: for what is drawn; with the same seed the same documents are drawn.
@@ -202,11 +203,11 @@ def _some(names: Sequence[str]) -> str:
 
 def returned_first(
     runs: Mapping[str, Any], known: Sequence[str], wanted: Sequence[str], depth: int, format: str | None = None
-) -> tuple[dict[str, Found], dict[str, int]]:
+) -> tuple[dict[str, FoundByRuns], dict[str, int]]:
     """What runs return first for the wanted queries; and of each run how many of its queries are not known at all."""
     nothing: dict[str, dict[str, float]] = {query: {} for query in known}
     asked = {query: nothing[query] for query in wanted}
-    found: dict[str, Found] = {query: {} for query in wanted}
+    found: dict[str, FoundByRuns] = {query: {} for query in wanted}
     unknown: dict[str, int] = {}
     unjudged, policy = Judgments(nothing, name="the queries"), Policy()
     for name, run in runs.items():
@@ -224,7 +225,7 @@ def returned_first(
     return found, unknown
 
 
-def _add_ranking(found: Found, documents: Sequence[str], run: str) -> None:
+def _add_ranking(found: FoundByRuns, documents: Sequence[str], run: str) -> None:
     for rank, document in enumerate(documents, 1):
         seen = found.get(document)
         if seen is None:
@@ -256,7 +257,7 @@ class _PoolOfQuery(NamedTuple):
     beyond_limit: int
 
 
-def _choose(query: str, found: Found, judged: set[str], plan: PoolPlan) -> _PoolOfQuery:
+def _choose(query: str, found: FoundByRuns, judged: set[str], plan: PoolPlan) -> _PoolOfQuery:
     first = {document: seen for document, seen in found.items() if seen[0] <= plan.depth}
     below = [document for document in found if document not in first]
     sample = set(drawn(below, plan.sample, "sample", plan.seed, query)) if plan.sample else set()

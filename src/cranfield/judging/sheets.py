@@ -76,19 +76,20 @@ class SheetRow(NamedTuple):
     text: str
 
 
-def write_sheet(store: Store, path: str | os.PathLike[str], *, force: bool = False) -> WrittenSheet:
+def save_sheet(store: Store, path: str | os.PathLike[str], *, force: bool = False) -> WrittenSheet:
     """Write what waits to be judged as a CSV: a row for each document, in a random order, with room for a grade.
 
     store: a `Store`.
     path: of the file to write.
     force: replace a file that exists.
-    It does not say which run returned a document, nor at which rank. Returns a `WrittenSheet`.
+    It does not say which run returned a document, nor at which rank.
+    Returns a `WrittenSheet`.
 
     >>> import tempfile
     >>> from cranfield import open_store
     >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
     ...     new = store.wait([("q1", "d1"), ("q1", "d2")])
-    ...     write_sheet(store, f"{folder}/sheet.csv").documents
+    ...     save_sheet(store, f"{folder}/sheet.csv").documents
     2
     """
     from cranfield.judging.waiting import waiting_texts
