@@ -290,6 +290,22 @@ def case_report() -> None:
     record(title, rows, rows[-1][0], goal)
 
 
+def case_pool() -> None:
+    """The rankings of all runs read into Python, and the whole of a pool: reading, choosing, and writing the store."""
+
+    def took(job: str) -> float:
+        command = [PYTHON, str(Path(__file__).with_name("pooling.py")), job]
+        times = [subprocess.run(command, capture_output=True, text=True, check=True).stdout for _ in range(3)]
+        return min(map(float, times))
+
+    rows: list[tuple[str, float, float | None]] = [
+        ("reading the rankings", took("read"), None),
+        ("pooling to depth 10", took("10"), None),
+        ("pooling to depth 100", took("100"), None),
+    ]
+    show("63 runs × 200 queries × 100 documents into a store", rows, "reading the rankings", "pooling at 2 or less")
+
+
 CASES = {name.removeprefix("case_"): case for name, case in globals().items() if name.startswith("case_")}
 
 if __name__ == "__main__":
