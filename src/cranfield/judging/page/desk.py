@@ -170,7 +170,7 @@ class Desk:
             if task is None and even_of_others:
                 task = waiting.task_of(connection, item, 0)
             said = listing.last_said(connection, who, item)
-        return task and self._task(task), said and _said(said)
+        return self._task(task) if task else None, _said(said) if said else None
 
     def _task(self, task: Task) -> Answer:
         text = task.text[slice(*task.part)] if task.part else task.text
