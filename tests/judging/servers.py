@@ -8,6 +8,8 @@ import subprocess
 import sys
 from contextlib import contextmanager
 
+from tests.waiting import until
+
 PARENT = """
 import json, os, sys
 from cranfield.judging.page import application, serving
@@ -50,6 +52,16 @@ class Servers:
         self.parent.stdin.flush()
         self.running[port] = int(self.parent.stdout.readline())
         return f"http://127.0.0.1:{port}"
+
+    def wait_for(self, address):
+        """Wait until a server answers."""
+        place = ("127.0.0.1", int(address.rpartition(":")[2]))
+
+        def answers():
+            with socket.socket() as probe:
+                return probe.connect_ex(place) == 0
+
+        until(answers, "the server did not start")
 
     def kill(self, address):
         """End one as a power failure would."""

@@ -57,6 +57,7 @@ class Pages:
     def __init__(self, browser, running, store):
         self.browser, self.running, self.store = browser, running, store
         self.address = running.start(store.name)
+        running.wait_for(self.address)
         self.contexts, self.messages, self.requests = [], [], []
 
     def open(self, place="/", **settings):
@@ -67,15 +68,7 @@ class Pages:
         page.on("pageerror", lambda error: self.messages.append(str(error)))
         page.on("dialog", lambda dialog: self.messages.append(dialog.message))
         page.on("request", lambda request: self.requests.append(request.url))
-        for attempt in range(200):
-            try:
-                page.goto(self.address + place)
-                break
-            except Exception:
-                if attempt == 199:
-                    raise
-                page.wait_for_timeout(50)
-        self.messages.clear()
+        page.goto(self.address + place)
         expect(page.locator("html")).to_have_attribute("data-ready", "yes")
         return page
 
@@ -314,9 +307,7 @@ def test_hostile_texts_and_ids_are_inert(browser, running, tmp_path):
 
 
 def test_in_the_dark_and_for_those_who_have_no_name_yet(pages, judged):
-    page = pages.browser.new_context(color_scheme="dark").new_page()
-    page.goto(pages.address)
-    expect(page.locator("html")).to_have_attribute("data-ready", "yes")
+    page = pages.open(color_scheme="dark")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(14, 16, 19)"
     page.get_by_title("Somebody else is judging").click()
     page.get_by_label("Your name").fill("  dora ")
@@ -324,4 +315,3 @@ def test_in_the_dark_and_for_those_who_have_no_name_yet(pages, judged):
     expect(page.locator(".who")).to_have_text("dora")
     press(page, "1", "saved: 1 Related")
     assert [event.assessor for event in judged.events()] == ["dora"]
-    page.context.close()
