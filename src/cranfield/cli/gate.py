@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +73,7 @@ def command(
     if lacking:
         raise click.UsageError(f"Missing argument '{lacking[0]}'; name it here or in the file given by --config.")
     qrels, *runs = [settings.pop(name) for name in ("qrels", "baseline", "candidate")]
-    reading = replace(reading, settings={name: settings.pop(name) for name in _POLICY if name in settings})
+    reading = reading._replace(settings={name: settings.pop(name) for name in _POLICY if name in settings})
     result = gate(qrels, *map(only, runs), **{**_with_all(settings), **reading.arguments()})
     texts = {"text": gate_text, "markdown": gate_markdown, "junit": gate_junit}
     output.write([texts[form](result) if form in texts else result.to_json()], file, data=form == "json")

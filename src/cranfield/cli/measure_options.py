@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -25,8 +24,7 @@ IMPORTS = click.option(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class MeasureOptions:
+class MeasureOptions(NamedTuple):
     """Which measures are wanted, and what is set for all of them."""
 
     names: Sequence[str] = ()

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -13,8 +12,7 @@ from cranfield.ranks.policy import Policy, Setting, settings_of
 from cranfield.read.formats import readable
 
 
-@dataclass(frozen=True, slots=True)
-class ReadingOptions:
+class ReadingOptions(NamedTuple):
     """What was said of reading; None, or a setting that is not there, was not said."""
 
     settings: Mapping[str, Any]  # of the policy
@@ -37,9 +35,8 @@ class ReadingOptions:
 
     def arguments(self) -> dict[str, Any]:
         """What was said, as the arguments of functions that read judgments and runs."""
-        others = [field.name for field in fields(self) if field.name != "settings"]
-        given = {name: getattr(self, name) for name in ("policy", *others)}
-        return {name: value for name, value in given.items() if value is not None}
+        given = self._asdict() | {"policy": self.policy}
+        return {name: value for name, value in given.items() if name != "settings" and value is not None}
 
 
 def policy_options(policy: type[Policy] = Policy, names: Collection[str] | None = None) -> Decorator:
