@@ -72,7 +72,8 @@ def command(
     from cranfield.comparison.reliability import reliability
     from cranfield.evaluation import saving as saved
     from cranfield.evaluation.result import Evaluation
-    from cranfield.show.comparison import comparison_latex, comparison_markdown, comparison_text
+    from cranfield.show.comparison_markup import comparison_latex, comparison_markdown
+    from cranfield.show.comparison_text import comparison_text
 
     paths = expanded(runs)
     if baseline is not None:
