@@ -45,6 +45,13 @@ from tests.oracle_relevance import (
 from tests.oracle_users import compatibility, err, insq, nerr, rbp, rbp_residual, u_measure, user_model
 
 
+def _worth(grade):
+    """For ties: what is relevant, then what is unjudged, only pooled, and last what is judged and not relevant."""
+    if grade is None:
+        return 2, 0
+    return (3, grade) if grade > 0 else (1, 0) if grade < 0 else (0, 0)
+
+
 def rank(scores, grades, ties="doc_id"):
     """The documents of a ranking, best first: sort everything, as nobody who is in a hurry would."""
     order = list(scores)
@@ -54,9 +61,7 @@ def rank(scores, grades, ties="doc_id"):
         order.sort(key=lambda d: d.encode(), reverse=True)
     elif ties in ("best", "worst"):
         order.sort(key=lambda d: d.encode(), reverse=True)
-        # relevant, then unjudged, then judged and not relevant; the other way round for "worst"
-        key = {d: (2, grades[d]) if grades.get(d, -1) > 0 else ((0, 0) if d in grades else (1, 0)) for d in order}
-        order.sort(key=lambda d: key[d], reverse=ties == "best")
+        order.sort(key=lambda d: _worth(grades.get(d)), reverse=ties == "best")
     return sorted(order, key=lambda d: -scores[d])  # sorted() is stable
 
 
