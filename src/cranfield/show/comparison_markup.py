@@ -6,16 +6,7 @@ from collections.abc import Sequence
 
 from cranfield.comparison.conclusions import Comparison
 from cranfield.comparison.differences import UNDECIDED, signed, span_text
-from cranfield.show.comparison_words import (
-    as_sentence,
-    basis_text,
-    effect_cell,
-    interval_text,
-    p_cell,
-    share_text,
-    verdict,
-    within_text,
-)
+from cranfield.show import comparison_words as words
 from cranfield.show.escaping import latex_text, markdown_text
 
 
@@ -29,7 +20,7 @@ def comparison_markdown(comparison: Comparison) -> str:
                 f"{'**' * cell.best}{cell.value:.4f}{'**' * cell.best}{f' {cell.mark}' if cell.mark else ''}"
                 for cell in row.cells
             ),
-            *map(share_text, row.judged),
+            *map(words.share_text, row.judged),
         ]
         for row in table.rows
     ]
@@ -41,19 +32,19 @@ def comparison_markdown(comparison: Comparison) -> str:
             markdown_text(f"{each.run} - {each.baseline}"),
             signed(each.estimate),
             span_text(each),
-            p_cell(each),
-            effect_cell(each.effect),
+            words.p_cell(each),
+            words.effect_cell(each.effect),
             f"{each.better}/{each.same}/{each.worse}",
-            "; ".join(filter(None, (each.verdict, within_text(each), UNDECIDED if each.could_reverse else ""))),
+            "; ".join(filter(None, (each.verdict, words.within_text(each), UNDECIDED if each.could_reverse else ""))),
         ]
         for each in comparison
     ]
     notes = [
-        f"{markdown_text(as_sentence(table.notes[0]))}.",
-        markdown_text(basis_text(comparison)),
-        interval_text(comparison),
+        f"{markdown_text(words.as_sentence(table.notes[0]))}.",
+        markdown_text(words.basis_text(comparison)),
+        words.interval_text(comparison),
     ]
-    said = f"**{markdown_text(verdict(comparison))}**"
+    said = f"**{markdown_text(words.verdict(comparison))}**"
     return "\n".join([said, "", *lines, "", *notes, "", *markdown_table(heads, details)])
 
 
@@ -80,8 +71,8 @@ def comparison_latex(comparison: Comparison) -> str:
             mark = signs.get(cell.mark) or (rf"\mathrm{{{cell.mark}}}" if cell.mark else "")
             value = rf"\textbf{{{cell.value:.4f}}}" if cell.best else f"{cell.value:.4f}"
             cells.append(value + (f"$^{{{mark}}}$" if mark else ""))
-        lines.append(" & ".join([*cells, *map(share_text, row.judged)]) + r" \\")
-    notes = [latex_text(each) for each in (verdict(comparison), table.notes[0], basis_text(comparison))]
+        lines.append(" & ".join([*cells, *map(words.share_text, row.judged)]) + r" \\")
+    notes = [latex_text(each) for each in (words.verdict(comparison), table.notes[0], words.basis_text(comparison))]
     for sign, command in signs.items():
         notes = [note.replace(sign, f"${command}$") for note in notes]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *(f"% {note}" for note in notes)])
