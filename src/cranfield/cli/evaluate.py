@@ -84,7 +84,6 @@ def command(
     from cranfield.evaluation.overview import overview
     from cranfield.measures import DEFAULT_MEASURES
     from cranfield.measures.completion import read_scale
-    from cranfield.read.pairs import read_numbers, read_words
     from cranfield.show.view import View
 
     chosen = measures.chosen(DEFAULT_MEASURES)
@@ -100,8 +99,7 @@ def command(
             **reading.arguments(),
         )
     evaluations = list(results.values())
-    counted = read_numbers(weights, "weight") if weights else None
-    parts = read_words(by, "segment") if by else None
+    counted, parts = _read_beside(weights, by)
     if save:
         evaluations[0].save(save)
     found = overview(
@@ -116,6 +114,15 @@ def command(
         segments=parts,
     )
     output.write(_lines(View(found), form, file), file, data=form in DATA)
+
+
+def _read_beside(weights: str | None, by: str | None) -> tuple[dict[str, float] | None, dict[str, str] | None]:
+    """The weights and the segments of queries, from their files; most calls name neither and import nothing."""
+    if weights is None and by is None:
+        return None, None
+    from cranfield.read.pairs import read_numbers, read_words
+
+    return read_numbers(weights, "weight") if weights else None, read_words(by, "segment") if by else None
 
 
 def _lines(view: Any, form: str, file: str | None) -> Iterable[str]:
