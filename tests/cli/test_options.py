@@ -11,6 +11,7 @@ from click.testing import CliRunner
 import cranfield
 from cranfield.cli import options
 from cranfield.cli.commands import COMMANDS, program
+from cranfield.cli.reading_options import ReadingOptions
 from tests.cli.test_program import files, run  # noqa: F401
 
 CONTEXT = click.Context(program)
@@ -76,6 +77,13 @@ def test_options_of_measures_and_of_reading_arrive_as_one_object_each(name):
     taken = set(inspect.signature(inspect.unwrap(FILES[name].callback)).parameters)
     assert taken >= {"measures", "reading"}
     assert not taken & {"rel", "judged_only", "imports", "run_format", "qrels_format", "check_ids", "policy"}
+
+
+def test_only_what_was_said_of_reading_is_handed_on():
+    nothing = ReadingOptions.of(run_format=None, qrels_format=None, ties=None)
+    assert nothing.arguments() == {}
+    some = ReadingOptions.of(run_format="csv", qrels_format=None, check_ids=False, ties="best", depth=None)
+    assert some.arguments() == {"policy": cranfield.Policy(ties="best"), "format": "csv", "check_ids": False}
 
 
 @pytest.mark.parametrize("name", OF_MEASURES)
