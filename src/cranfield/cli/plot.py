@@ -5,6 +5,9 @@ from __future__ import annotations
 import click
 
 from cranfield.cli import options
+from cranfield.cli.measure_options import MeasureOptions, measure_options
+from cranfield.cli.reading_options import ReadingOptions, reading_options
+from cranfield.cli.run_files import expanded
 from cranfield.show.charts import CHARTS
 
 
@@ -12,32 +15,24 @@ from cranfield.show.charts import CHARTS
 @click.argument("kind", type=click.Choice(list(CHARTS)))
 @click.argument("qrels", required=False)
 @click.argument("runs", nargs=-1, metavar="[RUN...]")
-@options.measures
+@measure_options
 @options.written(required=True)
 @click.option(
     "--columns", type=click.IntRange(1, 2), metavar="1|2", help="As wide as one column of a two-column paper, or both."
 )
 @click.option("--query", metavar="ID", help="Of precision-recall-full: draw this query instead of the mean over all.")
 @click.option("--no-title", is_flag=True, help="Leave the title out, for a figure that has a caption.")
-@options.policy
-@options.formats
-@options.id_check
+@reading_options()
 def command(
     kind: str,
     qrels: str | None,
     runs: tuple[str, ...],
-    measures: tuple[str, ...],
+    measures: MeasureOptions,
     file: str,
     columns: int | None,
     query: str | None,
     no_title: bool,
-    rel: float | None,
-    judged_only: bool,
-    imports: tuple[str, ...],
-    run_format: str | None,
-    qrels_format: str | None,
-    check_ids: bool,
-    **policy: str | int | None,
+    reading: ReadingOptions,
 ) -> None:
     """Draw a chart of RUNs measured by the judgments in QRELS: an .svg, .png, .pdf or .json file.
 
@@ -52,17 +47,10 @@ def command(
     from cranfield.files.pictures import save_chart
     from cranfield.report.plotting import draw_chart
 
-    usual = CHARTS[kind].usual
-    wanted = options.chosen_measures(measures, rel=rel, judged_only=judged_only, imports=imports, default=usual)
-    settings = {
-        "policy": options.chosen_policy(**policy),
-        "format": run_format,
-        "qrels_format": qrels_format,
-        "check_ids": check_ids,
-    }
-    if query is not None:
-        settings["query"] = query
-    spec = draw_chart(kind, qrels, options.expanded(runs), wanted, **settings)
+    of_query = {} if query is None else {"query": query}
+    spec = draw_chart(
+        kind, qrels, expanded(runs), measures.chosen(CHARTS[kind].usual), **of_query, **reading.arguments()
+    )
     save_chart(spec, file, columns=columns, title=not no_title)
 
 
