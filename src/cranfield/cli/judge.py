@@ -11,7 +11,7 @@ from cranfield.cli import options, output
 
 @click.command("judge")
 @click.argument("store")
-@click.option("--assessor", metavar="NAME", help="Who judges [your name on this machine].")
+@click.option("--me", "assessor", metavar="NAME", help="Your name, under which grades are kept [that on this machine].")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on; others need a token.")
 @click.option("--port", type=click.IntRange(0, 65535), help="The port [8765, or a free one].")
 @click.option("--known-as", "names", multiple=True, metavar="HOST", help="A further name of this machine.")
