@@ -61,7 +61,7 @@ PAGES ?= docs
 pages: .venv/.developing
 	mkdir -p $(PAGES)
 	$(BIN)/python docs/site/measures.py $(PAGES)/measures.md
-	$(BIN)/python -m tests.differences $(PAGES)/differences.md
+	$(BIN)/python -m docs.site.differences $(PAGES)/differences.md
 	$(BIN)/python -m cranfield.trec_eval.page $(PAGES)/trec_eval.md
 	$(BIN)/python docs/site/commands.py $(PAGES)/command-line.md
 	$(BIN)/python docs/site/api.py $(PAGES)/api.md

@@ -8,7 +8,7 @@ import itertools
 import math
 from fractions import Fraction
 
-from tests import oracle
+from tests import oracle, oracle_relevance
 
 
 def _exactly(alpha):
@@ -251,12 +251,12 @@ ORACLES = {
     "nERR_IA": of_ideal(_reciprocal),
     "NRBP": nrbp,
     "nNRBP": normalized_nrbp,
-    "P_IA": _mean_over_subtopics(oracle.precision),
-    "AP_IA": _mean_over_subtopics(oracle.average_precision),
+    "P_IA": _mean_over_subtopics(oracle_relevance.precision),
+    "AP_IA": _mean_over_subtopics(oracle_relevance.average_precision),
     "StRecall": subtopic_recall,
-    "AP_avgjg": _mean_over_groups(oracle.average_precision),
-    "P_avgjg": _mean_over_groups(oracle.precision),
-    "Rprec_avgjg": _mean_over_groups(oracle.r_precision_multiple),
+    "AP_avgjg": _mean_over_groups(oracle_relevance.average_precision),
+    "P_avgjg": _mean_over_groups(oracle_relevance.precision),
+    "Rprec_avgjg": _mean_over_groups(oracle_relevance.r_precision_multiple),
     "prefs_num_prefs_poss": prefs_number("", 1),
     "prefs_num_prefs_ful": prefs_number("", 0),
     "prefs_num_prefs_ful_ret": prefs_number("ret", 0),

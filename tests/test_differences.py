@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 import cranfield
+from docs.site.differences import page
 from tests import peers
-from tests.differences import ASKED, DIFFERENCES, GDEVAL, IRM, page
+from tests.differences import ASKED, DIFFERENCES, GDEVAL, IRM
 
 rows = pytest.mark.parametrize("row", DIFFERENCES, ids=lambda row: f"{row.peer}: {row.what}")
 

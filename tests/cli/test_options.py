@@ -6,10 +6,12 @@ from collections import defaultdict
 
 import click
 import pytest
+from click.testing import CliRunner
 
 import cranfield
 from cranfield.cli import options
 from cranfield.cli.commands import COMMANDS, program
+from cranfield.cli.reading_options import ReadingOptions
 from tests.cli.test_program import files, run  # noqa: F401
 
 CONTEXT = click.Context(program)
@@ -50,6 +52,38 @@ def test_options_of_two_commands_are_declared_once():
             written[option].append(name)
     assert written
     assert {option: names for option, names in written.items() if len(names) > 1} == {}
+
+
+def test_collected_options_are_one_parameter_among_the_others():
+    @click.command()
+    @click.option("--before")
+    @options.collected(
+        "size",
+        lambda width, height: f"{width} × {height}",
+        click.option("--width"),
+        click.option("--height", default="3"),
+    )
+    @click.option("--after")
+    def command(before, size, after):
+        click.echo(f"{before} {size} {after}")
+
+    assert [each.name for each in command.params] == ["before", "width", "height", "after"]
+    shown = CliRunner().invoke(command, ["--after", "1", "--width", "2"]).output
+    assert shown == "None 2 × 3 1\n"
+
+
+@pytest.mark.parametrize("name", OF_MEASURES)
+def test_options_of_measures_and_of_reading_arrive_as_one_object_each(name):
+    taken = set(inspect.signature(inspect.unwrap(FILES[name].callback)).parameters)
+    assert taken >= {"measures", "reading"}
+    assert not taken & {"rel", "judged_only", "imports", "run_format", "qrels_format", "check_ids", "policy"}
+
+
+def test_only_what_was_said_of_reading_is_handed_on():
+    nothing = ReadingOptions.of(run_format=None, qrels_format=None, ties=None)
+    assert nothing.arguments() == {}
+    some = ReadingOptions.of(run_format="csv", qrels_format=None, check_ids=False, ties="best", depth=None)
+    assert some.arguments() == {"policy": cranfield.Policy(ties="best"), "format": "csv", "check_ids": False}
 
 
 @pytest.mark.parametrize("name", OF_MEASURES)

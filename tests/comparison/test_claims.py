@@ -7,7 +7,7 @@ import pytest
 from cranfield import compare, gate
 from cranfield.comparison.differences import p_text, signed
 from cranfield.comparison.reliability import reliability
-from cranfield.show.comparison import comparison_text
+from cranfield.show.comparison_text import comparison_text
 from cranfield.show.gate_text import gate_text
 
 

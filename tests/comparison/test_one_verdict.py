@@ -151,7 +151,7 @@ def test_many_runs_are_ranked_and_not_listed():
 
     found = compare(qrels, {f"s{n:02}": system(0.3 + 0.3 * n) for n in range(20)}, "RR", bounds=False)
     from cranfield.comparison.reliability import reliability
-    from cranfield.show.comparison import comparison_text
+    from cranfield.show.comparison_text import comparison_text
 
     text = comparison_text(found, reliability(found))
     assert len(text.splitlines()) < 300

@@ -7,11 +7,8 @@ import pytest
 
 from cranfield import compare, gate, stability
 from cranfield.comparison.reliability import reliability
-from cranfield.show.comparison import (
-    comparison_latex,
-    comparison_markdown,
-    comparison_text,
-)
+from cranfield.show.comparison_markup import comparison_latex, comparison_markdown
+from cranfield.show.comparison_text import comparison_text
 from cranfield.show.escaping import latex_text
 from cranfield.show.gate_text import gate_junit, gate_markdown, gate_text
 from cranfield.show.stability_text import stability_text

@@ -1,6 +1,7 @@
 """Bounds: no way to judge the unjudged documents leads beyond them, and some way leads to them."""
 
 import itertools
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -51,30 +52,40 @@ def holes_matter(measure):
     return not measure.definition.of_holes and dict(measure.parameters).get("view") != "residual"
 
 
+class Bounds(NamedTuple):
+    low: float
+    high: float
+    exact: bool
+
+
+def bounds_and_truth(measure, grades, missed, scale, unseen, **options):
+    """What is found for one ranking, and the lowest and highest value over all completions."""
+    if not holes_matter(measure):
+        pytest.skip("it is about the unjudged documents themselves")
+    judged = JudgedRanks.of_grades(grades, missed)
+    found = completion.bounds(measure, judged, scale, unseen=unseen, **options)
+    values = every_completion(measure, grades, missed, levels_of(measure, grades, missed, scale), unseen)
+    return Bounds(*(column[0] for column in found)), (values.min(), values.max())
+
+
 @names
 @settings(max_examples=12, deadline=None)
 @given(grades=rankings, missed=missed_grades, scale=scales, unseen=st.integers(0, 2))
 def test_bounds_are_those_of_all_completions(measure, grades, missed, scale, unseen):
-    if not holes_matter(measure):
-        pytest.skip("it is about the unjudged documents themselves")
-    values = every_completion(measure, grades, missed, levels_of(measure, grades, missed, scale), unseen)
-    low, high, exact = completion.bounds(measure, JudgedRanks.of_grades(grades, missed), scale, unseen=unseen)
-    assert exact[0]
-    assert (low[0], high[0]) == pytest.approx((values.min(), values.max()), abs=1e-12)
+    found, truth = bounds_and_truth(measure, grades, missed, scale, unseen)
+    assert found.exact
+    assert (found.low, found.high) == pytest.approx(truth, abs=1e-12)
 
 
 @names
 @settings(max_examples=6, deadline=None)
 @given(grades=rankings, missed=missed_grades, scale=scales, unseen=st.integers(0, 2))
 def test_bounds_hold_where_completions_are_too_many(measure, grades, missed, scale, unseen):
-    if not holes_matter(measure):
-        pytest.skip("it is about the unjudged documents themselves")
-    values = every_completion(measure, grades, missed, levels_of(measure, grades, missed, scale), unseen)
-    low, high, exact = completion.bounds(measure, JudgedRanks.of_grades(grades, missed), scale, budget=0, unseen=unseen)
-    if exact[0]:
-        assert (low[0], high[0]) == pytest.approx((values.min(), values.max()), abs=1e-12)
-    assert low[0] <= values.min() + 1e-12
-    assert high[0] >= values.max() - 1e-12
+    found, truth = bounds_and_truth(measure, grades, missed, scale, unseen, budget=0)
+    if found.exact:
+        assert (found.low, found.high) == pytest.approx(truth, abs=1e-12)
+    assert found.low <= truth[0] + 1e-12
+    assert found.high >= truth[1] - 1e-12
 
 
 @pytest.mark.parametrize("measure", ["nERR", "G", "RnDCG", "ERR", "nDCG@5", "Q", "Compat"])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import cranfield
 from cranfield import JudgedRanks, catalogue, parse_measure
-from tests import generated, oracle, oracle_grouped
+from tests import generated, oracle, oracle_gains, oracle_grouped
 
 # Every measure with its defaults, and with other values of each parameter.
 OTHERS = {
@@ -111,7 +111,7 @@ def test_the_ideal_order_is_best(measures, grades):
         gain = dict(measure.parameters).get("gain", "linear")
         if not isinstance(gain, str) and measure.definition.name == "Q":
             continue  # with such gains, what is relevant and what is worth much are different documents
-        ideal = sorted(grades, key=lambda grade: oracle._gain(grade, gain), reverse=True)
+        ideal = sorted(grades, key=lambda grade: oracle_gains.gain_of(grade, gain), reverse=True)
         value, best = cranfield.value(measure, grades), cranfield.value(measure, ideal)
         if measure.definition.lower_is_better:
             value, best = -value, -best

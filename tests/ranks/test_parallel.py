@@ -7,35 +7,32 @@ import pytest
 from cranfield.ranks.scan.parallel import in_parallel
 
 
-def test_an_error_waits_for_the_results_before_it():
-    failed = threading.Event()
+def work_that_fails(*bad):
+    """Work in which piece 0 is done only after piece 1, and some pieces fail."""
+    done = threading.Event()
 
     def work(piece):
         if piece == 0:
-            assert failed.wait(10)
+            assert done.wait(10)
         if piece == 1:
-            failed.set()
-            raise ValueError("piece 1")
+            done.set()
+        if piece in bad:
+            raise ValueError(f"piece {piece}")
         return piece
 
-    results = in_parallel(work, range(5), 2)
+    return work
+
+
+def test_an_error_waits_for_the_results_before_it():
+    results = in_parallel(work_that_fails(1), range(5), 2)
     assert next(results) == 0
     with pytest.raises(ValueError, match="piece 1"):
         next(results)
 
 
 def test_of_two_errors_the_first_is_raised():
-    failed = threading.Event()
-
-    def work(piece):
-        if piece == 0:
-            assert failed.wait(10)
-        if piece == 1:
-            failed.set()
-        raise ValueError(f"piece {piece}")
-
     with pytest.raises(ValueError, match="piece 0"):
-        list(in_parallel(work, range(5), 2))
+        list(in_parallel(work_that_fails(0, 1), range(5), 2))
 
 
 def test_pieces_that_cannot_be_read_are_an_error_after_those_that_can():

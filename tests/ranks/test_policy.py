@@ -9,7 +9,8 @@ from click.testing import CliRunner
 
 import cranfield
 from cranfield import Policy, PolicyError
-from cranfield.cli import compare, evaluate, explain, gate, options, plot, report, stability
+from cranfield.cli import compare, evaluate, explain, gate, plot, report, stability
+from cranfield.cli.reading_options import policy_options
 from cranfield.ranks.policy import setting, settings_of
 from docs.site.tables import policies
 
@@ -35,7 +36,7 @@ def test_a_setting_more_is_in_the_signature():
 
 def test_a_setting_more_is_an_option():
     @click.command()
-    @options.policy_options(Wider)
+    @policy_options(Wider)
     def command(**given):
         click.echo(repr({name: value for name, value in given.items() if value is not None}))
 

@@ -62,7 +62,7 @@ def test_a_new_format_appears_in_errors(piped, tmp_path):
 def test_a_new_format_appears_in_help(piped):
     from click.testing import CliRunner
 
-    options = importlib.reload(importlib.import_module("cranfield.cli.options"))
+    options = importlib.reload(importlib.import_module("cranfield.cli.reading_options"))
     convert = importlib.reload(importlib.import_module("cranfield.cli.convert"))
     try:
         shown = CliRunner().invoke(convert.command, ["--help"]).output

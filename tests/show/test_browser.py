@@ -14,7 +14,7 @@ pytest.importorskip("playwright", reason="Playwright is not installed")
 from playwright.sync_api import expect, sync_playwright
 
 import cranfield
-from tests.show.test_report import ENDING, EVIL, FILES, evil
+from tests.show.page import ENDING, EVIL, FILES, evil
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 FLAGS = [

@@ -21,7 +21,8 @@ from cranfield.evaluation.explaining import explanation_text
 from cranfield.evaluation.overview import overview
 from cranfield.layout import columns, visible
 from cranfield.show import data, markup, text
-from cranfield.show.comparison import comparison_latex, comparison_markdown, comparison_text
+from cranfield.show.comparison_markup import comparison_latex, comparison_markdown
+from cranfield.show.comparison_text import comparison_text
 from cranfield.show.escaping import latex_text, markdown_text
 from cranfield.show.gate_text import gate_junit, gate_markdown, gate_text
 from cranfield.show.stability_text import stability_text

@@ -3,54 +3,16 @@
 import json
 import random
 import re
-from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
 
 pytest.importorskip("altair")
 pytest.importorskip("jinja2")
 pytest.importorskip("vl_convert")
-
 import cranfield
-from cranfield.errors import CranfieldError
-from cranfield.report import write_comparison
 from cranfield.report.encoding import safe_json
 from cranfield.systems.collection import Collection, Document
-from tests.program import run as program
-
-FILES = ("builtin:qrels", ["builtin:keywords", "builtin:meaning"])
-FILES_ON_DISK = sorted(Path(cranfield.__file__).with_name("data").glob("*.run"))
-ROWS = [("what-is-precision", "a", 2.0), ("what-is-precision", "b", 1.0), ("graded-relevance", "c", 3.0)]
-EVIL = "<script>window.broken = 1</script>"
-ENDING = "</script><img src=x onerror='window.broken=1'>\"&amp;\u2028--><!--"
-
-
-class Page(HTMLParser):
-    """What a browser would make of a page: its elements, the text outside of scripts, its data."""
-
-    def __init__(self, path):
-        super().__init__()
-        self.elements, self.text, self.data, self._inside = [], "", None, None
-        self.source = path.read_text(encoding="utf-8")
-        self.feed(self.source)
-        self.close()
-
-    def handle_starttag(self, tag, attributes):
-        self.elements.append((tag, dict(attributes)))
-        self._inside = (tag, dict(attributes).get("id"))
-
-    def handle_endtag(self, tag):
-        self._inside = None
-
-    def handle_data(self, data):
-        if self._inside == ("script", "data"):
-            self.data = json.loads(data)
-        elif self._inside is None or self._inside[0] not in ("script", "style"):
-            self.text += data
-
-    def count(self, tag):
-        return sum(name == tag for name, _ in self.elements)
+from tests.show.page import ENDING, EVIL, FILES, Page, evil, made
 
 
 @pytest.fixture(scope="module")
@@ -58,11 +20,6 @@ def builtin(tmp_path_factory):
     path = tmp_path_factory.mktemp("report") / "report.html"
     cranfield.write_report(path, *FILES, bounds=True)
     return Page(path)
-
-
-def made(tmp_path, *arguments, **options):
-    cranfield.write_report(tmp_path / "report.html", *arguments, **{"charts": False, **options})
-    return Page(tmp_path / "report.html")
 
 
 def test_the_leaderboard_is_the_evaluation(builtin):
@@ -146,22 +103,6 @@ def test_charts_say_what_they_show(builtin):
     assert all(each["description"] for together in builtin.data["charts"] for each in together)
 
 
-def evil(tmp_path, **options):
-    """A page whose every name and text tries to break out."""
-    queries = {f"{EVIL}{n}": f"{ENDING} query {n}" for n in range(3)}
-    documents = [Document(f"{ENDING}{n}", f"{EVIL} title {n}", f"text {ENDING}") for n in range(4)]
-    collection = Collection(EVIL, queries, corpus=lambda: iter(documents))
-    qrels = {query: {documents[0].doc_id: 2, documents[3].doc_id: 1} for query in queries}
-    runs = {
-        EVIL: {query: [document.doc_id for document in documents[:3]] for query in queries},
-        ENDING: {query: [document.doc_id for document in documents[::-1]] for query in queries},
-    }
-    segments = dict.fromkeys(queries, ENDING)
-    return made(
-        tmp_path, qrels, runs, "RR nDCG@5", collection=collection, segments=segments, title=ENDING + EVIL, **options
-    )
-
-
 def test_names_and_texts_stay_text(tmp_path):
     broken = evil(tmp_path)
     assert broken.count("script") == 2  # the data and the page's program
@@ -235,146 +176,6 @@ def test_segments(tmp_path):
     for segment, value in result.by_segment("RR", segments).items():
         assert re.search(rf"{segment}</th><td[^>]*>\d+</td><td>keywords</td><td[^>]*>{value:.4f}", page.source)
     assert page.data["segments"] == list(segments.values())
-
-
-def test_other_shapes(tmp_path):
-    one = made(tmp_path, FILES[0], FILES[1][0], "AP")
-    assert one.data["pairs"] == []
-    assert not any(attributes.get("id") == "two" for _, attributes in one.elements)
-    twice = made(tmp_path, FILES[0], [FILES[1][0]] * 2, "AP", charts=True)
-    assert twice.data["runs"] == ["keywords", "keywords (2)"]
-    counted = made(tmp_path, *FILES, "NumRet AP", charts=True)
-    assert {pair["measure"] for pair in counted.data["pairs"]} == {"AP"}
-    qrels = {"1": {"a": 1}, "2": {"b": 1}, "3": {"c": 1}}
-    runs = {"some": {"1": ["a"], "2": ["x", "b"]}, "all": {"1": ["a"], "2": ["b"], "3": ["c"]}}
-    skipped = made(tmp_path, qrels, runs, "RR", policy=cranfield.Policy(missing="skip"))
-    assert skipped.data["values"] == [[[1.0, 0.5, None]], [[1.0, 1.0, 1.0]]]
-    assert skipped.data["rankings"][0]["2"]["reason"] == "not in this run, and left out"
-    grouped = made(tmp_path, {"q": {"s1": {"a": 1}, "s2": {"b": 1}}}, {"run": {"q": ["a", "b"]}}, "alpha_nDCG@5")
-    assert grouped.data["values"] == [[[1.0]]]
-    assert grouped.data["families"] == []
-
-
-def test_what_cannot_be_shown(tmp_path):
-    with pytest.raises(CranfieldError, match="cannot be evaluated without judgments"):
-        made(tmp_path, None, FILES[1])
-    with pytest.raises(CranfieldError, match="needs a run"):
-        made(tmp_path, FILES[0], [])
-    with pytest.raises(CranfieldError, match="show 1 to 1,000 documents"):
-        made(tmp_path, *FILES, depth=0)
-    assert not (tmp_path / "report.html").exists()
-
-
-def test_the_command(tmp_path):
-    (tmp_path / "segments").write_text("what-is-precision\tshort\n")
-    done = program(
-        *("report", *FILES[:1], *FILES[1], "-o", "page.html", "-m", "RR", "--by", "segments"),
-        *("--bounds", "--no-charts", "-k", "5", "--queries", "4"),
-        cwd=tmp_path,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("page.html: 0.")
-    page = Page(tmp_path / "page.html")
-    assert page.data["depth"] == 5
-    assert len(page.data["details"]) == 4
-
-
-def test_a_comparison_writes_its_page(tmp_path):
-    found = cranfield.compare(*FILES, "nDCG@10 AP", baseline="meaning", test="randomisation", alpha=0.1)
-    written = write_comparison(tmp_path / "report.html", found, charts=False, title="Old and new")
-    page = Page(tmp_path / "report.html")
-    assert written.size == len(page.source.encode())
-    assert page.data["runs"] == ["keywords", "meaning"]
-    assert page.data["runs"][page.data["baseline"]] == "meaning"
-    assert [pair["sentence"] for pair in page.data["pairs"]] == [each.sentence for each in found]
-    assert "Randomisation test" in page.text
-    assert (
-        found.of("nDCG@10")[0].sentence in page.text
-        or "No run has a better nDCG@10 than the baseline, meaning" in page.text
-    )
-    assert all(page.data["rankings"][at]["0"]["top"] for at in (0, 1))
-
-
-def test_evaluations_alone_make_a_page(tmp_path):
-    results = cranfield.evaluate_runs(*FILES, "AP nDCG@10")
-    found = cranfield.compare_evaluations(list(results.values()))
-    write_comparison(tmp_path / "report.html", found)
-    page = Page(tmp_path / "report.html")
-    assert page.data["values"][0][0] == pytest.approx(list(results["keywords"].by_query("AP").values()), abs=5e-7)
-    assert page.data["details"] == {}
-    assert "The judgments are not known here" in page.text
-    with_judgments = made(tmp_path, FILES[0], results, rankings=dict(zip(results, FILES[1], strict=True)))
-    assert with_judgments.data["rankings"] == made(tmp_path, *FILES, "AP nDCG@10").data["rankings"]
-
-
-def test_streams_are_read_once_and_shown(tmp_path):
-    with open(FILES_ON_DISK[0], "rb") as one:
-        page = made(tmp_path, FILES[0], {"keywords": one, "meaning": iter(ROWS)}, "AP")
-    expected = made(tmp_path, FILES[0], {"keywords": FILES[1][0], "meaning": ROWS}, "AP")
-    assert page.data["rankings"] == expected.data["rankings"]
-    found = cranfield.compare(FILES[0], {"keywords": FILES[1][0], "meaning": iter(ROWS)}, "AP")
-    write_comparison(tmp_path / "report.html", found, charts=False)
-    data = Page(tmp_path / "report.html").data
-    [number] = data["rankings"][1][str(data["queries"].index("graded-relevance"))]["top"]
-    assert data["documents"][number] == ["c"]
-
-
-def test_what_was_saved_must_fit(tmp_path):
-    cranfield.evaluate(FILES[0], FILES[1][0], "AP").save(tmp_path / "old.json")
-    page = made(tmp_path, FILES[0], [tmp_path / "old.json", FILES[1][1]])
-    assert [each["name"] for each in page.data["measures"]] == ["AP"]
-    assert page.data["rankings"][0]["0"]["top"] is None
-    with pytest.raises(CranfieldError, match=r"saved without RR"):
-        made(tmp_path, FILES[0], [tmp_path / "old.json"], "RR")
-    with pytest.raises(CranfieldError, match="measured by other judgments"):
-        made(tmp_path, {"what-is-precision": {"a": 1}}, [tmp_path / "old.json"])
-
-
-def test_rankings_follow_the_policy_of_the_evaluation(tmp_path):
-    run, qrels = {"q": {"a": 1.0, "b": 1.0}}, {"q": {"a": 1}}
-    tops = []
-    for ties in ("doc_id", "smaller_doc_id"):
-        result = cranfield.evaluate(qrels, run, "RR", policy=cranfield.Policy(ties=ties), name="run")
-        data = made(tmp_path, qrels, [result], rankings={"run": run}).data
-        tops.append([data["documents"][number][0] for number in data["rankings"][0]["0"]["top"]])
-        assert result["RR"] == 1 / (1 + tops[-1].index("a"))
-    assert tops == [["b", "a"], ["a", "b"]]
-
-
-def test_a_frame_that_stays_in_its_engine_has_no_rankings(tmp_path):
-    polars = pytest.importorskip("polars")
-    frame = polars.DataFrame({"query_id": ["q", "q"], "doc_id": ["a", "b"], "score": [2.0, 1.0]}).lazy()
-    page = made(tmp_path, {"q": {"b": 1}}, {"lazy": frame}, "RR")
-    assert page.data["values"] == [[[0.5]]]
-    assert "Rankings of lazy are not known" in page.text
-
-
-def test_evaluations_without_a_measure_in_common(tmp_path):
-    one = cranfield.evaluate(*FILES[:1], FILES[1][0], "AP")
-    other = cranfield.evaluate(*FILES[:1], FILES[1][1], "RR")
-    with pytest.raises(CranfieldError, match="share no measure"):
-        made(tmp_path, FILES[0], [one, other])
-
-
-def test_lengths_of_documents(tmp_path):
-    qrels, run = {"q": {"a": 1}}, {"q": ["x", "a"]}
-    lengths = {"x": 100, "a": 50}
-    result = cranfield.evaluate(qrels, run, "TBG", lengths=lengths)
-    assert made(tmp_path, qrels, {"run": run}, "TBG", lengths=lengths).data["values"] == [
-        [[pytest.approx(result["TBG"], abs=5e-7)]]
-    ]
-
-
-def test_the_page_of_a_test_of_systems(tmp_path):
-    for command in (["init"], ["test"], ["accept"], ["test", "--report", "page.html"]):
-        done = program(*command, cwd=tmp_path)
-        assert (done.returncode, done.stderr) == (0, "")
-    page = Page(tmp_path / "page.html")
-    assert page.data["runs"] == ["sqlite, accepted", "sqlite"]
-    assert len(page.data["texts"]) == 60
-    assert page.data["values"][0] == page.data["values"][1]
-    assert page.data["rankings"][0]["0"]["top"] is None
-    assert len(page.data["documents"][page.data["rankings"][1]["0"]["top"][0]]) == 3  # id, title, text
 
 
 def test_the_headline(tmp_path):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import click
 
 from cranfield.cli import options, output
+from cranfield.cli.measure_options import MeasureOptions, measure_options
+from cranfield.cli.run_files import expanded
 from cranfield.cli.view_options import ASSESSORS, KINDS_OF_ASSESSORS
 from cranfield.judging.events import BY_PEOPLE
 
@@ -12,7 +14,7 @@ from cranfield.judging.events import BY_PEOPLE
 @click.command("agreement")
 @click.argument("store")
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
-@options.measures
+@measure_options
 @ASSESSORS
 @KINDS_OF_ASSESSORS
 @click.option("--disagreements", type=click.IntRange(0), default=10, metavar="N", help="How many to list [10].")
@@ -22,7 +24,7 @@ from cranfield.judging.events import BY_PEOPLE
 def command(
     store: str,
     runs: tuple[str, ...],
-    measures: tuple[str, ...],
+    measures: MeasureOptions,
     assessors: tuple[str, ...],
     kinds: tuple[str, ...],
     disagreements: int,
@@ -30,9 +32,6 @@ def command(
     seed: int,
     form: str,
     file: str | None,
-    rel: float | None,
-    judged_only: bool,
-    imports: tuple[str, ...],
 ) -> None:
     """Show how far the assessors of STORE agree on the documents that several of them judged.
 
@@ -48,13 +47,13 @@ def command(
     from cranfield.judging.agreeing import agreement
     from cranfield.judging.agreement_text import agreement_text
 
-    chosen = options.chosen_measures(measures, rel=rel, judged_only=judged_only, imports=imports, default=("nDCG@10",))
+    chosen = measures.chosen(("nDCG@10",))
     if len(chosen) > 1:
         raise click.UsageError("the runs are put in order by one measure.")
     found = agreement(
         store,
         assessors or None,
-        runs=options.expanded(runs) or None,
+        runs=expanded(runs) or None,
         measure=chosen[0].name,
         kinds=kinds or BY_PEOPLE,
         worst=disagreements,

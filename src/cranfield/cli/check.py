@@ -5,6 +5,8 @@ from __future__ import annotations
 import click
 
 from cranfield.cli import options, output
+from cranfield.cli.reading_options import ReadingOptions, reading_options
+from cranfield.cli.run_files import expanded
 from cranfield.cli.view_options import view_options
 
 
@@ -13,8 +15,7 @@ from cranfield.cli.view_options import view_options
 @options.runs
 @click.option("--strict", is_flag=True, help="Warnings fail the check, too.")
 @options.printed("json")
-@options.formats
-@options.judgment_policy
+@reading_options(settings=("negative", "complete"), id_check=False)  # what says which documents are judged
 @view_options
 def command(
     qrels: str,
@@ -22,9 +23,7 @@ def command(
     strict: bool,
     form: str,
     file: str | None,
-    run_format: str | None,
-    qrels_format: str | None,
-    **policy: str | int | None,
+    reading: ReadingOptions,
 ) -> int:
     """Find everything that is wrong with the judgments in QRELS and with RUNs.
 
@@ -38,14 +37,7 @@ def command(
     from cranfield.files.checking import check_files
     from cranfield.files.checking.text import check_json, check_text
 
-    said = any(value is not None for value in policy.values())
-    report = check_files(
-        qrels,
-        options.expanded(runs),
-        format=run_format,
-        qrels_format=qrels_format,
-        policy=options.chosen_policy(**policy) if said else None,
-    )
+    report = check_files(qrels, expanded(runs), **reading.arguments())
     data = form == "json"
     output.write([check_json(report) if data else check_text(report)], file, data=data)
     return 2 if report.unreadable else 0 if report.passes(strict=strict) else 1

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from cranfield.cli import options, output
+from cranfield.cli.measure_options import MeasureOptions, measure_options
+from cranfield.cli.reading_options import ReadingOptions, reading_options
+from cranfield.cli.run_files import expanded, only
 from cranfield.cli.view_options import view_options
 from cranfield.comparison.corrections import CORRECTIONS
 from cranfield.comparison.significance import TESTS
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
 @click.command("compare")
 @click.argument("qrels")
 @options.runs
-@options.measures
+@measure_options
 @click.option("-b", "--baseline", metavar="RUN", help="Compare every run with this one, not all pairs.")
 @options.significance(TESTS, CORRECTIONS, "max-t, or bonferroni", settings=False)
 @click.option(
@@ -35,14 +38,12 @@ if TYPE_CHECKING:
     "--no-bounds", is_flag=True, help="Do not find out whether unjudged documents could reverse a difference."
 )
 @options.printed("markdown", "latex", "json")
-@options.policy
-@options.formats
-@options.id_check
+@reading_options()
 @view_options
 def command(
     qrels: str,
     runs: tuple[str, ...],
-    measures: tuple[str, ...],
+    measures: MeasureOptions,
     baseline: str | None,
     test: str,
     correction: str | None,
@@ -55,13 +56,7 @@ def command(
     no_bounds: bool,
     form: str,
     file: str | None,
-    rel: float | None,
-    judged_only: bool,
-    imports: tuple[str, ...],
-    run_format: str | None,
-    qrels_format: str | None,
-    check_ids: bool,
-    **policy: str | int | None,
+    reading: ReadingOptions,
 ) -> None:
     """Compare RUNs by the judgments in QRELS, query by query.
 
@@ -79,17 +74,18 @@ def command(
     from cranfield.comparison.reliability import reliability
     from cranfield.evaluation import saving as saved
     from cranfield.evaluation.result import Evaluation
-    from cranfield.show.comparison import comparison_latex, comparison_markdown, comparison_text
+    from cranfield.show.comparison_markup import comparison_latex, comparison_markdown
+    from cranfield.show.comparison_text import comparison_text
 
-    paths = options.expanded(runs)
+    paths = expanded(runs)
     if baseline is not None:
-        baseline = options.only(baseline)
+        baseline = only(baseline)
         paths = paths if baseline in paths else [baseline, *paths]
     opened = [Evaluation.load(path) if saved.is_saved(path) else path for path in paths]
     found = compare(
         qrels,
         opened,
-        options.chosen_measures(measures, rel=rel, judged_only=judged_only, imports=imports, default=USUAL_MEASURES),
+        measures.chosen(USUAL_MEASURES),
         baseline=None if baseline is None else opened[paths.index(baseline)],
         test=test,
         correction=correction,
@@ -99,10 +95,7 @@ def command(
         permutations=permutations,
         seed=seed,
         bounds=not no_bounds,
-        policy=options.chosen_policy(**policy),
-        format=run_format,
-        qrels_format=qrels_format,
-        check_ids=check_ids,
+        **reading.arguments(),
     )
     texts: dict[str, Callable[[Comparison], str]] = {
         "text": lambda found: comparison_text(found, reliability(found), pairs=pairs),

@@ -9,6 +9,9 @@ import click
 
 from cranfield.cli import options, output
 from cranfield.cli.engine_options import EngineCommand, in_engine
+from cranfield.cli.measure_options import MeasureOptions, measure_options
+from cranfield.cli.reading_options import ReadingOptions, reading_options
+from cranfield.cli.run_files import expanded, tag
 from cranfield.cli.view_options import view_options
 
 VALUES = ("tsv", "csv", "jsonl")  # rows of values, and nothing else
@@ -19,7 +22,7 @@ WITH_WORST = ("text", "json")
 @click.command("evaluate", cls=EngineCommand)
 @click.argument("qrels")
 @options.runs
-@options.measures
+@measure_options
 @click.option("-q", "--per-query", is_flag=True, help="Also the value of every query.")
 @options.worst(0)
 @options.bounds
@@ -35,11 +38,9 @@ WITH_WORST = ("text", "json")
 @click.option(
     "--save", type=options.FILE, metavar="FILE", help="Save the evaluation of one run, to compare with later."
 )
-@options.policy
 @options.printed(*DATA, "markdown", "latex")
 @click.option("--names", type=click.Choice(("file", "tag")), default="file", help="What runs are called by [file].")
-@options.formats
-@options.id_check
+@reading_options()
 @view_options
 def command(
     qrels: str,
@@ -56,16 +57,10 @@ def command(
     form: str,
     file: str | None,
     names: str,
-    run_format: str | None,
-    qrels_format: str | None,
-    check_ids: bool,
-    measures: tuple[str, ...],
-    rel: float | None,
-    judged_only: bool,
-    imports: tuple[str, ...],
+    measures: MeasureOptions,
+    reading: ReadingOptions,
     engine: str | None,
     engine_settings: dict[str, str],
-    **policy: str | int | None,
 ) -> None:
     """Measure one or more RUNs against the judgments in QRELS.
 
@@ -84,36 +79,29 @@ def command(
         raise click.UsageError(f"--{'scale' if unseen is None else 'unseen'} needs --bounds.")
     if save and len(runs) > 1:
         raise click.UsageError("--save takes one run.")
-    opened = [Stream(run) for run in options.expanded(runs)] if engine is None else []
-    from cranfield.cli.reading import reading
+    opened = [Stream(run) for run in expanded(runs)] if engine is None else []
+    from cranfield.cli.reading import shown_reading
     from cranfield.evaluation.evaluating import evaluate_runs
     from cranfield.evaluation.naming import named_runs
     from cranfield.evaluation.overview import overview
     from cranfield.measures import DEFAULT_MEASURES
     from cranfield.measures.completion import read_scale
-    from cranfield.read.pairs import read_numbers, read_words
     from cranfield.show.view import View
 
-    chosen = options.chosen_measures(
-        measures, rel=rel, judged_only=judged_only, imports=imports, default=DEFAULT_MEASURES
-    )
+    chosen = measures.chosen(DEFAULT_MEASURES)
     grades = read_scale(scale.split(",")) if scale is not None else None
-    lazy = in_engine(runs, engine, run_format, engine_settings) if engine else []
-    with reading(opened):
+    lazy = in_engine(runs, engine, reading.format, engine_settings) if engine else []
+    with shown_reading(opened):
         results = evaluate_runs(
             qrels,
-            named_runs(opened or lazy, name_of=options.tag if names == "tag" else None),
+            named_runs(opened or lazy, name_of=tag if names == "tag" else None),
             chosen,
-            policy=options.chosen_policy(**policy),
-            format=run_format,
-            qrels_format=qrels_format,
-            check_ids=check_ids,
             lengths=lengths,
             engine=engine,
+            **reading.arguments(),
         )
     evaluations = list(results.values())
-    counted = read_numbers(weights, "weight") if weights else None
-    parts = read_words(by, "segment") if by else None
+    counted, parts = _read_beside(weights, by)
     if save:
         evaluations[0].save(save)
     found = overview(
@@ -132,6 +120,15 @@ def command(
         from cranfield.cli.to_judge import judged_in, say_unjudged
 
         say_unjudged(evaluations, lambda: judged_in(qrels), runs)
+
+
+def _read_beside(weights: str | None, by: str | None) -> tuple[dict[str, float] | None, dict[str, str] | None]:
+    """The weights and the segments of queries, from their files; most calls name neither and import nothing."""
+    if weights is None and by is None:
+        return None, None
+    from cranfield.read.pairs import read_numbers, read_words
+
+    return read_numbers(weights, "weight") if weights else None, read_words(by, "segment") if by else None
 
 
 def _lines(view: Any, form: str, file: str | None) -> Iterable[str]:

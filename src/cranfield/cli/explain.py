@@ -5,6 +5,9 @@ from __future__ import annotations
 import click
 
 from cranfield.cli import options, output
+from cranfield.cli.measure_options import MeasureOptions, import_measures, measure_options
+from cranfield.cli.reading_options import ReadingOptions, reading_options
+from cranfield.cli.run_files import only
 from cranfield.cli.view_options import view_options
 
 
@@ -12,11 +15,10 @@ from cranfield.cli.view_options import view_options
 @click.argument("qrels")
 @click.argument("run")
 @click.argument("query")
-@options.measures
+@measure_options
 @options.depth(10)
-@options.policy
 @options.printed("json")
-@options.formats
+@reading_options(id_check=False)
 @view_options
 def command(
     qrels: str,
@@ -25,13 +27,8 @@ def command(
     k: int,
     form: str,
     file: str | None,
-    measures: tuple[str, ...],
-    rel: float | None,
-    judged_only: bool,
-    imports: tuple[str, ...],
-    run_format: str | None,
-    qrels_format: str | None,
-    **policy: str | int | None,
+    measures: MeasureOptions,
+    reading: ReadingOptions,
 ) -> None:
     """Show rank by rank where the values of a QUERY of a RUN come from.
 
@@ -44,20 +41,8 @@ def command(
     from cranfield.evaluation.explaining import Explanation, explain, explanation_text, without_cutoff
     from cranfield.show.explanation import as_json
 
-    options.import_measures(imports)
-    chosen = [
-        options.with_all(measure, rel=rel, judged_only=judged_only)
-        for measure in without_cutoff(measures or "P R nDCG")
-    ]
-    shown: Explanation = explain(
-        qrels,
-        options.only(run),
-        query,
-        chosen,
-        k,
-        policy=options.chosen_policy(**policy),
-        format=run_format,
-        qrels_format=qrels_format,
-    )
+    import_measures(measures.imports)
+    chosen = map(measures.with_all, without_cutoff(measures.names or "P R nDCG"))
+    shown: Explanation = explain(qrels, only(run), query, chosen, k, **reading.arguments())
     data = form == "json"
     output.write([as_json(shown) if data else explanation_text(shown, output.width())], file, data=data)

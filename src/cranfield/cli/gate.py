@@ -8,6 +8,9 @@ from typing import Any
 import click
 
 from cranfield.cli import options, output
+from cranfield.cli.measure_options import MeasureOptions, import_measures, measure_options
+from cranfield.cli.reading_options import ReadingOptions, reading_options
+from cranfield.cli.run_files import only
 from cranfield.cli.view_options import view_options
 from cranfield.comparison.corrections import CORRECTIONS, MAX_T
 from cranfield.comparison.gating import GATE_TESTS
@@ -20,7 +23,7 @@ _CORRECTIONS = [name for name in CORRECTIONS if name != MAX_T]  # which has to d
 @click.argument("qrels", required=False)
 @click.argument("baseline", required=False)
 @click.argument("candidate", required=False)
-@options.measures
+@measure_options
 @click.option("--tolerance", type=float, help="A drop by no more than this passes. [default: 0]")
 @click.option("--min", "minimum", multiple=True, metavar="MEASURE=VALUE", help="Fail below it, significant or not.")
 @click.option("--require-improvement", is_flag=True, default=None, help="Fail if no measure is significantly better.")
@@ -30,21 +33,16 @@ _CORRECTIONS = [name for name in CORRECTIONS if name != MAX_T]  # which has to d
 @options.config(None)
 @options.printed("json", "junit", "markdown")
 @click.option("--init", is_flag=True, help="Write a commented config file and a job for GitHub's CI, and stop.")
-@options.policy
-@options.formats
-@options.id_check
+@reading_options()
 @view_options
 def command(
     config: Path | None,
     form: str,
     file: str | None,
     init: bool,
-    run_format: str | None,
-    qrels_format: str | None,
     minimum: tuple[str, ...],
-    measures: tuple[str, ...],
-    judged_only: bool,
-    imports: tuple[str, ...],
+    measures: MeasureOptions,
+    reading: ReadingOptions,
     **given: Any,
 ) -> int:
     """Let CANDIDATE pass unless it is worse than BASELINE: beyond the tolerance, and beyond chance.
@@ -65,12 +63,11 @@ def command(
     from cranfield.comparison import gate
     from cranfield.show.gate_text import gate_junit, gate_markdown, gate_text
 
-    options.import_measures(imports)
+    import_measures(measures.imports)
     settings = _read_config(config) if config else {}
-    settings |= {name: value for name, value in given.items() if value is not None}
-    if measures:
-        settings["measures"] = measures
-    if judged_only:
+    said = {**given, **reading.settings, "measures": measures.names or None, "rel": measures.rel}
+    settings |= {name: value for name, value in said.items() if value is not None}
+    if measures.judged_only:
         settings["judged_only"] = True
     if minimum:
         settings["minimum"] = {**settings.get("minimum", {}), **dict(map(_floor, minimum))}
@@ -78,15 +75,8 @@ def command(
     if lacking:
         raise click.UsageError(f"Missing argument '{lacking[0]}'; name it here or in the file given by --config.")
     qrels, *runs = [settings.pop(name) for name in ("qrels", "baseline", "candidate")]
-    policy = options.chosen_policy(**{name: settings.pop(name, None) for name in _POLICY})
-    result = gate(
-        qrels,
-        *map(options.only, runs),
-        policy=policy,
-        format=run_format,
-        qrels_format=qrels_format,
-        **_with_all(settings),
-    )
+    reading = reading._replace(settings={name: settings.pop(name) for name in _POLICY if name in settings})
+    result = gate(qrels, *map(only, runs), **{**_with_all(settings), **reading.arguments()})
     texts = {"text": gate_text, "markdown": gate_markdown, "junit": gate_junit}
     output.write([texts[form](result) if form in texts else result.to_json()], file, data=form == "json")
     return 0 if result.passed else 1
@@ -97,11 +87,10 @@ def _with_all(settings: dict[str, Any]) -> dict[str, Any]:
     from cranfield.comparison.gating import GATE_MEASURES
     from cranfield.measures import Measure, parse_measure
 
-    for_all = {"rel": settings.pop("rel", None), "judged_only": settings.pop("judged_only", False)}
+    for_all = MeasureOptions(rel=settings.pop("rel", None), judged_only=settings.pop("judged_only", False))
 
     def full(measure: str) -> Measure:
-        found: Measure = options.with_all(parse_measure(measure), **for_all)
-        return found
+        return for_all.with_all(parse_measure(measure))
 
     by_measure = {
         name: {full(measure): number for measure, number in value.items()}

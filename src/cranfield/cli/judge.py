@@ -7,12 +7,11 @@ from pathlib import Path
 import click
 
 from cranfield.cli import options, output
-from cranfield.cli.view_options import ASSESSORS
 
 
 @click.command("judge")
 @click.argument("store")
-@ASSESSORS
+@click.option("--me", "assessor", metavar="NAME", help="Your name, under which grades are kept [that on this machine].")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on; others need a token.")
 @click.option("--port", type=click.IntRange(0, 65535), help="The port [8765, or a free one].")
 @click.option("--known-as", "names", multiple=True, metavar="HOST", help="A further name of this machine.")
@@ -20,7 +19,7 @@ from cranfield.cli.view_options import ASSESSORS
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
 def command(
     store: str,
-    assessors: tuple[str, ...],
+    assessor: str | None,
     host: str,
     port: int | None,
     names: tuple[str, ...],
@@ -28,8 +27,6 @@ def command(
     no_browser: bool,
 ) -> None:
     """Open a page on which people judge the documents that wait in STORE.
-
-    The judgments are those of --assessor; by default of your name on this machine.
 
     Every grade is on disk before the page moves on. It contacts no other machine; Ctrl-C ends it. Other
     people can judge with --host 0.0.0.0 and the address it prints, which has a token in it. STORE is a file or the URL
@@ -39,8 +36,6 @@ def command(
     Example:
       cranfield judge judgments.db
     """
-    if len(assessors) > 1:
-        raise click.UsageError("one assessor judges here; others open the page by its address.")
     from cranfield.judging.page.serving import Listening, has_screen, serve
     from cranfield.judging.store import open_store
 
@@ -57,7 +52,7 @@ def command(
         before = opened.progress()
         left = before.left
         folder = Path(pictures) if pictures else None
-        who = assessors[0] if assessors else _user_name() if host == "127.0.0.1" else ""
+        who = assessor if assessor is not None else _user_name() if host == "127.0.0.1" else ""
         serve(opened, who, host=host, port=port, names=names, pictures=folder, on_start=started)
         after = opened.progress()
     output.say(

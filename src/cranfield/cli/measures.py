@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import click
 
-from cranfield.cli import options, output
+from cranfield.cli import output
+from cranfield.cli.measure_options import IMPORTS, import_measures
 
 
 @click.command("measures")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--bibtex", is_flag=True, help="Print the papers behind the measures as BibTeX.")
-@options.IMPORTS
+@IMPORTS
 def command(names: tuple[str, ...], bibtex: bool, imports: tuple[str, ...]) -> None:
     """List all measures, or tell everything about those named.
 
@@ -22,7 +23,7 @@ def command(names: tuple[str, ...], bibtex: bool, imports: tuple[str, ...]) -> N
     from cranfield.measures.syntax import find_definition
     from cranfield.show.measure_text import measure_text, measures_text
 
-    options.import_measures(imports)
+    import_measures(imports)
     definitions = [find_definition(name) for name in names]
     if bibtex:
         output.write([entries([each.name for each in definitions] or None).rstrip("\n")])

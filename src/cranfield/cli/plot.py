@@ -5,6 +5,9 @@ from __future__ import annotations
 import click
 
 from cranfield.cli import options, system_options
+from cranfield.cli.measure_options import MeasureOptions, measure_options
+from cranfield.cli.reading_options import ReadingOptions, reading_options
+from cranfield.cli.run_files import expanded
 from cranfield.cli.view_options import view_options
 from cranfield.show.charts import CHARTS
 
@@ -13,33 +16,25 @@ from cranfield.show.charts import CHARTS
 @click.argument("kind", type=click.Choice(list(CHARTS)))
 @click.argument("qrels", required=False)
 @click.argument("runs", nargs=-1, metavar="[RUN...]")
-@options.measures
+@measure_options
 @options.written(required=True)
 @click.option(
     "--columns", type=click.IntRange(1, 2), metavar="1|2", help="As wide as one column of a two-column paper, or both."
 )
 @system_options.QUERY_IDS
 @click.option("--no-title", is_flag=True, help="Leave the title out, for a figure that has a caption.")
-@options.policy
-@options.formats
-@options.id_check
+@reading_options()
 @view_options
 def command(
     kind: str,
     qrels: str | None,
     runs: tuple[str, ...],
-    measures: tuple[str, ...],
+    measures: MeasureOptions,
     file: str,
     columns: int | None,
     query_ids: tuple[str, ...],
     no_title: bool,
-    rel: float | None,
-    judged_only: bool,
-    imports: tuple[str, ...],
-    run_format: str | None,
-    qrels_format: str | None,
-    check_ids: bool,
-    **policy: str | int | None,
+    reading: ReadingOptions,
 ) -> None:
     """Draw a chart of RUNs measured by the judgments in QRELS: an .svg, .png, .pdf or .json file.
 
@@ -56,19 +51,12 @@ def command(
     from cranfield.files.pictures import save_chart
     from cranfield.report.plotting import draw_chart
 
-    usual = CHARTS[kind].usual
-    wanted = options.chosen_measures(measures, rel=rel, judged_only=judged_only, imports=imports, default=usual)
-    settings = {
-        "policy": options.chosen_policy(**policy),
-        "format": run_format,
-        "qrels_format": qrels_format,
-        "check_ids": check_ids,
-    }
     if len(query_ids) > 1:
         raise click.UsageError("a chart is of one query, or of all.")
-    if query_ids:
-        [settings["query"]] = query_ids
-    spec = draw_chart(kind, qrels, options.expanded(runs), wanted, **settings)
+    of_query = {"query": query_ids[0]} if query_ids else {}
+    spec = draw_chart(
+        kind, qrels, expanded(runs), measures.chosen(CHARTS[kind].usual), **of_query, **reading.arguments()
+    )
     save_chart(spec, file, columns=columns, title=not no_title)
 
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cranfield.cli import options, output, system_options
+from cranfield.cli.reading_options import RUN_FORMAT
+from cranfield.cli.run_files import expanded
 from cranfield.errors import InputError
 from cranfield.layout import count, wrapped
 from cranfield.read.source import run_name
@@ -54,7 +56,7 @@ class ShareOfAll(click.ParamType[float]):
 @system_options.JOBS
 @system_options.TIMEOUT
 @system_options.COLLAPSE
-@options.RUN_FORMAT
+@RUN_FORMAT
 @options.seed()
 @click.option("--sheet", type=options.FILE, metavar="FILE", help="Also write what waits as a CSV to fill in.")
 @options.force
@@ -112,7 +114,7 @@ def command(
         found = pool(
             store,
             topics,
-            _named(options.expanded(runs), answers),
+            _named(expanded(runs), answers),
             depth,
             documents=_documents(answers, collection),
             query_ids=wanted,

@@ -15,7 +15,7 @@ EVERY = 0.1
 
 
 @contextmanager
-def reading(streams: Sequence[Stream]) -> Iterator[None]:
+def shown_reading(streams: Sequence[Stream]) -> Iterator[None]:
     """Say how much of some files has been read, how fast, and how long the rest will take."""
     sizes = [stream.size for stream in streams]
     if not sys.stderr.isatty() or not any(sizes):

@@ -5,13 +5,16 @@ from __future__ import annotations
 import click
 
 from cranfield.cli import options, output
+from cranfield.cli.measure_options import MeasureOptions, measure_options
+from cranfield.cli.reading_options import ReadingOptions, reading_options
+from cranfield.cli.run_files import expanded
 from cranfield.cli.view_options import view_options
 
 
 @click.command("report")
 @click.argument("qrels")
 @options.runs
-@options.measures
+@measure_options
 @options.written(required=True)
 @click.option("--title", default="How good are the results?", help="What stands at its top.")
 @click.option(
@@ -30,14 +33,12 @@ from cranfield.cli.view_options import view_options
     help="A chart of the measures as judgments are removed [where that takes no time].",
 )
 @options.lengths
-@options.policy
-@options.formats
-@options.id_check
+@reading_options()
 @view_options
 def command(
     qrels: str,
     runs: tuple[str, ...],
-    measures: tuple[str, ...],
+    measures: MeasureOptions,
     file: str,
     title: str,
     collection: str | None,
@@ -48,13 +49,7 @@ def command(
     no_charts: bool,
     removal: bool | None,
     lengths: str | None,
-    rel: float | None,
-    judged_only: bool,
-    imports: tuple[str, ...],
-    run_format: str | None,
-    qrels_format: str | None,
-    check_ids: bool,
-    **policy: str | int | None,
+    reading: ReadingOptions,
 ) -> None:
     """Write one HTML page about RUNs measured by the judgments in QRELS; it works offline.
 
@@ -68,15 +63,12 @@ def command(
     from cranfield.measures import DEFAULT_MEASURES
     from cranfield.report import write_report
 
-    chosen = options.chosen_measures(
-        measures, rel=rel, judged_only=judged_only, imports=imports, default=DEFAULT_MEASURES
-    )
-    usual = not measures and rel is None and not judged_only  # then a saved evaluation says which measures there are
+    chosen = measures.chosen(DEFAULT_MEASURES)
     written = write_report(
         file,
         qrels,
-        options.expanded(runs),
-        None if usual else chosen,
+        expanded(runs),
+        None if measures.usual else chosen,  # a saved evaluation says which measures there are
         title=title,
         collection=collection,
         segments=by,
@@ -86,10 +78,7 @@ def command(
         charts=not no_charts,
         removal=removal,
         lengths=lengths,
-        policy=options.chosen_policy(**policy),
-        format=run_format,
-        qrels_format=qrels_format,
-        check_ids=check_ids,
+        **reading.arguments(),
     )
     printed = file == "-"  # then the page is on standard output, and nothing else
     output.say(f"{written.path}: {written.size / 1e6:.1f} MB", err=printed)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import click
 
 from cranfield.cli import options, output
+from cranfield.cli.measure_options import MeasureOptions, measure_options
+from cranfield.cli.reading_options import ReadingOptions, reading_options
+from cranfield.cli.run_files import expanded
 from cranfield.cli.view_options import view_options
 
 
 @click.command("stability")
 @click.argument("qrels")
 @options.runs
-@options.measures
+@measure_options
 @click.option("--remove", "fractions", type=float, multiple=True, help="A share of the judgments; may be repeated.")
 @click.option(
     "--design",
@@ -23,27 +26,19 @@ from cranfield.cli.view_options import view_options
 @click.option("--repeats", type=int, default=20, show_default=True, help="How often each share is drawn.")
 @options.seed()
 @options.printed("json")
-@options.policy
-@options.formats
-@options.id_check
+@reading_options()
 @view_options
 def command(
     qrels: str,
     runs: tuple[str, ...],
-    measures: tuple[str, ...],
+    measures: MeasureOptions,
     fractions: tuple[float, ...],
     design: str,
     repeats: int,
     seed: int,
     form: str,
     file: str | None,
-    rel: float | None,
-    judged_only: bool,
-    imports: tuple[str, ...],
-    run_format: str | None,
-    qrels_format: str | None,
-    check_ids: bool,
-    **policy: str | int | None,
+    reading: ReadingOptions,
 ) -> None:
     """Remove random shares of the judgments in QRELS, measure RUNs again, and see how far they move.
 
@@ -58,16 +53,13 @@ def command(
 
     found = stability(
         qrels,
-        options.expanded(runs),
-        options.chosen_measures(measures, rel=rel, judged_only=judged_only, imports=imports, default=USUAL_MEASURES),
+        expanded(runs),
+        measures.chosen(USUAL_MEASURES),
         fractions or FRACTIONS,
         design=design,
         repeats=repeats,
         seed=seed,
-        policy=options.chosen_policy(**policy),
-        format=run_format,
-        qrels_format=qrels_format,
-        check_ids=check_ids,
+        **reading.arguments(),
     )
     data = form == "json"
     output.write([found.to_json() if data else stability_text(found)], file, data=data)

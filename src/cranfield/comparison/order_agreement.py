@@ -108,9 +108,7 @@ def kendall_tau(one: Mapping[Any, float], other: Mapping[Any, float]) -> float:
     >>> round(kendall_tau({"bm25": 0.3, "dense": 0.4, "both": 0.5}, {"bm25": 0.1, "dense": 0.3, "both": 0.2}), 4)
     0.3333
     """
-    from scipy.stats import kendalltau
-
-    return float(kendalltau(*_matched(one, other)).statistic)
+    return _correlation("kendalltau", one, other)
 
 
 def spearman_rho(one: Mapping[Any, float], other: Mapping[Any, float]) -> float:
@@ -123,9 +121,7 @@ def spearman_rho(one: Mapping[Any, float], other: Mapping[Any, float]) -> float:
     >>> round(spearman_rho({"bm25": 0.3, "dense": 0.4, "both": 0.5}, {"bm25": 0.1, "dense": 0.3, "both": 0.2}), 4)
     0.5
     """
-    from scipy.stats import spearmanr
-
-    return float(spearmanr(*_matched(one, other)).statistic)
+    return _correlation("spearmanr", one, other)
 
 
 def tau_ap(estimate: Mapping[Any, float], reference: Mapping[Any, float]) -> float:
@@ -161,6 +157,13 @@ def tau_ap(estimate: Mapping[Any, float], reference: Mapping[Any, float]) -> flo
 
 def _before(one: float, other: float) -> float:
     return 0.5 if one == other else float(one > other)
+
+
+def _correlation(name: str, one: Mapping[Any, float], other: Mapping[Any, float]) -> float:
+    """What a function of scipy.stats finds; SciPy is imported as late as can be."""
+    from scipy import stats
+
+    return float(getattr(stats, name)(*_matched(one, other)).statistic)
 
 
 def _matched(one: Mapping[Any, float], other: Mapping[Any, float]) -> tuple[list[float], list[float]]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cranfield.comparison.joint.counted import SHARES, Firsts, Shared, Shares, Sums
-from cranfield.comparison.joint.enumeration import Others
+from cranfield.comparison.joint.enumeration import Apart, Others
 from cranfield.comparison.joint.gains import Gains
 from cranfield.comparison.joint.holes import Holes
 from cranfield.comparison.joint.method import Ends, Method
@@ -142,7 +142,7 @@ class Reaches:
         unjudged[:, holes.queries] = holes.digests(cutoff_of(measure))
         unseen = [dict(zip(self._query_ids, counts, strict=True)) for counts in holes.lacking().tolist()]
         low[:, holes.queries], high[:, holes.queries] = self._separate(asked, self._read, unseen)
-        return kind(measure, tables, scale, work, unjudged, (low, high))
+        return kind(measure, tables, scale, work, Apart(unjudged, low, high))
 
     def _unjudged_elsewhere(self) -> list[dict[str, int]]:
         """For each run and query, how many unjudged documents another run has at most."""

@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -17,19 +16,15 @@ from cranfield.evaluation.evidence import RankedEvidence, SavedEvidence
 from cranfield.evaluation.facts import FactColumns, QueryFacts
 from cranfield.evaluation.in_notebooks import notebook_html
 from cranfield.evaluation.tie_ranges import told
-from cranfield.evaluation.values import Bounds, Counts
+from cranfield.evaluation.values import Bounds, Counts, measured
 from cranfield.measures import Measure, parse_measures
-from cranfield.measures.aggregates import aggregate
 from cranfield.measures.completion import BUDGET
 from cranfield.measures.scope import Scope
-from cranfield.ranks.columns import Flags, Numbers
 from cranfield.ranks.documents import Documents
 from cranfield.ranks.overlap import little_in_common
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.ranks.tie_orders import TieOrders
-
-LARGE = 1e290  # values up to here can be added up, however many queries there are
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -93,7 +88,7 @@ class Evaluation(ValuesByQuery):
             run_sha256=run_sha256,
             provenance=provenance,
             query_ids=query_ids,
-            columns={measure: _measured(measure, every[measure.definition.table], kept) for measure in measures},
+            columns={measure: measured(measure, every[measure.definition.table], kept) for measure in measures},
             evidence=evidence,
             id_warnings=tuple(warnings) or little_in_common(judged, policy),
         )
@@ -124,7 +119,7 @@ class Evaluation(ValuesByQuery):
             self,
             measures=every,
             counts=Counts.of(every, ranked.ranks, ranked.kept),
-            columns={**self.columns, **{measure: _measured(measure, ranked.ranks, ranked.kept) for measure in more}},
+            columns={**self.columns, **{measure: measured(measure, ranked.ranks, ranked.kept) for measure in more}},
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -307,12 +302,3 @@ class Evaluations(dict[str, Evaluation]):
 
     def _repr_html_(self) -> str:
         return notebook_html("evaluations_html", list(self.values()))
-
-
-def _measured(measure: Measure, table: Any, kept: Flags) -> Numbers:
-    """The values of a measure; an error where one of them, or all of them together, are no finite number."""
-    values = measure(table)[kept]
-    if inf in measure.definition.range and np.abs(values).max(initial=0.0) > LARGE:
-        aggregate(values, measure.definition.aggregate, of=measure.name)
-    values.flags.writeable = False
-    return values

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from math import inf
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from cranfield.measures import Measure
+from cranfield.measures.aggregates import aggregate
 from cranfield.measures.scope import without_relevant
-from cranfield.ranks.columns import Flags
+from cranfield.ranks.columns import Flags, Numbers
 from cranfield.ranks.tables.ranks import JudgedRanks
+
+LARGE = 1e290  # values up to here can be added up, however many queries there are
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,3 +66,12 @@ class Bounds(NamedTuple):
     exact: bool
     by_query: dict[str, tuple[float, float]]
     scale: tuple[float, ...]
+
+
+def measured(measure: Measure, table: Any, kept: Flags) -> Numbers:
+    """The values of a measure; an error where one of them, or all of them together, are no finite number."""
+    values = measure(table)[kept]
+    if inf in measure.definition.range and np.abs(values).max(initial=0.0) > LARGE:
+        aggregate(values, measure.definition.aggregate, of=measure.name)
+    values.flags.writeable = False
+    return values

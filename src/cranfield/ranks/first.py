@@ -17,7 +17,7 @@ from cranfield.ranks.scan import text as scan
 from cranfield.ranks.scan.native import CORES, native
 from cranfield.ranks.scan.parallel import in_parallel
 from cranfield.read.shapes import Source, Text
-from cranfield.read.text import BadLine, Block, blocks
+from cranfield.read.text import Block, blocks, located
 
 Grades = Mapping[str, Mapping[str, float]]
 Kept = TypeVar("Kept")
@@ -45,6 +45,7 @@ def each_ranking(
     return {query: kept(ranking[:most]) for query, ranking in rankings_of(source, grades, policy).items()}
 
 
+@located()
 def _from_text(
     source: Text, grades: Grades, n: int, policy: Policy, kept: Callable[[list[str]], Kept]
 ) -> dict[str, Kept] | None:
@@ -66,15 +67,12 @@ def _from_text(
         results = in_parallel(natively, pieces, CORES)
     else:
         results = (work(block) for block in pieces)
-    try:
-        with closing(results):
-            for part in results:
-                for query, documents in part:
-                    if query in found:
-                        return None
-                    found[query] = kept(documents)
-    except BadLine as bad:
-        raise bad.located() from None
+    with closing(results):
+        for part in results:
+            for query, documents in part:
+                if query in found:
+                    return None
+                found[query] = kept(documents)
     return found
 
 

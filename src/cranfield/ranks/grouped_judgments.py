@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from cranfield.errors import DuplicateError, InputError
 from cranfield.ranks.columns import Integers, Numbers
-from cranfield.ranks.judgments import Judgments, duplicate_message, graded
+from cranfield.ranks.judgments import Judgments, duplicate_message, graded, refuse_none
 from cranfield.read.grouped import open_grouped
 from cranfield.read.mappings import id_text
-from cranfield.read.shapes import Rankings, Rows, Text
-from cranfield.read.text import BadLine, blocks, decoded
+from cranfield.read.shapes import Grouped, Rankings, Rows, Text
+from cranfield.read.text import blocks, decoded, located
 
 # {query: {(group, subgroup): {document: grade}}}
 ByGroup = Mapping[str, Mapping[tuple[str, str], Mapping[str, float]]]
@@ -96,18 +96,8 @@ class GroupedJudgments:
             grouped.flat.provenance = flat.provenance
             return grouped
         source = open_grouped(qrels, format)
-        match source:
-            case Text():
-                try:
-                    by_query = _from_text(source)
-                except BadLine as bad:
-                    raise bad.located() from None
-            case Rows():
-                by_query = _from_rows(source)
-            case Rankings():
-                by_query = _from_mapping(source)
-        if not any(judged for groups in by_query.values() for judged in groups.values()):
-            raise InputError(source.name, "there is not one judgment in it.")
+        by_query = _READERS[type(source)](source)
+        refuse_none(source.name, (judged for groups in by_query.values() for judged in groups.values()))
         grouped = cls(by_query, name=source.name, sha256=source.stream.sha256 if source.stream else "")
         grouped.flat.provenance = getattr(source, "provenance", "")
         return grouped
@@ -189,6 +179,7 @@ def _where(group: str, subgroup: str) -> str:
     return f" in group '{group}'" + (f", subgroup '{subgroup}'" if subgroup != ONLY else "")
 
 
+@located()
 def _from_text(source: Text) -> _Found:
     by_query = _nothing()
     for block in blocks(source.stream, source.layout):
@@ -237,3 +228,6 @@ def _from_mapping(source: Rankings) -> _Found:
                 raise InputError(source.name, f"query '{query_id}': the group '{group_id}' appears twice.")
             by_query[query_id][group_id, ONLY] = graded(its_judged, query_id, source.name)
     return by_query
+
+
+_READERS: dict[type[Grouped], Callable[[Any], _Found]] = {Text: _from_text, Rows: _from_rows, Rankings: _from_mapping}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import Any
@@ -18,9 +18,9 @@ from cranfield.ranks.scan.native import native
 from cranfield.read.formats.prefs import PREFERENCES
 from cranfield.read.formats.trec import TREC_QRELS
 from cranfield.read.mappings import Pairs, finite, id_text
-from cranfield.read.shapes import Rankings, Table, Text
+from cranfield.read.shapes import Rankings, Source, Table, Text
 from cranfield.read.source import open_source
-from cranfield.read.text import BadLine, blocks, decoded
+from cranfield.read.text import blocks, decoded, located
 
 
 class Judgments:
@@ -70,18 +70,8 @@ class Judgments:
             converted: Judgments = qrels.to_judgments()
             return converted
         source = open_source(qrels, "qrels", format)
-        match source:
-            case Text():
-                try:
-                    by_query = _from_text(source)
-                except BadLine as bad:
-                    raise bad.located() from None
-            case Table():
-                by_query = _from_table(source)
-            case Rankings():
-                by_query = _from_rankings(source)
-        if not any(by_query.values()):
-            raise InputError(source.name, "there is not one judgment in it.")
+        by_query = _READERS[type(source)](source)
+        refuse_none(source.name, by_query.values())
         stream, provenance = getattr(source, "stream", None), getattr(source, "provenance", "")
         return cls(by_query, name=source.name, sha256=stream.sha256 if stream else "", provenance=provenance)
 
@@ -179,12 +169,19 @@ def _in_order(queries: Iterable[str]) -> list[str]:
     return numbered if len(set(map(int, ids))) == len(ids) else sorted(sorted(ids), key=int)
 
 
+def refuse_none(source: str, judged: Iterable[Mapping[str, float]]) -> None:
+    """Refuse a source without judgments."""
+    if not any(judged):
+        raise InputError(source, "there is not one judgment in it.")
+
+
 def duplicate_message(query: str, document: str, one: float, other: float, where: str = "") -> str:
     """What is wrong where a document is judged twice."""
     grades = f"both times {one:g}" if one == other else f"{one:g} and {other:g}"
     return f"document '{document}' is judged twice for query '{query}'{where} ({grades})."
 
 
+@located()
 def _from_text(source: Text) -> dict[str, dict[str, float]]:
     if source.layout.least == PREFERENCES.least and not source.layout.header:
         raise InputError(
@@ -243,6 +240,13 @@ def _from_rankings(source: Rankings) -> dict[str, dict[str, float]]:
             raise InputError(source.name, f"the query '{query_id}' appears twice, as a number and as text.")
         by_query[query_id] = graded(judged, query_id, source.name)
     return by_query
+
+
+_READERS: dict[type[Source], Callable[[Any], dict[str, dict[str, float]]]] = {
+    Text: _from_text,
+    Table: _from_table,
+    Rankings: _from_rankings,
+}
 
 
 def graded(judged: Any, query: str, source: str) -> dict[str, float]:

@@ -17,7 +17,7 @@ from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.read.mappings import Pairs, finite, id_text
 from cranfield.read.pairs import read_numbers
 from cranfield.read.shapes import Rankings, Source, Table, Text
-from cranfield.read.text import BadLine, blocks
+from cranfield.read.text import blocks, located
 
 ScoredPairs = list[tuple[str, float]]
 
@@ -94,18 +94,16 @@ def _without_duplicates(pairs: ScoredPairs, query: str, policy: Policy, source: 
     return dict(pairs[at] for at in kept_places(documents, [score for _, score in pairs], policy.duplicates))
 
 
+@located()
 def _from_text(source: Text, queries: Container[str] | None) -> dict[str, ScoredPairs]:
     found: dict[str, ScoredPairs] = {}
     sign = -1 if source.layout.ranks else 1
-    try:
-        for block in blocks(source.stream, source.layout):
-            columns = block.columns()
-            for its_query, document, value in zip(columns.query, columns.document, columns.value.tolist(), strict=True):
-                query = its_query.decode()
-                if queries is None or query in queries:
-                    found.setdefault(query, []).append((document.decode(), sign * value))
-    except BadLine as bad:
-        raise bad.located() from None
+    for block in blocks(source.stream, source.layout):
+        columns = block.columns()
+        for its_query, document, value in zip(columns.query, columns.document, columns.value.tolist(), strict=True):
+            query = its_query.decode()
+            if queries is None or query in queries:
+                found.setdefault(query, []).append((document.decode(), sign * value))
     return found
 
 

@@ -7,6 +7,7 @@ import math
 import re
 from collections import deque
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import NamedTuple
 
@@ -47,6 +48,15 @@ class BadLine(Exception):
         if not self._block.layout.numbered:
             line += 1 + lines_before(self._block.stream, self._block.offset) if first is None else first
         return self._kind(self._block.stream.name, self._fact, line=line, hint=self._hint)
+
+
+@contextmanager
+def located() -> Iterator[None]:
+    """Where a stream is read to its end or to a bad line, which is raised as the error for the user."""
+    try:
+        yield
+    except BadLine as bad:
+        raise bad.located() from None
 
 
 class Line(NamedTuple):

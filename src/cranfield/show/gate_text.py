@@ -10,7 +10,7 @@ from cranfield.comparison.gating import GATE_TESTS, GateResult
 from cranfield.comparison.power import USUAL
 from cranfield.comparison.significance import TESTS
 from cranfield.layout import columns, count, cut, padded, visible, wrapped
-from cranfield.show.comparison import markdown_table
+from cranfield.show.comparison_markup import markdown_table
 from cranfield.show.escaping import markdown_text
 
 

@@ -13,7 +13,7 @@ from cranfield.evaluation.result import Evaluation
 from cranfield.show.charts.difference import difference_chart
 from cranfield.show.charts.distribution import distribution_chart
 from cranfield.show.charts.drawing import Spec
-from cranfield.show.comparison import interval_text, verdict
+from cranfield.show.comparison_words import interval_text, verdict
 from cranfield.show.pictures import shown_in_notebook
 
 LISTED = 10  # differences in the table of a comparison

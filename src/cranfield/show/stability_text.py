@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cranfield.comparison.thinning import Stability
 from cranfield.layout import count, wrapped
-from cranfield.show.comparison import share_text
+from cranfield.show.comparison_words import share_text
 
 _DESIGNS = {
     "per-query": "from the relevant and from the nonrelevant documents of every query, keeping at least one of each",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations_with_replacement, pairwise, product
+from typing import NamedTuple
 
 import numpy as np
 
@@ -98,26 +99,29 @@ class Completions:
             low[row], high[row], exact[row] = values.min(), values.max(), True
 
 
+class Apart(NamedTuple):
+    """Each run by itself, a value for each run and query.
+
+    unjudged: a number that stands for the unjudged documents of a ranking
+    low, high: the bounds of its value, if what only another run has may be relevant, too
+    """
+
+    unjudged: Integers
+    low: Numbers
+    high: Numbers
+
+
 class Others(Method):
     """Any measure: each run as good and as bad as it can be by itself, unless both have the same ranking.
 
-    unjudged: for each run and query a number that stands for the unjudged documents of its ranking
-    separate: for each run and query the bounds of its value, if what only another run has may be relevant, too
+    apart: what is known of the runs before they are looked at together
     """
 
-    def __init__(
-        self,
-        measure: Measure,
-        tables: Sequence[JudgedRanks],
-        scale: Scale,
-        work: int,
-        unjudged: Integers,
-        separate: tuple[Numbers, Numbers],
-    ) -> None:
+    def __init__(self, measure: Measure, tables: Sequence[JudgedRanks], scale: Scale, work: int, apart: Apart) -> None:
         super().__init__(measure, tables, scale, work if measure.definition.table == "ranks" and work > WORTH_IT else 0)
-        self._low, self._high = separate
+        self._low, self._high = apart.low, apart.high
         self._completions = Completions(self) if self.work else None
-        self._unjudged = unjudged
+        self._unjudged = apart.unjudged
         self._rankings = np.array([[*self._digests(table)] for table in tables], dtype=np.int64)
         self._lengths = np.stack([np.minimum(table.retrieved, self.depth) for table in tables])
 

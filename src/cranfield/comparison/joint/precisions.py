@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cranfield.comparison.joint.counted import may_be_either
-from cranfield.comparison.joint.enumeration import Others
+from cranfield.comparison.joint.enumeration import Apart, Others
 from cranfield.comparison.joint.holes import RunPairs
 from cranfield.comparison.joint.method import Highest, alike
 from cranfield.measures import Measure
@@ -36,16 +36,8 @@ GROWTH = 1.05  # beyond, all from one number to so many times as many are tried 
 class Precisions(Others):
     """AP by R, or by the smaller of R and the cutoff."""
 
-    def __init__(
-        self,
-        measure: Measure,
-        tables: Sequence[JudgedRanks],
-        scale: Scale,
-        work: int,
-        unjudged: Integers,
-        separate: tuple[Numbers, Numbers],
-    ) -> None:
-        super().__init__(measure, tables, scale, work, unjudged, separate)
+    def __init__(self, measure: Measure, tables: Sequence[JudgedRanks], scale: Scale, work: int, apart: Apart) -> None:
+        super().__init__(measure, tables, scale, work, apart)
         chosen = {**measure.definition.defaults, **dict(measure.parameters)}
         self._most = self.cutoff if chosen["denominator"] == "min" else None
         self._total = tables[0].n_relevant(chosen["rel"])

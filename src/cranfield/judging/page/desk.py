@@ -19,7 +19,7 @@ JUDGED = 50  # judgments at a time
 CONFLICTS = 100
 
 Asked = Mapping[str, Any]
-Answer = dict[str, Any]
+Told = dict[str, Any]
 
 
 class TakenError(Exception):
@@ -31,7 +31,7 @@ class Desk:
 
     def __init__(self, store: Store, assessor: str = "") -> None:
         self._store, self._assessor = store, assessor
-        self.calls: dict[str, Callable[[Asked], Answer]] = {
+        self.calls: dict[str, Callable[[Asked], Told]] = {
             "start": self.start,
             "next": self.next,
             "judge": self.judge,
@@ -44,21 +44,21 @@ class Desk:
             "conflicts": self.conflicts,
         }
 
-    def start(self, asked: Asked) -> Answer:
+    def start(self, asked: Asked) -> Told:
         """What a page needs first: the scale, and who may be judging."""
         with self._store._reading() as connection:
             names = [name for name, kind in known_assessors(connection).items() if kind == "person"]
         scale = [{"grade": each.grade, "name": each.name, "meaning": each.meaning} for each in self._store.scale]
         return {"store": self._store.name, "assessor": self._assessor, "assessors": names, "scale": scale}
 
-    def next(self, asked: Asked) -> Answer:
+    def next(self, asked: Asked) -> Told:
         """The next documents for an assessor, and how far all are."""
         who, count = self._who(asked), min(_number(asked, "count", 1), MOST_TASKS)
         without = [each for each in _list(asked, "without") if isinstance(each, int)]
         tasks = self._store.next_several(who, count, without=without, first=_text(asked, "query_id"))
         return {"tasks": [self._task(task) for task in tasks], "progress": self._progress(who)}
 
-    def judge(self, asked: Asked) -> Answer:
+    def judge(self, asked: Asked) -> Told:
         """Save a grade; it is on disk when this returns."""
         grade = asked.get("grade")
         scale = self._store.scale
@@ -77,7 +77,7 @@ class Desk:
         )
         return {"event": event.number, "progress": self._progress(event.assessor)}
 
-    def undo(self, asked: Asked) -> Answer:
+    def undo(self, asked: Asked) -> Told:
         """Take back what an assessor said last; the document, and what they said of it before, if anything."""
         who = self._who(asked)
         event = self._store.undo(who, key=_text(asked, "key") or None)
@@ -86,19 +86,19 @@ class Desk:
         task, said = self._take(who, listing.item_of(event), even_of_others=True)
         return {"task": task, "said": said, "progress": self._progress(who)}
 
-    def open(self, asked: Asked) -> Answer:
+    def open(self, asked: Asked) -> Told:
         """A document that an assessor chose, to judge it or to correct a grade."""
         task, said = self._take(self._who(asked), _item(asked))
         if task is None:
             raise TakenError
         return {"task": task, "said": said}
 
-    def leave(self, asked: Asked) -> Answer:
+    def leave(self, asked: Asked) -> Told:
         """Let others have what an assessor has not judged."""
         self._store.give_back(self._who(asked))
         return {}
 
-    def query(self, asked: Asked) -> Answer:
+    def query(self, asked: Asked) -> Told:
         """The documents of a query, with what the assessor said of them."""
         who, query = self._who(asked), _text(asked, "query_id")
         with self._store._reading() as connection:
@@ -111,7 +111,7 @@ class Desk:
         ]
         return {"number": number, "queries": queries, "documents": documents}
 
-    def queries(self, asked: Asked) -> Answer:
+    def queries(self, asked: Asked) -> Told:
         """The queries in the order of an assessor, and those with some words."""
         who, words = self._who(asked), _text(asked, "words")
         with self._store._reading() as connection:
@@ -122,7 +122,7 @@ class Desk:
             "progress": self._progress(who),
         }
 
-    def judged(self, asked: Asked) -> Answer:
+    def judged(self, asked: Asked) -> Told:
         """What has been judged, the last first."""
         who = self._who(asked)
         filters: dict[str, Any] = {
@@ -138,7 +138,7 @@ class Desk:
             "more": len(rows) > JUDGED,
         }
 
-    def conflicts(self, asked: Asked) -> Answer:
+    def conflicts(self, asked: Asked) -> Told:
         """What assessors see differently, with the document and what each says of it."""
         self._who(asked)
         found = self._store.conflicts()
@@ -163,16 +163,16 @@ class Desk:
 
     def _take(
         self, who: str, item: waiting.WaitingItem, *, even_of_others: bool = False
-    ) -> tuple[Answer | None, Answer | None]:
+    ) -> tuple[Told | None, Told | None]:
         """A document and what an assessor says of it; none if others judge it, unless it is shown even so."""
         with self._store._database.writing("who is working on what", lasting=False) as connection:
             task = waiting.take(connection, who, item)
             if task is None and even_of_others:
                 task = waiting.task_of(connection, item, 0)
             said = listing.last_said(connection, who, item)
-        return task and self._task(task), said and _said(said)
+        return self._task(task) if task else None, _said(said) if said else None
 
-    def _task(self, task: Task) -> Answer:
+    def _task(self, task: Task) -> Told:
         text = task.text[slice(*task.part)] if task.part else task.text
         return {
             "number": task.number,
@@ -186,7 +186,7 @@ class Desk:
             "text_sha256": task.text_sha256,
         }
 
-    def _progress(self, who: str) -> Answer:
+    def _progress(self, who: str) -> Told:
         with self._store._reading() as connection:
             found = listing.totals(connection)
             pace = listing.pace(connection, who)
@@ -205,16 +205,16 @@ class Desk:
         return checked_id(name, self._store.name, "the assessor")
 
 
-def _named(item: waiting.WaitingItem) -> Answer:
+def _named(item: waiting.WaitingItem) -> Told:
     query, document, start, end = item
     return {"query_id": query, "doc_id": document, "part": [start, end] if end else None}
 
 
-def _said(event: Event) -> Answer:
+def _said(event: Event) -> Told:
     return {"grade": event.grade, "comment": event.comment}
 
 
-def _judged(row: listing.JudgedDocument, who: str) -> Answer:
+def _judged(row: listing.JudgedDocument, who: str) -> Told:
     event = row.event
     return {
         "number": event.number,

@@ -15,7 +15,7 @@ from cranfield.ranks.scan.native import CORES, native
 from cranfield.ranks.scan.parallel import in_parallel
 from cranfield.read.layout import Layout
 from cranfield.read.shapes import Text
-from cranfield.read.text import BadLine, Block, blocks, header_lines, partition
+from cranfield.read.text import Block, blocks, header_lines, located, partition
 
 BLOCK = 1 << 20 if native else 1 << 18  # what fits the cache with all that is made of it
 MANY = 100
@@ -26,18 +26,13 @@ class Scattered(Exception):
     """The lines of a query stand in more than one block."""
 
 
+@located()
 def scan_text(source: Text, judgments: Judgments, policy: Policy) -> Scanned:
     """Scan a run file. Memory stays a few blocks and the largest query."""
     try:
-        try:
-            pieces = blocks(source.stream, source.layout, BLOCK)
-            scanned = _scan_blocks(pieces, source.layout, judgments, policy)
-        except Scattered:
-            pieces = regrouped(source)
-            scanned = _scan_blocks(pieces, source.layout.with_line_numbers(), judgments, policy)
-    except BadLine as bad:
-        raise bad.located() from None
-    return scanned
+        return _scan_blocks(blocks(source.stream, source.layout, BLOCK), source.layout, judgments, policy)
+    except Scattered:
+        return _scan_blocks(regrouped(source), source.layout.with_line_numbers(), judgments, policy)
 
 
 def _scan_blocks(pieces: Iterable[Block], layout: Layout, judgments: Judgments, policy: Policy) -> Scanned:

@@ -24,6 +24,7 @@ class Judging {
     this.later = []; // numbers of tasks that were passed over
     this.list = { query_id: null, documents: [] };
     this.busy = false;
+    this.saved = 0; // how often something was saved
     this.state = "";
     this.commands = [
       { keys: [" ", "ArrowRight", "n"], told: "next, without a grade", run: () => this.next() },
@@ -68,8 +69,9 @@ class Judging {
 
   // Fetch what comes next, in the order of the server.
   async refill(query = this.entry?.task.query_id ?? "") {
+    const saved = this.saved;
     const told = await this.ask("next", { count: AHEAD, without: this.later, query_id: query });
-    this.progress = told.progress;
+    if (saved === this.saved) this.progress = told.progress; // an answer that a grade has overtaken would turn the count back
     const judged = new Set(this.seen.filter((each) => each.said).map((each) => each.task.number));
     this.queue = told.tasks.filter((task) => task.number !== this.entry?.task.number && !judged.has(task.number));
   }
@@ -151,6 +153,7 @@ class Judging {
       },
       "Not saved yet.",
     ).finally(() => chosen?.classList.remove("saving"));
+    this.saved += 1;
     entry.said = said;
     entry.seconds = 0;
     this.progress = told.progress;
@@ -164,6 +167,7 @@ class Judging {
     await this.hold(async () => {
       const told = await insist("undo", { assessor: this.session.assessor, key: newKey() }, "Not taken back yet.");
       if (!told.task) return notice("There is nothing to take back.");
+      this.saved += 1;
       this.progress = told.progress;
       this.state = "taken back";
       this.put(told.task, told.said);

@@ -32,7 +32,7 @@ function remember(name) {
 
 function askName(session) {
   return new Promise((resolve) => {
-    const field = make("input", { name: "name", required: true, maxlength: "100", autocomplete: "name", autofocus: true });
+    const field = make("input", { name: "name", required: true, maxlength: "100", autocomplete: "name" });
     const submit = (event) => {
       event.preventDefault();
       if (field.value.trim()) resolve(field.value.trim());

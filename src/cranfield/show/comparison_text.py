@@ -1,4 +1,4 @@
-"""Comparisons as text at 80 columns, Markdown and LaTeX."""
+"""Comparisons as text at 80 columns."""
 
 from __future__ import annotations
 
@@ -6,12 +6,19 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 from cranfield.comparison.conclusions import Comparison, MeansTable
-from cranfield.comparison.differences import UNDECIDED, Difference, decisive_p, p_text, signed, span_text
+from cranfield.comparison.differences import UNDECIDED, Difference, signed
 from cranfield.comparison.power import USUAL
 from cranfield.comparison.reliability import Reliability
-from cranfield.comparison.significance import SAME, TESTS
-from cranfield.layout import WIDTH, columns, count, cut, fitted, padded, shortened, wrapped
-from cranfield.show.escaping import latex_text, markdown_text
+from cranfield.layout import WIDTH, columns, cut, fitted, padded, shortened, wrapped
+from cranfield.show.comparison_words import (
+    basis_text,
+    effect_cell,
+    interval_text,
+    p_cell,
+    share_text,
+    verdict,
+    within_text,
+)
 
 FEW = 3  # pairs of runs for which details are shown
 MANY = 15  # pairs of runs from which on they are ranked instead of listed
@@ -27,7 +34,7 @@ def comparison_text(comparison: Comparison, reliability: Reliability, *, pairs: 
         parts += ["\n".join(_ranking_lines(comparison, measure.name)) for measure in comparison.measures]
     else:
         parts.append("\n".join(_means_lines(comparison.table())))
-    parts.append("\n".join(wrapped(_basis(comparison))))
+    parts.append("\n".join(wrapped(basis_text(comparison))))
     if not ranked or pairs:
         parts += [_differences_part(comparison, measure.name) for measure in comparison.measures]
         parts.append("\n".join(_legend(comparison)))
@@ -42,57 +49,6 @@ def comparison_text(comparison: Comparison, reliability: Reliability, *, pairs: 
     return "\n\n".join(part for part in parts if part)
 
 
-def verdict(comparison: Comparison) -> str:
-    """What follows by the primary measure, in one sentence."""
-    measure = comparison.measures[0].name
-    if comparison.pairs == 1:
-        return comparison.of(measure)[0].sentence
-    against = comparison.baseline or ""
-    if comparison.baseline is None:
-        return _leaders(comparison, measure)
-    rest = [run for run in comparison.runs if run != against]
-    verdicts = [_seen_from(comparison.between(measure, run, against), run) for run in rest]
-    better, worse = verdicts.count("better"), verdicts.count("worse")
-    are = "is" if better == 1 else "are"
-    return (
-        f"{better} of {len(rest)} runs {are} significantly better than {against} by {measure}, {worse} significantly "
-        f"worse, {len(rest) - better - worse} too close to call"
-    )
-
-
-def _leaders(comparison: Comparison, measure: str) -> str:
-    """Which runs have the best mean, and how many of the others are significantly worse than the first of them."""
-    means, best = comparison.means[measure], comparison.best_first(measure)[0]
-    leaders = [run for run in comparison.runs if abs(means[run] - means[best]) <= SAME]
-    rest = [run for run in comparison.runs if run not in leaders]
-    if not rest:
-        return f"all {len(leaders)} runs have the same {measure}"
-    worse = sum(_seen_from(comparison.between(measure, run, best), run) == "worse" for run in rest)
-    said = f"{listed_text(leaders)} {'has' if len(leaders) == 1 else 'have'} the best {measure}; "
-    if len(rest) == 1:
-        return f"{said}the other run is {'' if worse else 'not '}significantly worse"
-    if worse == len(rest):
-        return f"{said}{'both' if worse == 2 else f'all {worse}'} other runs are significantly worse"
-    if not worse:
-        return f"{said}{'neither' if len(rest) == 2 else 'none'} of the other {len(rest)} runs is significantly worse"
-    return f"{said}{worse} of the other {len(rest)} runs {'is' if worse == 1 else 'are'} significantly worse"
-
-
-def listed_text(names: Sequence[str]) -> str:
-    """Names in a sentence.
-
-    >>> listed_text(["a"]), listed_text(["a", "b", "c"])
-    ('a', 'a, b and c')
-    """
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-
-
-def _seen_from(difference: Difference, run: str) -> str:
-    """The verdict on a run, whichever of the two was the baseline."""
-    words = {"significantly better": ("better", "worse"), "significantly worse": ("worse", "better")}
-    return words.get(difference.verdict, ("close", "close"))[difference.run != run]
-
-
 def _ranking_lines(comparison: Comparison, measure: str) -> list[str]:
     """Many runs, the best first: how far each is behind it, and which ranks it may truly have."""
     order, ranks = comparison.best_first(measure), comparison.rank_intervals(measure)
@@ -105,7 +61,7 @@ def _ranking_lines(comparison: Comparison, measure: str) -> list[str]:
         if run != best:
             pair = comparison.between(measure, run, best)
             sign = 1 if pair.run == run else -1
-            gap, p = signed(sign * pair.difference), _p(pair)
+            gap, p = signed(sign * pair.difference), p_cell(pair)
         low, high = ranks[run]
         value = comparison.means[measure][run]
         lines.append(
@@ -136,16 +92,6 @@ def _means_lines(table: MeansTable) -> list[str]:
     return [*fitted(rows, WIDTH, left=range(len(rows[0]))), *wrapped(table.notes[0])]
 
 
-def _basis(comparison: Comparison) -> str:
-    left = f"; {_left_out(comparison.left_out)}" if comparison.left_out else ""
-    return f"{comparison.queries} queries, matched by id{left}. {_sentence(comparison.described())}."
-
-
-def _left_out(queries: int) -> str:
-    are = "is" if queries == 1 else "are"
-    return f"{count(queries, 'query', 'queries')} that only some of the runs have {are} left out"
-
-
 def _differences_part(comparison: Comparison, measure: str) -> str:
     listed = comparison.of(measure)
     second = "" if listed[0].primary else ", secondary"
@@ -155,7 +101,7 @@ def _differences_part(comparison: Comparison, measure: str) -> str:
         ends = f"{signed(each.low)} {signed(each.high)}"
         lines += _beside(
             f"{_marks(each):<3}{each.run} - {each.baseline}",
-            f"{signed(each.estimate):>11}{ends:>20}{_p(each):>9}{_effect(each.effect):>8}",
+            f"{signed(each.estimate):>11}{ends:>20}{p_cell(each):>9}{effect_cell(each.effect):>8}",
         )
         judged = [comparison.judged_of(measure, run) for run in (each.run, each.baseline)]
         seen = f"; judged {share_text(judged[0])} and {share_text(judged[1])}" if judged != [None, None] else ""
@@ -172,18 +118,6 @@ def _beside(name: str, numbers: str) -> list[str]:
     """Numbers beside a name, or below it where it takes their room."""
     shown = cut(name, WIDTH)
     return [padded(shown, NAME) + numbers] if columns(shown) <= NAME else [shown, padded("", NAME) + numbers]
-
-
-def within_text(difference: Difference) -> str:
-    """What was shown about a margin, in words; nothing where none was given."""
-    within = difference.within
-    if within is None:
-        return ""
-    parts = []
-    for what, p in (("not worse by", within.not_worse), ("equivalent within", within.equivalent)):
-        shown = "shown" if p <= difference.alpha else "not shown"
-        parts.append(f"{what} {within.margin:g}: {shown} (one-sided p {p_text(p, difference.alpha)})")
-    return "; ".join(parts)
 
 
 def _marks(difference: Difference) -> str:
@@ -203,19 +137,6 @@ def _legend(comparison: Comparison) -> Iterator[str]:
         yield from wrapped(f"? {UNDECIDED}.{' ~ the true bounds may be narrower.' if narrower else ''}")
     if len(known) < len(comparison.differences):
         yield from wrapped("For some differences it is not known whether unjudged documents could reverse them.")
-
-
-def interval_text(comparison: Comparison) -> str:
-    """What the intervals are, in words."""
-    one = comparison.differences[0]
-    of = "" if one.of == "mean" else f" It is of the {one.of}, as the test is."
-    if TESTS[comparison.test].studentised and any(each.constant for each in comparison):
-        of += " p is that of the randomisation test where all queries differ by the same amount."
-    if one.family == 1:
-        return f"The interval excludes 0 exactly where p is that small.{of}"
-    together = "Intervals hold for all comparisons of a family at once" if one.together else "Each interval is separate"
-    corrected = "p is corrected for the family" if comparison.correction != "none" else "p is not corrected"
-    return f"{corrected}. {together}; each excludes 0 exactly where p is that small.{of}"
 
 
 def _changed_lines(comparison: Comparison) -> Iterator[str]:
@@ -279,89 +200,3 @@ def _agreement_ranges(comparison: Comparison, reliability: Reliability) -> Itera
         if known:
             low, middle, high = (share_text(each, 2) for each in (min(known), median(known), max(known)))
             yield f"{measure}: {low} to {high}, median {middle}"
-
-
-def comparison_markdown(comparison: Comparison) -> str:
-    """The table of runs and the table of differences, in Markdown."""
-    table = comparison.table()
-    rows = [
-        [
-            markdown_text(row.run),
-            *(
-                f"{'**' * cell.best}{cell.value:.4f}{'**' * cell.best}{f' {cell.mark}' if cell.mark else ''}"
-                for cell in row.cells
-            ),
-            *map(share_text, row.judged),
-        ]
-        for row in table.rows
-    ]
-    lines = markdown_table(["run", *map(markdown_text, (*table.measures, *table.judged))], rows)
-    heads = ["measure", "difference", "", "interval", "p", "effect", "better/same/worse", "conclusion"]
-    details = [
-        [
-            markdown_text(each.measure) + ("" if each.primary else " (secondary)"),
-            markdown_text(f"{each.run} - {each.baseline}"),
-            signed(each.estimate),
-            span_text(each),
-            _p(each),
-            _effect(each.effect),
-            f"{each.better}/{each.same}/{each.worse}",
-            "; ".join(filter(None, (each.verdict, within_text(each), UNDECIDED if each.could_reverse else ""))),
-        ]
-        for each in comparison
-    ]
-    notes = [
-        f"{markdown_text(_sentence(table.notes[0]))}.",
-        markdown_text(_basis(comparison)),
-        interval_text(comparison),
-    ]
-    said = f"**{markdown_text(verdict(comparison))}**"
-    return "\n".join([said, "", *lines, "", *notes, "", *markdown_table(heads, details)])
-
-
-def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """The lines of a table; all columns but the first hold numbers."""
-    rule = ["---", *("---:" for _ in head[1:])]
-    return [f"| {' | '.join(row)} |" for row in (head, rule, *rows)]
-
-
-def comparison_latex(comparison: Comparison) -> str:
-    """The table of runs for LaTeX with booktabs; the best of each measure is bold."""
-    table = comparison.table()
-    signs = {"▲": r"\blacktriangle", "▼": r"\blacktriangledown"}
-    lines = [
-        r"% needs \usepackage{booktabs, amssymb}",
-        rf"\begin{{tabular}}{{l{'l' * len(table.measures)}{'r' * len(table.judged)}}}",
-        r"\toprule",
-        " & ".join(map(latex_text, ["run", *table.measures, *table.judged])) + r" \\",
-        r"\midrule",
-    ]
-    for row in table.rows:
-        cells = [latex_text(row.run)]
-        for cell in row.cells:
-            mark = signs.get(cell.mark) or (rf"\mathrm{{{cell.mark}}}" if cell.mark else "")
-            value = rf"\textbf{{{cell.value:.4f}}}" if cell.best else f"{cell.value:.4f}"
-            cells.append(value + (f"$^{{{mark}}}$" if mark else ""))
-        lines.append(" & ".join([*cells, *map(share_text, row.judged)]) + r" \\")
-    notes = [latex_text(each) for each in (verdict(comparison), table.notes[0], _basis(comparison))]
-    for sign, command in signs.items():
-        notes = [note.replace(sign, f"${command}$") for note in notes]
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *(f"% {note}" for note in notes)])
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-def share_text(value: float | None, digits: int = 4) -> str:
-    """A number with some decimals; a dash where there is none."""
-    return "-" if value is None else f"{round(value, digits) + 0.0:.{digits}f}"  # + 0.0: there is no -0
-
-
-def _p(difference: Difference) -> str:
-    """The p-value in a table."""
-    return decisive_p(difference).removeprefix("= ").replace(" ", "")
-
-
-def _effect(value: float | None) -> str:
-    return "-" if value is None else f"{value:+.2f}"

@@ -1,0 +1,68 @@
+"""The page about differences from other tools: `python -m docs.site.differences docs/differences.md`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.differences import DIFFERENCES, Difference
+
+INTRODUCTION = """\
+# Where values differ from other tools
+
+Why a value differs from another tool's. Most values agree with the other tools to nine decimals; the tests compare them
+on generated data. These differ on purpose: one row for each difference, with a small input that shows it. The value is
+the mean over the queries that the tool counts.
+
+Whenever the tests run they compute our column, and ask trec_eval 9 (through pytrec_eval), ir_measures, ranx and
+scikit-learn for theirs, and gdeval where ir_measures calls it. The values of trec_eval 10, cwl-eval, BEIR and gdeval by
+itself are worked out from their rules, not asked for.
+"""
+
+
+def page() -> str:
+    """The page, in Markdown: a section for each tool."""
+    text = [INTRODUCTION]
+    for tool in dict.fromkeys(row.peer for row in DIFFERENCES):
+        text += [f"## {tool}", "", "| what, and why | judgments | run | they | we |", f"|{' --- |' * 5}"]
+        text += [_row(row) for row in DIFFERENCES if row.peer == tool]
+        text.append("")
+    return "\n".join(text)
+
+
+def _row(row: Difference) -> str:
+    cells = (
+        f"**{row.what[0].upper()}{row.what[1:]}.** {row.why}",
+        _judgments(row.qrels),
+        _run(row.run, len(row.qrels) > 1),
+        f"`{row.asked}`: {_shown(row.theirs)}",
+        f"`{row.measure}`: {_shown(row.ours)}",
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def _shown(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:.6f}".rstrip("0").rstrip(".")
+
+
+def _judgments(qrels: dict[str, dict[str, float]]) -> str:
+    texts = {q: " ".join(f"{d}={grade:g}" for d, grade in judged.items()) for q, judged in qrels.items()}
+    return _by_query(texts, len(qrels) > 1)
+
+
+def _run(run: Any, several: bool) -> str:
+    if isinstance(run, bytes):
+        return "<br>".join(f"`{line}`" for line in run.decode().splitlines())
+    if isinstance(run, list):
+        return " ".join(f"{document}:{score:.10g}" for _, document, score in run)
+    texts = {q: " ".join(f"{d}:{score:.10g}" for d, score in ranking.items()) for q, ranking in run.items()}
+    return _by_query(texts, several)
+
+
+def _by_query(texts: dict[str, str], several: bool) -> str:
+    return "<br>".join(f"{query}) {text}" if several else text for query, text in texts.items())
+
+
+if __name__ == "__main__":
+    Path(sys.argv[1]).write_text(page(), encoding="utf-8")

@@ -1,0 +1,49 @@
+"""The files that a command line names as runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from cranfield.errors import InputError
+
+
+def expanded(runs: Sequence[str]) -> list[str]:
+    """Files for names, patterns and folders, each in the order of the names."""
+    import glob
+
+    found: list[str] = []
+    for run in runs:
+        if os.path.isdir(run):
+            inside = sorted(entry.path for entry in os.scandir(run) if entry.is_file() and entry.name[0] != ".")
+            if not inside:
+                raise InputError(run, "there is no file in this folder.")
+            found += inside
+        elif any(sign in run for sign in "*?[") and not os.path.exists(run):
+            matching = sorted(glob.glob(run, recursive=True))
+            if not matching:
+                raise InputError(run, "no file matches this pattern.")
+            found += [path for path in matching if os.path.isfile(path)]
+        else:
+            found.append(run)
+    return found
+
+
+def only(run: str) -> str:
+    """The file for a name, or for a pattern or folder of one file."""
+    found = expanded([run])
+    if len(found) > 1:
+        raise InputError(run, f"this is {len(found)} files, and one run is needed.")
+    return found[0]
+
+
+def tag(run: Any) -> str:
+    """What a TREC run calls itself on its lines."""
+    from cranfield.read.formats.trec import TREC_RUN
+    from cranfield.read.text import last_fields
+
+    fields = last_fields(run, TREC_RUN)
+    if len(fields) < 6:
+        raise InputError(run.name, "its lines have no tag.", hint="only TREC runs have one; use --names file")
+    return fields[5].decode(errors="replace")

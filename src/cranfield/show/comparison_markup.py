@@ -1,0 +1,78 @@
+"""Comparisons as tables in Markdown and LaTeX."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cranfield.comparison.conclusions import Comparison
+from cranfield.comparison.differences import UNDECIDED, signed, span_text
+from cranfield.show import comparison_words as words
+from cranfield.show.escaping import latex_text, markdown_text
+
+
+def comparison_markdown(comparison: Comparison) -> str:
+    """The table of runs and the table of differences, in Markdown."""
+    table = comparison.table()
+    rows = [
+        [
+            markdown_text(row.run),
+            *(
+                f"{'**' * cell.best}{cell.value:.4f}{'**' * cell.best}{f' {cell.mark}' if cell.mark else ''}"
+                for cell in row.cells
+            ),
+            *map(words.share_text, row.judged),
+        ]
+        for row in table.rows
+    ]
+    lines = markdown_table(["run", *map(markdown_text, (*table.measures, *table.judged))], rows)
+    heads = ["measure", "difference", "", "interval", "p", "effect", "better/same/worse", "conclusion"]
+    details = [
+        [
+            markdown_text(each.measure) + ("" if each.primary else " (secondary)"),
+            markdown_text(f"{each.run} - {each.baseline}"),
+            signed(each.estimate),
+            span_text(each),
+            words.p_cell(each),
+            words.effect_cell(each.effect),
+            f"{each.better}/{each.same}/{each.worse}",
+            "; ".join(filter(None, (each.verdict, words.within_text(each), UNDECIDED if each.could_reverse else ""))),
+        ]
+        for each in comparison
+    ]
+    notes = [
+        f"{markdown_text(words.as_sentence(table.notes[0]))}.",
+        markdown_text(words.basis_text(comparison)),
+        words.interval_text(comparison),
+    ]
+    said = f"**{markdown_text(words.verdict(comparison))}**"
+    return "\n".join([said, "", *lines, "", *notes, "", *markdown_table(heads, details)])
+
+
+def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """The lines of a table; all columns but the first hold numbers."""
+    rule = ["---", *("---:" for _ in head[1:])]
+    return [f"| {' | '.join(row)} |" for row in (head, rule, *rows)]
+
+
+def comparison_latex(comparison: Comparison) -> str:
+    """The table of runs for LaTeX with booktabs; the best of each measure is bold."""
+    table = comparison.table()
+    signs = {"▲": r"\blacktriangle", "▼": r"\blacktriangledown"}
+    lines = [
+        r"% needs \usepackage{booktabs, amssymb}",
+        rf"\begin{{tabular}}{{l{'l' * len(table.measures)}{'r' * len(table.judged)}}}",
+        r"\toprule",
+        " & ".join(map(latex_text, ["run", *table.measures, *table.judged])) + r" \\",
+        r"\midrule",
+    ]
+    for row in table.rows:
+        cells = [latex_text(row.run)]
+        for cell in row.cells:
+            mark = signs.get(cell.mark) or (rf"\mathrm{{{cell.mark}}}" if cell.mark else "")
+            value = rf"\textbf{{{cell.value:.4f}}}" if cell.best else f"{cell.value:.4f}"
+            cells.append(value + (f"$^{{{mark}}}$" if mark else ""))
+        lines.append(" & ".join([*cells, *map(words.share_text, row.judged)]) + r" \\")
+    notes = [latex_text(each) for each in (words.verdict(comparison), table.notes[0], words.basis_text(comparison))]
+    for sign, command in signs.items():
+        notes = [note.replace(sign, f"${command}$") for note in notes]
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *(f"% {note}" for note in notes)])

@@ -1,0 +1,83 @@
+"""The server is killed while people judge: nothing is lost, and nothing is doubled."""
+
+import random
+import threading
+import time
+
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("httpx")
+
+import httpx
+
+from cranfield import open_store
+from tests.judging.servers import servers
+
+KILLS = 50
+
+
+class Assessor(threading.Thread):
+    """Judges as the page does: what was not answered is sent again, with the same key."""
+
+    def __init__(self, address, name):
+        super().__init__(daemon=True)
+        self.address, self.assessor = address, name
+        self.random = random.Random(name)
+        self.saved = {}
+        self.stop = threading.Event()
+        self.error = None
+
+    def run(self):
+        try:
+            with httpx.Client(base_url=self.address, headers={"Origin": self.address}, timeout=20) as self.client:
+                while not self.stop.is_set() and (tasks := self.ask("next", count=2)["tasks"]):
+                    task, grade = tasks[0], self.random.randrange(4)
+                    named = {name: task[name] for name in ("query_id", "doc_id", "part")}
+                    told = self.ask("judge", **named, grade=grade, key=f"{self.assessor}{len(self.saved)}")
+                    self.saved[told["event"]] = (task["doc_id"], self.assessor, grade)
+        except BaseException as error:
+            self.error = error
+
+    def ask(self, name, **body):
+        while True:
+            try:
+                answer = self.client.post(f"/api/{name}", json={"assessor": self.assessor, **body})
+            except httpx.TransportError:
+                time.sleep(0.002)
+                continue
+            assert answer.status_code == 200, answer.text
+            return answer.json()
+
+
+def test_nothing_is_lost_and_nothing_doubled_when_the_server_is_killed(tmp_path):
+    where = tmp_path / "judgments.db"
+    chosen = random.Random(1)
+    with open_store(where, create=True) as store:
+        store.wait([(f"q{number % 7}", f"d{number}") for number in range(20_000)])
+    with servers() as started:
+        address = started.start(where)
+        people = [Assessor(address, name) for name in ("ann", "bob")]
+        for each in people:
+            each.start()
+        between = []
+        for _ in range(KILLS):
+            before = sum(len(each.saved) for each in people)
+            while sum(len(each.saved) for each in people) == before and not any(each.error for each in people):
+                time.sleep(0.001)
+            time.sleep(chosen.uniform(0, 0.02))
+            started.kill(address)
+            between.append(sum(len(each.saved) for each in people) - before)
+            started.start(where, int(address.rpartition(":")[2]))
+        for each in people:
+            each.stop.set()
+        for each in people:
+            each.join()
+    assert [each.error for each in people] == [None, None]
+    assert min(between) >= 1  # there was a grade between any two kills
+    saved = {number: said for each in people for number, said in each.saved.items()}
+    with open_store(where) as store:
+        events = {event.number: (event.doc_id, event.assessor, event.grade) for event in store.events()}
+        assert events == saved
+        assert len({document for document, _, _ in events.values()}) == len(events)
+        assert store.progress().left == 20_000 - len(events)

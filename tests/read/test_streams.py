@@ -1,0 +1,98 @@
+"""Streams: pipes, standard input, slow files, and the hash of what was read."""
+
+import gzip
+import hashlib
+import io
+import os
+import subprocess
+import sys
+
+import pytest
+
+import cranfield
+from cranfield import Judgments
+from cranfield.read.hashing import hash_ahead
+from cranfield.read.streams import Stream
+from tests.read.same_values import EXPECTED, MEASURES, QRELS, TREC_QRELS, TREC_RUN, check
+
+
+def test_standard_input_and_pipes(tmp_path):
+    (tmp_path / "qrels").write_bytes(TREC_QRELS)
+    code = f"import cranfield; print(dict(cranfield.evaluate('qrels', '-', {MEASURES!r})) == {EXPECTED!r})"
+    done = subprocess.run(
+        [sys.executable, "-c", code], input=gzip.compress(TREC_RUN), capture_output=True, cwd=tmp_path, check=True
+    )
+    assert done.stdout.strip() == b"True"
+
+
+def test_a_pipe_with_scattered_queries_is_read_twice():
+    lines = sorted(TREC_RUN.splitlines(keepends=True), key=lambda line: line[::-1])
+    reader, writer = os.pipe()
+    with os.fdopen(writer, "wb") as pipe:
+        pipe.write(b"".join(lines))
+    from cranfield.ranks.scan.native import native
+    from tests.generated import scan_with
+
+    with os.fdopen(reader, "rb") as pipe, scan_with(native, 40):
+        check(QRELS, pipe)
+
+
+def test_a_file_is_read_from_where_it_stands():
+    stream = io.BytesIO(b"a header that is not ours\n" + TREC_RUN)
+    stream.readline()
+    check(QRELS, stream)
+    check(QRELS, io.StringIO(TREC_RUN.decode()))
+
+
+def test_the_hash_is_that_of_the_content(tmp_path):
+    import hashlib
+
+    (tmp_path / "run").write_bytes(TREC_RUN)
+    (tmp_path / "run.gz").write_bytes(gzip.compress(TREC_RUN))
+    for name in ("run", "run.gz"):
+        result = cranfield.evaluate(io.BytesIO(TREC_QRELS), tmp_path / name, "AP")
+        assert result.run_sha256 == hashlib.sha256(TREC_RUN).hexdigest()
+        assert result.qrels_sha256 == hashlib.sha256(TREC_QRELS).hexdigest()
+    one, other = Judgments.read(QRELS), Judgments.read(dict(reversed(QRELS.items())))
+    assert one.sha256 == other.sha256 != Judgments.read({"1": {"a": 1}}).sha256
+
+
+def test_short_reads_are_not_the_end():
+    class Slow(io.BytesIO):
+        def read(self, size=-1):
+            return super().read(min(size, 7) if size >= 0 else 7)
+
+    check(Slow(TREC_QRELS), Slow(TREC_RUN))
+    check(Slow(TREC_QRELS), Slow(gzip.compress(TREC_RUN)))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_named_pipes(tmp_path):
+    import threading
+
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=lambda: (tmp_path / "pipe").write_bytes(TREC_RUN))
+    writer.start()
+    check(QRELS, tmp_path / "pipe")
+    writer.join()
+
+
+@pytest.mark.parametrize("size", [0, 1, 100_000, (1 << 23) + 12_345])
+def test_hashing_ahead_gives_the_same_hash(tmp_path, size):
+    path = tmp_path / "some.run"
+    path.write_bytes((b"1 Q0 d 1 0.5 tag\n" * (size // 17 + 1))[:size])
+    hash_ahead(str(path))
+    stream = Stream(path)
+    for _ in stream.pieces(1 << 16, len):
+        pass
+    assert stream.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_hashing_ahead_waits_for_what_is_compressed(tmp_path):
+    path = tmp_path / "some.run.gz"
+    path.write_bytes(gzip.compress(b"1 Q0 d 1 0.5 tag\n"))
+    hash_ahead(str(path))
+    stream = Stream(path)
+    for _ in stream.pieces(1 << 16, len):
+        pass
+    assert stream.sha256 == hashlib.sha256(b"1 Q0 d 1 0.5 tag\n").hexdigest()

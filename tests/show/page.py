@@ -1,0 +1,63 @@
+"""Pages for the tests of reports, read as a browser would."""
+
+import json
+from html.parser import HTMLParser
+
+import cranfield
+from cranfield.systems.collection import Collection, Document
+
+FILES = ("builtin:qrels", ["builtin:keywords", "builtin:meaning"])
+
+
+EVIL = "<script>window.broken = 1</script>"
+
+
+ENDING = "</script><img src=x onerror='window.broken=1'>\"&amp;\u2028--><!--"
+
+
+class Page(HTMLParser):
+    """What a browser would make of a page: its elements, the text outside of scripts, its data."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.elements, self.text, self.data, self._inside = [], "", None, None
+        self.source = path.read_text(encoding="utf-8")
+        self.feed(self.source)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+        self._inside = (tag, dict(attributes).get("id"))
+
+    def handle_endtag(self, tag):
+        self._inside = None
+
+    def handle_data(self, data):
+        if self._inside == ("script", "data"):
+            self.data = json.loads(data)
+        elif self._inside is None or self._inside[0] not in ("script", "style"):
+            self.text += data
+
+    def count(self, tag):
+        return sum(name == tag for name, _ in self.elements)
+
+
+def made(tmp_path, *arguments, **options):
+    cranfield.write_report(tmp_path / "report.html", *arguments, **{"charts": False, **options})
+    return Page(tmp_path / "report.html")
+
+
+def evil(tmp_path, **options):
+    """A page whose every name and text tries to break out."""
+    queries = {f"{EVIL}{n}": f"{ENDING} query {n}" for n in range(3)}
+    documents = [Document(f"{ENDING}{n}", f"{EVIL} title {n}", f"text {ENDING}") for n in range(4)]
+    collection = Collection(EVIL, queries, corpus=lambda: iter(documents))
+    qrels = {query: {documents[0].doc_id: 2, documents[3].doc_id: 1} for query in queries}
+    runs = {
+        EVIL: {query: [document.doc_id for document in documents[:3]] for query in queries},
+        ENDING: {query: [document.doc_id for document in documents[::-1]] for query in queries},
+    }
+    segments = dict.fromkeys(queries, ENDING)
+    return made(
+        tmp_path, qrels, runs, "RR nDCG@5", collection=collection, segments=segments, title=ENDING + EVIL, **options
+    )
