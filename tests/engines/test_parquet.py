@@ -9,7 +9,6 @@ from click.testing import CliRunner
 
 import cranfield
 from cranfield.cli.evaluate import command
-from cranfield.engines import lazy
 from cranfield.engines import spark as spark_engine
 from tests.engines.conftest import arrow
 from tests.program import run as program
@@ -88,12 +87,6 @@ def test_a_library_that_is_not_installed(folder, monkeypatch):
         cranfield.MissingLibrary, match=r"the engine duckdb needs .*\n.*pip install 'cranfield\[duckdb\]'"
     ):
         cranfield.evaluate(QRELS, folder / "all.parquet", "RR", engine="duckdb")
-
-
-def test_plan_of_files(folder):
-    pytest.importorskip("duckdb")
-    text = lazy.plan(QRELS, str(folder / "bm25/*.parquet"), engine="duckdb")
-    assert re.search(r"engine: duckdb.*\nrun: 5 documents of 2 judged queries .*4 of them judged\ncounting", text)
 
 
 @pytest.mark.parametrize("engine", ["polars", "duckdb"])

@@ -103,7 +103,7 @@ def compare(
         bounds=bounds,
     )
     again = {name: run for name, run in named.items() if not isinstance(run, Evaluation) and not is_lazy(run)}
-    return replace(found, inputs=Inputs(qrels, again, dict(options)))
+    return replace(found, _inputs=Inputs(qrels, again, dict(options)))
 
 
 def _spooled(thing: Any) -> Any:
@@ -216,7 +216,7 @@ def compare_evaluations(
         },
         differences=tuple(differences),
         signatures={each.run: each.signature for each in evaluations},
-        paired=values,
+        _paired=values,
         evaluations=tuple(evaluations),
     )
 

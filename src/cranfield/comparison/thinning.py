@@ -16,6 +16,7 @@ from cranfield.errors import ComparisonError, InputError
 from cranfield.evaluation.naming import named_runs
 from cranfield.measures import Measure, Measures, parse_measures
 from cranfield.measures.aggregates import aggregate
+from cranfield.measures.registry import require_ranks
 from cranfield.ranks.columns import Flags, Numbers, offsets
 from cranfield.ranks.grades import graded
 from cranfield.ranks.judgments import Judgments
@@ -130,7 +131,7 @@ def stability(
     policy = policy or Policy()
     wanted = parse_measures(measures)
     for measure in wanted:
-        measure.check_ranks()
+        require_ranks(measure)
         if measure.definition.aggregate != "mean":
             raise ComparisonError(f"{measure} is not a mean over queries ({measure.definition.aggregate}).")
     if repeats < 1:

@@ -22,15 +22,15 @@ class ValuesByQuery(Summary):
     """The value of each query by each measure; all else about them is derived."""
 
     query_ids: tuple[str, ...]
-    columns: Mapping[Measure, Numbers] = field(repr=False)  # in the order of `query_ids`
+    _columns: Mapping[Measure, Numbers] = field(repr=False)  # in the order of `query_ids`
 
     def __getitem__(self, measure: str | Measure) -> float:
         wanted = self._find(measure)
-        return aggregate(self.columns[wanted], wanted.definition.aggregate, of=wanted.name)
+        return aggregate(self._columns[wanted], wanted.definition.aggregate, of=wanted.name)
 
     def column(self, measure: str | Measure) -> Numbers:
         """The values of a measure, in the order of `query_ids`."""
-        return self.columns[self._find(measure)].copy()
+        return self._columns[self._find(measure)].copy()
 
     def by_query(self, measure: str | Measure) -> dict[str, float]:
         """The values of a measure by query."""
@@ -57,7 +57,7 @@ class ValuesByQuery(Summary):
 
             known = read_numbers(weights, "weight")
             its_weights = np.array([known.get(query, 1.0) for query in self.query_ids])
-        return aggregate(self.columns[wanted], how or wanted.definition.aggregate, its_weights, of=wanted.name)
+        return aggregate(self._columns[wanted], how or wanted.definition.aggregate, its_weights, of=wanted.name)
 
     def by_segment(self, measure: str | Measure, segments: Mapping[str, str]) -> dict[str, float]:
         """The mean of a measure in each segment of the queries; {query: segment}, queries without one are left out.
@@ -73,7 +73,7 @@ class ValuesByQuery(Summary):
         for place, query in enumerate(self.query_ids):
             if query in known:
                 places.setdefault(known[query], []).append(place)
-        values, how = self.columns[wanted], wanted.definition.aggregate
+        values, how = self._columns[wanted], wanted.definition.aggregate
         return {
             segment: aggregate(values[places[segment]], how, of=f"{wanted} in segment '{segment}'")
             for segment in sorted(places)
@@ -85,7 +85,7 @@ class ValuesByQuery(Summary):
         return [
             QueryValue(self.run, query, measure.name, value)
             for measure in self.measures
-            for query, value in zip(self.query_ids, self.columns[measure].tolist(), strict=True)
+            for query, value in zip(self.query_ids, self._columns[measure].tolist(), strict=True)
         ]
 
     def to_dict(self, *, per_query: bool = True) -> dict[str, Any]:
@@ -98,7 +98,7 @@ class ValuesByQuery(Summary):
         """
         result = super().to_dict()
         if per_query:
-            columns = [self.columns[measure].tolist() for measure in self.measures]
+            columns = [self._columns[measure].tolist() for measure in self.measures]
             result["per_query"] = {
                 query: dict(zip(self, values, strict=True))
                 for query, *values in zip(self.query_ids, *columns, strict=True)
@@ -151,5 +151,5 @@ class ValuesByQuery(Summary):
             "run": [self.run] * (each * len(self)),
             "query_id": list(self.query_ids) * len(self),
             "measure": [name for name in self for _ in range(each)],
-            "value": np.concatenate([self.columns[measure] for measure in self.measures]),
+            "value": np.concatenate([self._columns[measure] for measure in self.measures]),
         }

@@ -11,8 +11,9 @@ from cranfield.engines.registry import is_lazy
 from cranfield.engines.sources import Lazy, open_run, stays_in_engine
 from cranfield.errors import InputError
 from cranfield.evaluation.naming import named_runs
-from cranfield.evaluation.result import Evaluation, Evaluations
+from cranfield.evaluation.result import Evaluation, Evaluations, evaluation_of
 from cranfield.measures import DEFAULT_MEASURES, Measure, Measures, parse_measure, parse_measures
+from cranfield.measures.registry import require_ranks
 from cranfield.ranks.documents import Documents
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.overlap import RunIds, SourceIds, check_overlap
@@ -100,7 +101,7 @@ def evaluate(
     refuse_missing(judged, policy, source.name)
     stream = source.stream
     digest = stream.sha256 if stream else f"ranks-{digest_of(judged)}"
-    return Evaluation.of(
+    return evaluation_of(
         name or run_name(source.name),
         wanted,
         judged,
@@ -198,7 +199,7 @@ def value(measure: str | Measure, grades: Sequence[float | None], missed: Sequen
     0.4286
     """
     wanted = parse_measure(measure)
-    wanted.check_ranks()
+    require_ranks(wanted)
     return float(wanted(JudgedRanks.of_grades(grades, missed))[0])
 
 

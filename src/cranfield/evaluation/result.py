@@ -21,6 +21,7 @@ from cranfield.evaluation.values import Bounds, Counts
 from cranfield.measures import Measure, parse_measures
 from cranfield.measures.aggregates import aggregate
 from cranfield.measures.completion import BUDGET
+from cranfield.measures.registry import require_ranks
 from cranfield.measures.scope import Scope
 from cranfield.ranks.columns import Flags, Numbers
 from cranfield.ranks.documents import Documents
@@ -57,46 +58,8 @@ class Evaluation(ValuesByQuery):
     ('RR', 2, {'q1': 0})
     """
 
-    evidence: RankedEvidence | SavedEvidence = field(repr=False)
-    id_warnings: tuple[str, ...] = field(default=(), repr=False)  # ids of run and judgments that hardly match
-
-    @classmethod
-    def of(
-        cls,
-        run: str,
-        measures: Sequence[Measure],
-        judged: JudgedRanks,
-        policy: Policy,
-        inputs: tuple[str, str],
-        tables: Mapping[str, Any] | None = None,
-        *,
-        documents: Documents | None = None,
-        warnings: Sequence[str] = (),
-        orders: TieOrders | None = None,
-        provenance: str = "",
-    ) -> Evaluation:
-        """Measure judged ranks.
-
-        inputs: the hashes of the judgments and of the run
-        tables: by name, those of judgments with groups, where a measure needs them
-        """
-        evidence = RankedEvidence.of(judged, policy, documents, orders)
-        kept, every = evidence.kept, {"ranks": judged, **(tables or {})}
-        query_ids = judged.query_ids if kept.all() else tuple(compress(judged.query_ids, kept))
-        qrels_sha256, run_sha256 = inputs
-        return cls(
-            run=run,
-            measures=tuple(measures),
-            policy=policy,
-            counts=Counts.of(measures, judged, kept),
-            qrels_sha256=qrels_sha256,
-            run_sha256=run_sha256,
-            provenance=provenance,
-            query_ids=query_ids,
-            columns={measure: _measured(measure, every[measure.definition.table], kept) for measure in measures},
-            evidence=evidence,
-            id_warnings=tuple(warnings) or little_in_common(judged, policy),
-        )
+    _evidence: RankedEvidence | SavedEvidence = field(repr=False)
+    _id_warnings: tuple[str, ...] = field(default=(), repr=False)  # ids of run and judgments that hardly match
 
     def renamed(self, run: str) -> Evaluation:
         """The same evaluation under another name.
@@ -119,12 +82,12 @@ class Evaluation(ValuesByQuery):
         every = parse_measures([*self.measures, *named])
         more = every[len(self.measures) :]
         for measure in more:
-            measure.check_ranks()
+            require_ranks(measure)
         return replace(
             self,
             measures=every,
             counts=Counts.of(every, ranked.ranks, ranked.kept),
-            columns={**self.columns, **{measure: _measured(measure, ranked.ranks, ranked.kept) for measure in more}},
+            _columns={**self._columns, **{measure: _measured(measure, ranked.ranks, ranked.kept) for measure in more}},
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -164,7 +127,7 @@ class Evaluation(ValuesByQuery):
         >>> evaluate({"1": {"a": 1}}, {"1": ["x", "a"]}, "RR").ranks.rank.tolist()
         [2]
         """
-        return self.evidence.ranks
+        return self._evidence.ranks
 
     @property
     def documents(self) -> Documents | None:
@@ -177,11 +140,11 @@ class Evaluation(ValuesByQuery):
         >>> [len(codes) for codes in result.documents.codes(result.ranks)]
         [2]
         """
-        return self.evidence.documents
+        return self._evidence.documents
 
     def _ranked(self) -> RankedEvidence:
-        if isinstance(self.evidence, RankedEvidence):
-            return self.evidence
+        if isinstance(self._evidence, RankedEvidence):
+            return self._evidence
         raise InputError(
             self.run,
             "a saved evaluation does not know the ranks, and so no bounds and no further measures.",
@@ -231,7 +194,7 @@ class Evaluation(ValuesByQuery):
         (0.3333333333333333, (0.3333333333333333, 1.0))
         """
         wanted = self._find(measure)
-        found = self.evidence.tie_range(wanted, self[wanted])
+        found = self._evidence.tie_range(wanted, self[wanted])
         return None if found is None else (min(found), max(found))
 
     @property
@@ -243,7 +206,7 @@ class Evaluation(ValuesByQuery):
         'ties matter: RR 0.5000, between 0.5000 (worst order of ties) and 1.0000 (best)'
         """
         means = {measure: self[measure] for measure in self.measures}
-        found = {measure: self.evidence.tie_range(measure, mean) for measure, mean in means.items()}
+        found = {measure: self._evidence.tie_range(measure, mean) for measure, mean in means.items()}
         return told({measure: its for measure, its in found.items() if its is not None}, means, self.policy)
 
     @property
@@ -254,7 +217,7 @@ class Evaluation(ValuesByQuery):
         >>> evaluate({"1": {"a": 1}, "2": {"a": 1}, "3": {"a": 1}}, {"1": ["a"]}, "RR").warnings
         ('only 1 of the 3 judged queries is in the run; the others count 0',)
         """
-        return (*self.id_warnings, *filter(None, [self.tie_warning]))
+        return (*self._id_warnings, *filter(None, [self.tie_warning]))
 
     def unjudged(self) -> dict[str, int]:
         """How many documents of each ranking are not judged."""
@@ -270,7 +233,7 @@ class Evaluation(ValuesByQuery):
         >>> result.facts("P@1").found, result.facts("P(rel=2)@1").found
         (array([1]), array([0]))
         """
-        return self.evidence.facts(Scope.of(self._find(measure)))
+        return self._evidence.facts(Scope.of(self._find(measure)))
 
     def queries(self, measure: str | Measure, query_ids: Sequence[str]) -> list[QueryFacts]:
         """What is known of some queries, in the order given."""
@@ -290,16 +253,53 @@ class Evaluation(ValuesByQuery):
         ('q1', 0.5, '1 of 1 relevant in the top 10, the first at rank 2; 1 of 2 retrieved unjudged')
         """
         wanted = self.measures[0] if measure is None else self._find(measure)
-        values = self.columns[wanted]
+        values = self._columns[wanted]
         order = np.argsort(-values if wanted.definition.lower_is_better else values, kind="stable")[: max(n, 0)]
         return self._described(wanted, order.tolist())
 
     def _described(self, measure: Measure, places: Iterable[int]) -> list[QueryFacts]:
-        values, facts, scope = self.columns[measure], self.facts(measure), Scope.of(measure)
+        values, facts, scope = self._columns[measure], self.facts(measure), Scope.of(measure)
         return [facts.query(at, self.query_ids[at], float(values[at]), scope) for at in places]
 
     def _repr_html_(self) -> str:
         return super()._repr_html_() + notebook_html("spread_html", self)
+
+
+def evaluation_of(
+    run: str,
+    measures: Sequence[Measure],
+    judged: JudgedRanks,
+    policy: Policy,
+    inputs: tuple[str, str],
+    tables: Mapping[str, Any] | None = None,
+    *,
+    documents: Documents | None = None,
+    warnings: Sequence[str] = (),
+    orders: TieOrders | None = None,
+    provenance: str = "",
+) -> Evaluation:
+    """The evaluation of judged ranks by measures.
+
+    inputs: the hashes of the judgments and of the run
+    tables: by name, those of judgments with groups, where a measure needs them
+    """
+    evidence = RankedEvidence.of(judged, policy, documents, orders)
+    kept, every = evidence.kept, {"ranks": judged, **(tables or {})}
+    query_ids = judged.query_ids if kept.all() else tuple(compress(judged.query_ids, kept))
+    qrels_sha256, run_sha256 = inputs
+    return Evaluation(
+        run=run,
+        measures=tuple(measures),
+        policy=policy,
+        counts=Counts.of(measures, judged, kept),
+        qrels_sha256=qrels_sha256,
+        run_sha256=run_sha256,
+        provenance=provenance,
+        query_ids=query_ids,
+        _columns={measure: _measured(measure, every[measure.definition.table], kept) for measure in measures},
+        _evidence=evidence,
+        _id_warnings=tuple(warnings) or little_in_common(judged, policy),
+    )
 
 
 class Evaluations(dict[str, Evaluation]):

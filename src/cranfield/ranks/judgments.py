@@ -92,7 +92,7 @@ class Judgments:
         return len(self.query_ids)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "index"}  # built again where needed
+        return {name: value for name, value in self.__dict__.items() if name != "_index"}  # built again where needed
 
     @cached_property
     def number(self) -> dict[str, int]:
@@ -111,17 +111,17 @@ class Judgments:
         }
 
     @cached_property
-    def number_of_bytes(self) -> dict[bytes, int]:
+    def _number_of_bytes(self) -> dict[bytes, int]:
         """The number of each query, for ids as they stand in a file."""
         return {query.encode(): number for number, query in enumerate(self.query_ids)}
 
     @cached_property
-    def document_bytes(self) -> list[bytes]:
+    def _document_bytes(self) -> list[bytes]:
         """The document ids of all rows, as they stand in a file."""
         return [document.encode() for document in self.document_ids]
 
     @cached_property
-    def document_numbers(self) -> list[int | None]:
+    def _document_numbers(self) -> list[int | None]:
         """The document ids of all rows as the whole numbers whose text they are; None for others."""
         return [
             int(document) if document.isdecimal() and len(document) < 20 and str(int(document)) == document else None
@@ -134,7 +134,7 @@ class Judgments:
         return np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.first))
 
     @cached_property
-    def index(self) -> native.Index:
+    def _index(self) -> native.Index:
         """What the native scan looks documents up in."""
         assert native is not None
         return native.Index(*laid_out(self.query_ids), *laid_out(self.document_ids), self.first)

@@ -153,7 +153,7 @@ def write_comparison(path: str | os.PathLike[str], comparison: Comparison, **opt
     ...     page.size > 10_000
     True
     """
-    inputs = comparison.inputs
+    inputs = comparison._inputs
     evaluations = {each.run: each for each in comparison.evaluations}
     if inputs is not None:
         known = {name: value for name, value in inputs.options.items() if name in ("format", "qrels_format")}

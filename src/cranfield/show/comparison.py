@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from statistics import median
 
-from cranfield.comparison.conclusions import Comparison, MeansTable
+from cranfield.comparison.conclusions import Comparison, described_method
 from cranfield.comparison.differences import UNDECIDED, Difference, decisive_p, p_text, signed, span_text
+from cranfield.comparison.means import MeansTable, means_table
+from cranfield.comparison.pairing import judged_beside
 from cranfield.comparison.power import USUAL
 from cranfield.comparison.reliability import Reliability
 from cranfield.comparison.significance import SAME, TESTS
 from cranfield.layout import WIDTH, columns, count, cut, fitted, padded, shortened, wrapped
+from cranfield.measures import known_measure
 from cranfield.show.escaping import latex_text, markdown_text
 
 FEW = 3  # pairs of runs for which details are shown
@@ -26,7 +29,7 @@ def comparison_text(comparison: Comparison, reliability: Reliability, *, pairs: 
     if ranked:
         parts += ["\n".join(_ranking_lines(comparison, measure.name)) for measure in comparison.measures]
     else:
-        parts.append("\n".join(_means_lines(comparison.table())))
+        parts.append("\n".join(_means_lines(means_table(comparison))))
     parts.append("\n".join(wrapped(_basis(comparison))))
     if not ranked or pairs:
         parts += [_differences_part(comparison, measure.name) for measure in comparison.measures]
@@ -138,7 +141,7 @@ def _means_lines(table: MeansTable) -> list[str]:
 
 def _basis(comparison: Comparison) -> str:
     left = f"; {_left_out(comparison.left_out)}" if comparison.left_out else ""
-    return f"{comparison.queries} queries, matched by id{left}. {_sentence(comparison.described())}."
+    return f"{comparison.queries} queries, matched by id{left}. {_sentence(described_method(comparison))}."
 
 
 def _left_out(queries: int) -> str:
@@ -148,6 +151,7 @@ def _left_out(queries: int) -> str:
 
 def _differences_part(comparison: Comparison, measure: str) -> str:
     listed = comparison.of(measure)
+    beside = comparison.judged[judged_beside(known_measure(measure, comparison.measures)).name]
     second = "" if listed[0].primary else ", secondary"
     level = f"{_level(comparison)} interval"
     lines = _beside(measure + second, f"{'difference':>11}{level:>20}{'p':>9}{'effect':>8}")
@@ -157,7 +161,7 @@ def _differences_part(comparison: Comparison, measure: str) -> str:
             f"{_marks(each):<3}{each.run} - {each.baseline}",
             f"{signed(each.estimate):>11}{ends:>20}{_p(each):>9}{_effect(each.effect):>8}",
         )
-        judged = [comparison.judged_of(measure, run) for run in (each.run, each.baseline)]
+        judged = [beside[run] for run in (each.run, each.baseline)]
         seen = f"; judged {share_text(judged[0])} and {share_text(judged[1])}" if judged != [None, None] else ""
         lines.append(f"   queries: {each.better} better, {each.same} the same, {each.worse} worse{seen}")
         lines += wrapped(within_text(each), "   ") if each.within else []
@@ -283,7 +287,7 @@ def _agreement_ranges(comparison: Comparison, reliability: Reliability) -> Itera
 
 def comparison_markdown(comparison: Comparison) -> str:
     """The table of runs and the table of differences, in Markdown."""
-    table = comparison.table()
+    table = means_table(comparison)
     rows = [
         [
             markdown_text(row.run),
@@ -327,7 +331,7 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[s
 
 def comparison_latex(comparison: Comparison) -> str:
     """The table of runs for LaTeX with booktabs; the best of each measure is bold."""
-    table = comparison.table()
+    table = means_table(comparison)
     signs = {"▲": r"\blacktriangle", "▼": r"\blacktriangledown"}
     lines = [
         r"% needs \usepackage{booktabs, amssymb}",

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from cranfield.errors import InputError, MeasureError, PolicyError
 from cranfield.evaluation.evaluating import digest_of, refuse_missing
-from cranfield.evaluation.result import Evaluation
+from cranfield.evaluation.result import Evaluation, evaluation_of
 from cranfield.measures import DEFAULT_MEASURES, Measure, Measures, parse_measures
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import Graded, rank_counted
@@ -101,7 +101,7 @@ def finish(
     judged = rank_counted(judgments, scanned, policy)
     refuse_missing(judged, policy, name)
     orders = TieOrders.of(judgments, scanned, policy)
-    return Evaluation.of(name, wanted, judged, policy, (sha256, f"ranks-{digest_of(judged)}"), orders=orders)
+    return evaluation_of(name, wanted, judged, policy, (sha256, f"ranks-{digest_of(judged)}"), orders=orders)
 
 
 def check_measures(measures: Measures, policy: Policy) -> Sequence[Measure]:

@@ -13,8 +13,7 @@ import numpy.typing as npt
 
 from cranfield.errors import InputError, PolicyError
 from cranfield.ranks.columns import Flags, Integers, Numbers, offsets
-from cranfield.ranks.grades import NOT_RELEVANT, graded, reaches
-from cranfield.ranks.policy import Policy
+from cranfield.ranks.grades import NOT_RELEVANT, reaches
 from cranfield.ranks.scan.native import native
 
 
@@ -46,6 +45,7 @@ class JudgedRanks:
     >>> judged.running_sum(judged.grade).tolist(), judged.running_product_before(judged.grade).tolist()
     ([2.0, 2.0, 3.0], [1.0, 2.0, 0.0])
     >>> import numpy as np
+    >>> from dataclasses import replace
     >>> running = judged.running_sum(judged.grade)
     >>> judged.last(running), judged.at(running, np.array([0, 0]), np.array([3, 4]))
     (array([3.]), array([2., 3.]))
@@ -53,7 +53,7 @@ class JudgedRanks:
     ([2.0, 1.0, 1.0, 0.0], [1, 2, 3, 4], [2.0, 1.0, 0.0])
     >>> judged.condensed.rank.tolist(), judged.cut(2).rank.tolist(), judged.only(0).rank.tolist()
     ([1, 2, 3], [1, 2], [1, 2, 4])
-    >>> judged.n_unjudged(), judged.n_unjudged(2), judged.under(Policy(complete=True)).completed.rank.tolist()
+    >>> judged.n_unjudged(), judged.n_unjudged(2), replace(judged, complete=True).completed.rank.tolist()
     (array([1.]), array([0.]), [1, 2, 3, 4])
     >>> judged.rows(hit).rank.tolist(), judged.first.tolist(), judged.judged_query.tolist()
     ([1, 4], [0, 3], [0, 0, 0, 0])
@@ -107,13 +107,13 @@ class JudgedRanks:
         if native:
             native.add_up(total, self.query)
         else:
-            add_up(total, self.steps)
+            add_up(total, self._steps)
         return total
 
     def running_product_before(self, values: Numbers) -> Numbers:
         """For each row, the product of the values of the rows of its query above it."""
         product = np.ones(len(self.rank))
-        for rows in self.steps[1:]:
+        for rows in self._steps[1:]:
             product[rows] = product[rows - 1] * values[rows - 1]
         return product
 
@@ -165,7 +165,7 @@ class JudgedRanks:
         return np.searchsorted(self.query, np.arange(len(self) + 1))
 
     @cached_property
-    def steps(self) -> list[Integers]:
+    def _steps(self) -> list[Integers]:
         """The first rows of all queries, then the second ones, and so on: running values need not mix queries."""
         place = np.arange(len(self.query)) - self.first[self.query]
         small = place.astype(np.uint16) if len(place) and place.max() < 1 << 16 else place  # which are sorted faster
@@ -276,15 +276,6 @@ class JudgedRanks:
             grade=self.grade[kept],
             tied=self.tied[kept],
             row=self.row[kept],
-        )
-
-    def under(self, policy: Policy) -> JudgedRanks:
-        """The table with its grades read as a policy reads them; ranks stay as they are."""
-        return replace(
-            self,
-            grade=graded(self.grade, policy),
-            judged_grades=graded(self.judged_grades, policy),
-            complete=policy.complete,
         )
 
     @classmethod
