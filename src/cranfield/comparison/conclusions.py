@@ -92,7 +92,13 @@ class Comparison:
         return "\n".join((*lines, f"{_count(self.queries, 'query', 'queries')}; {described_method(self)}"))
 
     def find(self, measure: str | Measure, run: str, baseline: str | None = None) -> Difference:
-        """The difference of a measure between two runs, as it was computed: run - baseline."""
+        """The difference of a measure between two runs, as it was computed: run - baseline.
+
+        measure: any of its names, or a `Measure`.
+        run: the name of the run.
+        baseline: the name of the run that it was compared with; by default the baseline of the comparison.
+        Returns the difference; an error if the two were not compared in this direction, see `between`.
+        """
         name, base = self._measure(measure).name, baseline or self.baseline
         for each in self.differences:
             if (each.measure, each.run, each.baseline) == (name, run, base):
@@ -139,7 +145,11 @@ class Comparison:
         return run_agreement(self._paired)
 
     def of(self, measure: str | Measure) -> list[Difference]:
-        """The differences of a measure."""
+        """The differences of a measure.
+
+        measure: any of its names, or a `Measure`.
+        Returns them, one for each pair of runs that was compared.
+        """
         wanted = self._measure(measure)
         if wanted not in self.measures:
             known = ", ".join(each.name for each in self.measures)
@@ -147,9 +157,11 @@ class Comparison:
         return [each for each in self.differences if each.measure == wanted.name]
 
     def groups(self, measure: str | Measure) -> list[tuple[str, ...]]:
-        """The largest groups of runs that are not separable by a measure, the best first; groups may overlap.
+        """The largest groups of runs that are not separable by a measure; groups may overlap.
 
-        Only where all pairs were compared.
+        measure: any of its names, or a `Measure`.
+        Returns the names of the runs of each group, the best run and the best group first.
+        Only where all pairs were compared: with a baseline, this is an error.
         """
         if self.baseline is not None:
             raise ComparisonError("runs were only compared with the baseline.", hint="compare without one for groups")
@@ -164,14 +176,20 @@ class Comparison:
         return sorted(listed, key=lambda group: [order.index(run) for run in group])
 
     def best_first(self, measure: str | Measure) -> list[str]:
-        """The runs by their means, the best first."""
+        """The runs in the order of their means.
+
+        measure: any of its names, or a `Measure`.
+        Returns their names, the best first; where lower values are better, that is the lowest mean.
+        """
         return self._best_first(self._measure(measure).name)
 
     def rank_intervals(self, measure: str | Measure) -> dict[str, tuple[int, int]]:
         """Which ranks each run may truly have: below all that are significantly better, above all that are worse.
 
+        measure: any of its names, or a `Measure`.
+        Returns the highest and the lowest rank by run; 1 is the best.
         Where the intervals of all pairs hold at once, so do these (Mogstad et al. 2023). Only where all pairs were
-        compared.
+        compared: with a baseline, this is an error.
         """
         if self.baseline is not None:
             raise ComparisonError("runs were only compared with the baseline.", hint="compare without one for ranks")
@@ -186,7 +204,12 @@ class Comparison:
         return {run: (1 + above[run], len(self.runs) - below[run]) for run in self.runs}
 
     def between(self, measure: str | Measure, one: str, other: str) -> Difference:
-        """The difference of two runs, whichever of them was taken as the baseline."""
+        """The difference of two runs, whichever of them was taken as the baseline.
+
+        measure: any of its names, or a `Measure`.
+        one, other: the names of the runs, in any order.
+        Returns the difference; its `run` and its `baseline` say which way round it is.
+        """
         name = self._measure(measure).name
         for each in self.of(name):
             if {each.run, each.baseline} == {one, other}:
@@ -203,7 +226,9 @@ class Comparison:
     def query_set_sizes(self, measure: str | Measure) -> list[SizeRow]:
         """How many queries would show a given difference, if differences vary as those of the widest pair here do.
 
-        The differences are 0.01, 0.02, 0.05 and 0.1, or as many times ten of that as the measure's scale needs.
+        measure: any of its names, or a `Measure`.
+        Returns a row for each of the differences 0.01, 0.02, 0.05 and 0.1, or for ten, a hundred, … times these where
+        the measure's scale needs it.
         """
         spread = max(each.spread for each in self.of(measure))
         scale = 10 ** max(0, ceil(log10(spread))) if spread else 1
@@ -239,7 +264,11 @@ class Comparison:
         }
 
     def to_json(self, *, indent: int | None = 2) -> str:
-        """The comparison as JSON."""
+        """The comparison as JSON.
+
+        indent: how many blanks a level is indented by; None writes all in one line.
+        Returns the text.
+        """
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
     def _repr_html_(self) -> str:

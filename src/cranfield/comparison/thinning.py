@@ -87,7 +87,11 @@ class Stability:
         }
 
     def to_json(self, *, indent: int | None = 2) -> str:
-        """The result as JSON."""
+        """The result as JSON.
+
+        indent: how many blanks a level is indented by; None writes all in one line.
+        Returns the text.
+        """
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
 

@@ -29,11 +29,19 @@ class ValuesByQuery(Summary):
         return aggregate(self._columns[wanted], wanted.definition.aggregate, of=wanted.name)
 
     def column(self, measure: str | Measure) -> Numbers:
-        """The values of a measure, in the order of `query_ids`."""
+        """The values of a measure as a column.
+
+        measure: any of its names, or a `Measure`.
+        Returns a new array, in the order of `query_ids`.
+        """
         return self._columns[self._find(measure)].copy()
 
     def by_query(self, measure: str | Measure) -> dict[str, float]:
-        """The values of a measure by query."""
+        """The values of a measure by query.
+
+        measure: any of its names, or a `Measure`.
+        Returns the value of each query.
+        """
         return dict(zip(self.query_ids, self.column(measure).tolist(), strict=True))
 
     def aggregate(
@@ -41,9 +49,11 @@ class ValuesByQuery(Summary):
     ) -> float:
         """The values of a measure over all queries as one number.
 
+        measure: any of its names, or a `Measure`.
         how: "mean", "geometric" (values below 0.00001 count as that), "median" or "sum"; by default what the measure
             is made for.
         weights: how much each query counts in the mean; one that is not listed counts 1.
+        Returns the number.
 
         >>> from cranfield import evaluate
         >>> result = evaluate({"1": {"a": 1}, "2": {"b": 1}}, {"1": ["a"], "2": ["x", "b"]}, "RR")
@@ -60,7 +70,11 @@ class ValuesByQuery(Summary):
         return aggregate(self._columns[wanted], how or wanted.definition.aggregate, its_weights, of=wanted.name)
 
     def by_segment(self, measure: str | Measure, segments: Mapping[str, str]) -> dict[str, float]:
-        """The mean of a measure in each segment of the queries; {query: segment}, queries without one are left out.
+        """The value of a measure in each segment of the queries.
+
+        measure: any of its names, or a `Measure`.
+        segments: the segment of each query, as {query: segment}; queries without one are left out.
+        Returns by segment what `aggregate` gives over its queries, in the order of their names.
 
         >>> from cranfield import evaluate
         >>> result = evaluate({"1": {"a": 1}, "2": {"b": 1}}, {"1": ["a"], "2": ["x", "b"]}, "RR")
@@ -91,6 +105,9 @@ class ValuesByQuery(Summary):
     def to_dict(self, *, per_query: bool = True) -> dict[str, Any]:
         """The evaluation as plain dicts, ready for JSON.
 
+        per_query: with the value of every query, not only the means.
+        Returns a dict of texts, numbers, lists and dicts.
+
         >>> from cranfield import evaluate
         >>> plain = evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR").to_dict()
         >>> plain["mean"], plain["per_query"]
@@ -107,6 +124,10 @@ class ValuesByQuery(Summary):
 
     def to_json(self, *, per_query: bool = True, indent: int | None = 2) -> str:
         """The evaluation as JSON.
+
+        per_query: with the value of every query, not only the means.
+        indent: how many blanks a level is indented by; None writes all in one line.
+        Returns the text.
 
         >>> from cranfield import evaluate
         >>> evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR").to_json(per_query=False)[:21]

@@ -64,6 +64,9 @@ class Evaluation(ValuesByQuery):
     def renamed(self, run: str) -> Evaluation:
         """The same evaluation under another name.
 
+        run: the new name of the run.
+        Returns a new evaluation; this one keeps its name.
+
         >>> from cranfield import evaluate
         >>> evaluate({"1": {"a": 1}}, {"1": ["x", "a"]}, "RR").renamed("mine")
         <Evaluation of mine: RR=0.5000; 1 query>
@@ -72,6 +75,9 @@ class Evaluation(ValuesByQuery):
 
     def extended(self, measures: str | Measure | Iterable[str | Measure]) -> Evaluation:
         """The same evaluation with further measures of ranks and grades; the run is not read again.
+
+        measures: names such as "nDCG@10", separated by blanks or in a list.
+        Returns a new evaluation. A saved one does not know the ranks, so this is an error there.
 
         >>> from cranfield import evaluate
         >>> evaluate({"1": {"a": 1}}, {"1": ["x", "a"]}, "RR").extended("P@1 P@2")
@@ -91,7 +97,9 @@ class Evaluation(ValuesByQuery):
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the evaluation, for a later comparison with another: a JSON file with the value of every query.
+        """Save the evaluation, for a later comparison with another.
+
+        path: the JSON file to write, with the value of every query.
 
         >>> import tempfile
         >>> from cranfield import evaluate
@@ -106,7 +114,10 @@ class Evaluation(ValuesByQuery):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Evaluation:
-        """Load a saved evaluation. It knows all that it knew, except the ranks: `bounds` is an error.
+        """Load a saved evaluation.
+
+        path: a file that `save` wrote.
+        Returns the evaluation. It lacks only the ranks, so that `bounds`, `extended` and `unjudged` are errors.
 
         >>> import tempfile
         >>> from cranfield import evaluate
@@ -164,11 +175,13 @@ class Evaluation(ValuesByQuery):
         These are the unjudged documents that the run retrieved. Documents that it did not retrieve count as not
         relevant, apart from `unseen` ones. Ranks stay as they are, also where the policy ranks ties by grade.
 
+        measure: any of its names, or a `Measure`.
         scale: the grades that an unjudged document may have; by default those that occur in the judgments, and at least
             0, 1 and the grade that counts as relevant.
         unseen: how many documents that were neither judged nor retrieved may have such a grade as well, of each query
             or by query.
         budget: how much to try; with less, bounds may be wider than need be.
+        Returns the bounds of the mean and of each query.
 
         >>> from cranfield import evaluate
         >>> result = evaluate({"1": {"a": 1, "b": 1}}, {"1": ["x", "a", "y"]}, "RR R@3")
@@ -184,9 +197,10 @@ class Evaluation(ValuesByQuery):
     def tie_range(self, measure: str | Measure) -> tuple[float, float] | None:
         """The lowest and the highest mean of a measure, whatever the order of documents with equal scores.
 
-        They are those of Policy(ties="worst") and Policy(ties="best"), and equal where no judged document is tied. None
-        where they are not known: of a saved evaluation, with `lengths`, for measures of subtopics, preferences and
-        groups, and for those of unjudged documents, such as Judged@10.
+        measure: any of its names, or a `Measure`.
+        Returns the two, which are those of Policy(ties="worst") and Policy(ties="best"), and equal where no judged
+        document is tied. None where they are not known: of a saved evaluation, with `lengths`, for measures of
+        subtopics, preferences and groups, and for those of unjudged documents, such as Judged@10.
 
         >>> from cranfield import evaluate
         >>> result = evaluate({"1": {"a": 1}}, {"1": {"a": 0.5, "b": 0.5, "c": 0.5}}, "RR")
@@ -220,13 +234,16 @@ class Evaluation(ValuesByQuery):
         return (*self._id_warnings, *filter(None, [self.tie_warning]))
 
     def unjudged(self) -> dict[str, int]:
-        """How many documents of each ranking are not judged."""
+        """How many documents of each ranking are not judged, by query."""
         ranked = self._ranked()
         holes = ranked.ranks.n_unjudged().astype(int)[ranked.kept]
         return dict(zip(self.query_ids, holes.tolist(), strict=True))
 
     def facts(self, measure: str | Measure) -> FactColumns:
-        """What the measure looks at, counted for each query in the order of `query_ids`: by its own rel and cutoff.
+        """What a measure looks at, counted for each query by the measure's own rel and cutoff.
+
+        measure: any of its names, or a `Measure`.
+        Returns columns in the order of `query_ids`.
 
         >>> from cranfield import evaluate
         >>> result = evaluate({"q1": {"a": 1, "b": 2}}, {"q1": ["a", "b"]}, "P@1 P(rel=2)@1")
@@ -236,7 +253,12 @@ class Evaluation(ValuesByQuery):
         return self._evidence.facts(Scope.of(self._find(measure)))
 
     def queries(self, measure: str | Measure, query_ids: Sequence[str]) -> list[QueryFacts]:
-        """What is known of some queries, in the order given."""
+        """What is known of some queries: their value, and counts by the measure's own rel and cutoff.
+
+        measure: any of its names, or a `Measure`.
+        query_ids: which queries; one that was not evaluated is an error.
+        Returns the facts of each, in the order given.
+        """
         place = {query: at for at, query in enumerate(self.query_ids)}
         unknown = [query for query in query_ids if query not in place]
         if unknown:
@@ -244,7 +266,11 @@ class Evaluation(ValuesByQuery):
         return self._described(self._find(measure), [place[query] for query in query_ids])
 
     def worst(self, measure: str | Measure | None = None, n: int = 10) -> list[QueryFacts]:
-        """The n worst queries by a measure, the worst first, and why: counts are by the measure's own rel and cutoff.
+        """The worst queries by a measure, and why: counts are by the measure's own rel and cutoff.
+
+        measure: any of its names, or a `Measure`; by default the first that was measured.
+        n: how many queries.
+        Returns the facts of each, the worst first.
 
         >>> from cranfield import evaluate
         >>> qrels = {"q1": {"a": 1}, "q2": {"b": 1}}

@@ -80,11 +80,13 @@ class GroupedJudgments:
 
     @classmethod
     def read(cls, qrels: Any, format: str | None = None) -> GroupedJudgments:
-        """Read judgments from what `Judgments.read` takes; the group is the second column of a TREC file.
+        """Read judgments that name a group for every grade.
 
-        Also a file with five columns (query group subgroup document grade), {query: {group: {document: grade}}}, rows
-        (query, group, document, grade), and tables with a column called group, subtopic or iteration.
-        Judgments without groups are one group.
+        qrels: what `Judgments.read` takes, where the group is the second column of a TREC file. Also a file with five
+            columns (query group subgroup document grade), {query: {group: {document: grade}}}, rows (query, group,
+            document, grade), and tables with a column called group, subtopic or iteration.
+        format: the format of the file, if it cannot be detected.
+        Returns the judgments; those without groups are one group.
 
         >>> GroupedJudgments.read({"q1": {"s1": {"d1": 1, "d2": 0}, "s2": {"d1": 2}}})
         GroupedJudgments(queries=1, groups=2, judgments=3)

@@ -59,7 +59,12 @@ class Judgments:
 
     @classmethod
     def read(cls, qrels: Any, format: str | None = None) -> Judgments:
-        """Read judgments from a path, "-", an open file, a dict of dicts, a frame or rows.
+        """Read judgments from a file, or from what is in memory.
+
+        qrels: a path, "-" for standard input, an open binary file, a dict of dicts, rows (query, document, grade) or a
+            frame; a `Store` and other judgments too.
+        format: the format of the file, if it cannot be detected.
+        Returns the judgments. None at all is an error, and so is a document that is judged twice for a query.
 
         >>> Judgments.read({"q1": {"d1": 2, "d2": 0}})
         Judgments(queries=1, judgments=2)

@@ -137,7 +137,13 @@ class RetrievalMeasures:
         self._batches: list[tuple[Any, ...]] = []
 
     def update(self, qrels: Tensor, run: Tensor, queries: Tensor, judged: Tensor | None = None) -> None:
-        """Add a batch: of each document its grade, its score and the number of its query."""
+        """Add a batch of documents.
+
+        qrels: the grade of each document.
+        run: its score.
+        queries: the number of its query.
+        judged: whether it was judged; by default every document whose grade is not 0.
+        """
         grades, scores, numbers = (column.detach().flatten() for column in (qrels, run, queries))
         _check_columns(grades, scores, numbers, judged, self.name)
         mask = grades != 0 if judged is None else judged.flatten()

@@ -49,7 +49,11 @@ class CheckReport:
     advice: Advice | None  # None where there are errors, or documents with several grades
 
     def count(self, severity: Severity) -> int:
-        """How many errors or warnings there are, listed or not."""
+        """Count the problems of a severity, listed or not.
+
+        severity: "error" or "warning".
+        Returns how many there are.
+        """
         listed = sum(problem.severity == severity for problem in self.problems)
         return listed + sum(more.count for more in self.more if more.severity == severity)
 
@@ -59,7 +63,11 @@ class CheckReport:
         return any(problem.kind == "unreadable" for problem in self.problems)
 
     def passes(self, *, strict: bool = False) -> bool:
-        """Whether there is no error and, if strict, no warning."""
+        """Whether the files are good enough to go on.
+
+        strict: let warnings fail too, not only errors.
+        Returns True if there is no error and, if strict, no warning.
+        """
         return not self.count("error") and not (strict and self.count("warning"))
 
 
