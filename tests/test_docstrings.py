@@ -50,3 +50,19 @@ def test_every_parameter_is_described(function):
 def test_what_is_returned_is_described(function):
     if inspect.signature(function).return_annotation not in ("None", None):
         assert re.search(r"^Returns ", inspect.getdoc(function), flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("function", TAKING)
+def test_parameters_stand_together_in_their_order_and_what_is_returned_follows(function):
+    text = inspect.getdoc(function).partition(">>>")[0].rstrip()
+    known = list(inspect.signature(function).parameters)
+    described = [name for name in re.findall(r"^(\w+)(?:, \w+)*: ", text, flags=re.MULTILINE) if name in known]
+    assert described == sorted(described, key=known.index)
+    [parameters] = [
+        part for part in text.split("\n\n") if re.search(rf"^{described[0]}\b[\w, ]*: ", part, re.MULTILINE)
+    ]
+    starts = [line for line in parameters.split("\n") if not line.startswith("    ")]
+    count = len(described)
+    assert all(re.match(r"\w+(, \w+)*: ", line) for line in starts[:count])
+    assert [line.partition(" ")[0] for line in starts[count : count + 1]] == ["Returns"] * ("\nReturns " in text)
+    assert text.count("\nReturns ") <= 1

@@ -161,7 +161,7 @@ class Comparison:
 
         measure: any of its names, or a `Measure`.
         Returns the names of the runs of each group, the best run and the best group first.
-        Only where all pairs were compared: with a baseline, this is an error.
+        With a baseline, not all pairs were compared, and this is an error.
         """
         if self.baseline is not None:
             raise ComparisonError("runs were only compared with the baseline.", hint="compare without one for groups")
@@ -188,8 +188,8 @@ class Comparison:
 
         measure: any of its names, or a `Measure`.
         Returns the highest and the lowest rank by run; 1 is the best.
-        Where the intervals of all pairs hold at once, so do these (Mogstad et al. 2023). Only where all pairs were
-        compared: with a baseline, this is an error.
+        Where the intervals of all pairs hold at once, so do these (Mogstad et al. 2023). With a baseline, not all
+        pairs were compared, and this is an error.
         """
         if self.baseline is not None:
             raise ComparisonError("runs were only compared with the baseline.", hint="compare without one for ranks")

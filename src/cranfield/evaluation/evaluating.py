@@ -59,16 +59,17 @@ def evaluate(
         The rows of a lazy frame, such as a `polars.LazyFrame` or a DuckDB relation, stay in their engine.
     measures: names such as "nDCG@10", separated by blanks or in a list.
     policy: the conventions; see `Policy`.
-    Dict runs are probed only for judged documents; a ranking in a dict that holds none of them is counted, and its
-    scores are not checked.
     format, qrels_format: the format of the run and of the judgments, if it cannot be detected from the file.
+    lengths: of the documents, {document: length} or a file of two columns, for TBG and U.
+    name: what the run is called in the result; by default after its file.
     engine: the name of an engine, such as "duckdb", that reads the Parquet files of a path, a pattern or a folder as
         one run. `evaluate_lazily` leaves even the values of the queries there.
-    lengths: of the documents, {document: length} or a file of two columns, for TBG and U.
     check_ids: a run that shares no query with the judgments is an error, and so is one that retrieves no judged
         document (in memory, only for five queries or more). False makes a warning of it: see `Evaluation.warnings`.
-    name: what the run is called in the result; by default after its file.
     Returns an `Evaluation`.
+
+    Dict runs are probed only for judged documents; a ranking in a dict that holds none of them is counted, and its
+    scores are not checked.
 
     >>> evaluate({"q1": {"a": 3, "b": 1, "c": 2}}, {"q1": {"b": 0.9, "a": 0.8}}, ["nDCG@3", "R@3"])
     <Evaluation of the run: nDCG@3=0.6075, R@3=0.6667; 1 query>
@@ -123,9 +124,9 @@ def evaluate_runs(
 ) -> dict[str, Evaluation]:
     """Evaluate several runs against judgments that are read once: {name: run}, or paths.
 
-    options: policy, format, qrels_format, lengths, engine and check_ids, as in `evaluate`; they hold for all runs.
     qrels, measures: those of `evaluate`.
     runs: {name: run}, or a list of runs or paths; a run is what `evaluate` takes.
+    options: policy, format, qrels_format, lengths, engine and check_ids, as in `evaluate`; they hold for all runs.
     Returns {name: Evaluation}.
 
     >>> results = evaluate_runs({"q": {"a": 1}}, {"good": {"q": ["a"]}, "bad": {"q": ["b", "a"]}}, "RR")
@@ -187,7 +188,6 @@ def _tables(
 def value(measure: str | Measure, grades: Sequence[float | None], missed: Sequence[float] = ()) -> float:
     """The value of a measure for one ranking, given the grades of its documents in rank order.
 
-    None stands for a document that was not judged; `missed` are the grades of judged documents that the ranking lacks.
     measure: its name, such as "nDCG@10", or a `Measure`.
     grades: of the documents of the ranking; None for one that was not judged.
     missed: the grades of judged documents that the ranking lacks.

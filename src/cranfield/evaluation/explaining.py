@@ -137,14 +137,14 @@ def explain(
 ) -> Explanation:
     """Show how the values of one query are calculated.
 
-    `qrels` and `run` are those of `evaluate`; or `qrels` is a list of grades in rank order, and there is no run. A
-    measure is shown at every cutoff down to k, whatever cutoff it was named with.
-    policy, format, qrels_format: those of `evaluate`.
+    A measure is shown at every cutoff down to k, whatever cutoff it was named with.
+
     qrels: the judgments, as `evaluate` takes them; or a list of grades in rank order.
     run: as `evaluate` takes it; none where `qrels` is a list of grades.
     query: the id of the query.
     measures: those to explain, named as for `evaluate`.
     k: how many ranks to show.
+    policy, format, qrels_format: those of `evaluate`.
     Returns an `Explanation`.
 
     >>> print(explain([3, 2, 3, 0, 1], measures="DCG nDCG"))

@@ -98,9 +98,7 @@ def evaluate_lazily(
     name: what the run is called in the result.
     engine: the name of an engine, such as "duckdb", that reads the Parquet files of a path, a pattern or a folder.
     check_ids: False makes a warning of a run that has no ids in common with the judgments, which is an error otherwise.
-
-    Returns a mapping from measure to mean, whose `per_query` is a lazy frame of all values.
-    Returns a `LazyEvaluation`.
+    Returns a `LazyEvaluation`: a mapping from measure to mean, whose `per_query` is a lazy frame of all values.
 
     >>> import polars
     >>> run = polars.LazyFrame({"query_id": ["1", "1"], "doc_id": ["x", "a"], "score": [2.0, 1.0]})

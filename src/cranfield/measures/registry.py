@@ -192,12 +192,14 @@ def measure(
     rewards_order: bool = True,
     table: TableName = "ranks",
 ) -> Callable[[Function], Function]:
-    """Register a function of `JudgedRanks` as a measure. Its parameters are the function's further arguments.
+    """Register a function of `JudgedRanks` as a measure.
 
+    Its parameters are the function's further arguments.
     With `table`, it is a function of `SubtopicRanks`, `PreferenceRanks` or `GroupRanks`.
     An alias may fix parameters: "recall_cap" or "dcg_burges(gain=exponential)" are both fine.
     A measure of your own may be registered again, as when a notebook's cell is run twice; those that come with
     cranfield keep their names.
+
     name: what the measure is called.
     aliases: further names.
     reference: the paper that defines it, as "Author & Author 2005".

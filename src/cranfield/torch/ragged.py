@@ -31,8 +31,8 @@ def evaluate_flat(
 
     qrels, run, queries: of each document its grade, its score and the number of its query, in any order. torchmetrics
         calls them target, preds and indexes.
-    judged: a mask of the grades that are judgments; without it a grade of 0 is none, as in `evaluate`.
     measures, policy, name: those of `evaluate`.
+    judged: a mask of the grades that are judgments; without it a grade of 0 is none, as in `evaluate`.
     Returns an `Evaluation`.
 
     Every query that occurs counts, also one without a relevant document, which torchmetrics calls

@@ -84,10 +84,11 @@ def check_files(
 
     Files are paths, "-" for standard input, or open binary files; of runs, one or several. Judgments that cannot be
     read at all raise an InputError; such a run is a problem of the kind "unreadable", and the others are still checked.
+
+    qrels, runs: the files.
     format, qrels_format: the format of the runs and of the judgments, if it cannot be detected from the file.
     policy: what negative grades mean, and whether the judgments are complete. Without one, a warning asks what grades
         below -1 mean.
-    qrels, runs: the files.
     most: how many problems of each kind and file are listed.
     Returns a `CheckReport`.
 
