@@ -177,7 +177,7 @@ def test_names_of_other_tools_have_a_hint(name, hint):
 
 def test_an_unknown_name_is_an_attribute_error_and_nothing_more():
     with pytest.raises(AttributeError, match=r"no attribute 'zzz'$"):
-        cranfield.zzz  # noqa: B018
+        _ = cranfield.zzz
 
 
 def test_a_submodule_is_imported_without_what_hints_need():

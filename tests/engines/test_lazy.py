@@ -18,14 +18,10 @@ from cranfield.engines.polars import Polars
 from cranfield.engines.protocol import Engine
 from cranfield.ranks.ranking import rank_scanned
 from tests import generated
-from tests.engines.conftest import arrow
+from tests.engines.conftest import WARNINGS_OF_SPARK, arrow
 from tests.measures.test_catalogue import variants
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::FutureWarning:pyspark"),
-    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-]
+pytestmark = WARNINGS_OF_SPARK
 MEASURES = [measure for measure in variants("ranks") if measure.definition.name not in ("TBG", "U")]
 IDS = [*(f"d{i}" for i in range(30)), "é", "e", "文書", "𝄞", "\uffee", "Z", "z", "a b", "'", '"', "\\x41", "1", "01"]
 COLUMNS = ("query", "rank", "grade", "tied", "row", "retrieved", "missing", "judged_grades", "judged_first")

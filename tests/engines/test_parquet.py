@@ -10,13 +10,10 @@ from click.testing import CliRunner
 import cranfield
 from cranfield.cli.evaluate import command
 from cranfield.engines import spark as spark_engine
-from tests.engines.conftest import arrow
+from tests.engines.conftest import WARNINGS_OF_SPARK, arrow
 from tests.program import run as program
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::FutureWarning:pyspark"),
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-]
+pytestmark = WARNINGS_OF_SPARK
 QRELS = {"007": {"a": 1, "b": 0}, "7": {"a": 1, "c": 2}, "x": {"a": 1}}
 ROWS = [("007", "a", 1.0), ("007", "b", 2.0), ("7", "a", 1.0), ("7", "c", 3.0), ("7", "d", 2.0)]
 VALUES = {"007": 0.5, "7": 1.0, "x": 0.0}

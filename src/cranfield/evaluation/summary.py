@@ -31,7 +31,8 @@ class Summary(Mapping[str, float]):
 
     @property
     @abstractmethod
-    def warnings(self) -> tuple[str, ...]: ...  # noqa: D102
+    def warnings(self) -> tuple[str, ...]:
+        """What casts doubt on the values."""
 
     @abstractmethod
     def __getitem__(self, measure: str | Measure) -> float: ...

@@ -154,8 +154,10 @@ def _test_one(project: Project, collection: Collection, judgments: Judgments, na
 
 
 def _floors(project: Project, evaluation: Evaluation | None) -> tuple[Check, ...]:
-    floors = project.gate.get("minimum", {}) if evaluation is not None else {}
-    return tuple(floor_check(evaluation, parse_measure(each), floor) for each, floor in floors.items())  # type: ignore[arg-type]
+    if evaluation is None:
+        return ()
+    floors = project.gate.get("minimum", {})
+    return tuple(floor_check(evaluation, parse_measure(each), floor) for each, floor in floors.items())
 
 
 def _beside_accepted(

@@ -265,7 +265,8 @@ class FullCorpus:
         if not self._progress:
             return pieces
         if self._progress is not True:
-            return self._progress(pieces, total=self._survey.tiles)  # type: ignore[no-any-return]
+            watched: Iterable[Any] = self._progress(pieces, total=self._survey.tiles)
+            return watched
         from rich.console import Console
         from rich.progress import track
 

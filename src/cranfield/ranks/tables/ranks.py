@@ -250,7 +250,8 @@ class JudgedRanks:
     @cached_property
     def distinct_grades(self) -> list[float]:
         """The grades that occur in the judgments, the lowest first."""
-        return np.unique(self.judged_grades).tolist()  # type: ignore[no-any-return]
+        grades: list[float] = np.unique(self.judged_grades).tolist()
+        return grades
 
     @cached_property
     def ideal_rank(self) -> Integers:
