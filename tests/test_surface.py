@@ -76,8 +76,12 @@ def fields(kind):
     if hasattr(kind, "_fields"):
         return list(kind.__annotations__.items())
     instance = next((each for each in RESULTS if type(each) is kind), None)
-    own = vars(instance).items() if instance is not None else ()
-    return [(name, type(value).__name__) for name, value in own if not name.startswith("_")]
+    if instance is not None:
+        return [(name, type(value).__name__) for name, value in vars(instance).items() if not name.startswith("_")]
+    made = inspect.getsource(kind.__init__) if inspect.isfunction(kind.__init__) else ""
+    return [
+        (name, "set by __init__") for name in re.findall(r"^ +self\.([a-z]\w*)(?:: [^=\n]+)? = ", made, re.MULTILINE)
+    ]
 
 
 def lines(full, function, written_as=""):

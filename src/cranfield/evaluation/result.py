@@ -140,19 +140,6 @@ class Evaluation(ValuesByQuery):
         """
         return self._evidence.ranks
 
-    @property
-    def documents(self) -> Documents | None:
-        """Where the documents of the run can be read again: its file, or what was evaluated, which is kept for that.
-
-        None for a saved evaluation, and for a run that stayed in an engine.
-
-        >>> from cranfield import evaluate
-        >>> result = evaluate({"1": {"a": 1}}, {"1": ["x", "a"]}, "RR")
-        >>> [len(codes) for codes in result.documents.codes(result.ranks)]
-        [2]
-        """
-        return self._evidence.documents
-
     def _ranked(self) -> RankedEvidence:
         if isinstance(self._evidence, RankedEvidence):
             return self._evidence

@@ -130,9 +130,9 @@ class RetrievalMeasures:
         name: str = "scores",
         group: Any = None,  # of processes that gather; all of them by default
     ) -> None:
-        self.measures = check_measures(measures, policy or Policy())
-        self.policy = policy
-        self.name = name
+        self._measures: Any = check_measures(measures, policy or Policy())
+        self._policy: Any = policy
+        self._name: str = name
         self._group: Any = group
         self._batches: list[tuple[Any, ...]] = []
 
@@ -145,7 +145,7 @@ class RetrievalMeasures:
         judged: whether it was judged; by default every document whose grade is not 0.
         """
         grades, scores, numbers = (column.detach().flatten() for column in (qrels, run, queries))
-        _check_columns(grades, scores, numbers, judged, self.name)
+        _check_columns(grades, scores, numbers, judged, self._name)
         mask = grades != 0 if judged is None else judged.flatten()
         self._batches.append((grades, scores, numbers, mask))
 
@@ -165,7 +165,7 @@ class RetrievalMeasures:
         if distributed.is_available() and distributed.is_initialized() and distributed.get_world_size(self._group) > 1:
             columns = _gathered(columns, self._group)
         grades, scores, queries, mask = columns
-        return evaluate_flat(grades, scores, queries, self.measures, judged=mask, policy=self.policy, name=self.name)
+        return evaluate_flat(grades, scores, queries, self._measures, judged=mask, policy=self._policy, name=self._name)
 
 
 def _gathered(columns: Sequence[Tensor], group: Any) -> list[Tensor]:
