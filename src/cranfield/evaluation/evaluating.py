@@ -5,18 +5,21 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from itertools import compress
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from cranfield.engines.registry import is_lazy
 from cranfield.engines.sources import Lazy, open_run, stays_in_engine
 from cranfield.errors import InputError
+from cranfield.evaluation.evidence import RankedEvidence
 from cranfield.evaluation.naming import named_runs
-from cranfield.evaluation.result import Evaluation, Evaluations, evaluation_of
+from cranfield.evaluation.result import Evaluation, Evaluations, measured_values
+from cranfield.evaluation.values import Counts
 from cranfield.measures import DEFAULT_MEASURES, Measure, Measures, parse_measure, parse_measures
 from cranfield.measures.registry import require_ranks
 from cranfield.ranks.documents import Documents
 from cranfield.ranks.judgments import Judgments
-from cranfield.ranks.overlap import RunIds, SourceIds, check_overlap
+from cranfield.ranks.overlap import RunIds, SourceIds, check_overlap, little_in_common
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import rank_scanned, scan_source
 from cranfield.ranks.tables.ranks import JudgedRanks
@@ -113,6 +116,43 @@ def evaluate(
         warnings=warnings,
         orders=orders,
         provenance=judgments.provenance,
+    )
+
+
+def evaluation_of(
+    run: str,
+    measures: Sequence[Measure],
+    judged: JudgedRanks,
+    policy: Policy,
+    inputs: tuple[str, str],
+    tables: Mapping[str, Any] | None = None,
+    *,
+    documents: Documents | None = None,
+    warnings: Sequence[str] = (),
+    orders: TieOrders | None = None,
+    provenance: str = "",
+) -> Evaluation:
+    """The evaluation of judged ranks by measures.
+
+    inputs: the hashes of the judgments and of the run
+    tables: by name, those of judgments with groups, where a measure needs them
+    """
+    evidence = RankedEvidence.of(judged, policy, documents, orders)
+    kept, every = evidence.kept, {"ranks": judged, **(tables or {})}
+    query_ids = judged.query_ids if kept.all() else tuple(compress(judged.query_ids, kept))
+    qrels_sha256, run_sha256 = inputs
+    return Evaluation(
+        run=run,
+        measures=tuple(measures),
+        policy=policy,
+        counts=Counts.of(measures, judged, kept),
+        qrels_sha256=qrels_sha256,
+        run_sha256=run_sha256,
+        provenance=provenance,
+        query_ids=query_ids,
+        _columns={measure: measured_values(measure, every[measure.definition.table], kept) for measure in measures},
+        _evidence=evidence,
+        _id_warnings=tuple(warnings) or little_in_common(judged, policy),
     )
 
 

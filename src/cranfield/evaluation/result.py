@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import compress
 from math import inf
 from typing import Any
 
@@ -24,11 +23,7 @@ from cranfield.measures.completion import BUDGET
 from cranfield.measures.registry import require_ranks
 from cranfield.measures.scope import Scope
 from cranfield.ranks.columns import Flags, Numbers
-from cranfield.ranks.documents import Documents
-from cranfield.ranks.overlap import little_in_common
-from cranfield.ranks.policy import Policy
 from cranfield.ranks.tables.ranks import JudgedRanks
-from cranfield.ranks.tie_orders import TieOrders
 
 LARGE = 1e290  # values up to here can be added up, however many queries there are
 
@@ -89,11 +84,12 @@ class Evaluation(ValuesByQuery):
         more = every[len(self.measures) :]
         for measure in more:
             require_ranks(measure)
+        added = {measure: measured_values(measure, ranked.ranks, ranked.kept) for measure in more}
         return replace(
             self,
             measures=every,
             counts=Counts.of(every, ranked.ranks, ranked.kept),
-            _columns={**self._columns, **{measure: _measured(measure, ranked.ranks, ranked.kept) for measure in more}},
+            _columns={**self._columns, **added},
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -278,43 +274,6 @@ class Evaluation(ValuesByQuery):
         return super()._repr_html_() + notebook_html("spread_html", self)
 
 
-def evaluation_of(
-    run: str,
-    measures: Sequence[Measure],
-    judged: JudgedRanks,
-    policy: Policy,
-    inputs: tuple[str, str],
-    tables: Mapping[str, Any] | None = None,
-    *,
-    documents: Documents | None = None,
-    warnings: Sequence[str] = (),
-    orders: TieOrders | None = None,
-    provenance: str = "",
-) -> Evaluation:
-    """The evaluation of judged ranks by measures.
-
-    inputs: the hashes of the judgments and of the run
-    tables: by name, those of judgments with groups, where a measure needs them
-    """
-    evidence = RankedEvidence.of(judged, policy, documents, orders)
-    kept, every = evidence.kept, {"ranks": judged, **(tables or {})}
-    query_ids = judged.query_ids if kept.all() else tuple(compress(judged.query_ids, kept))
-    qrels_sha256, run_sha256 = inputs
-    return Evaluation(
-        run=run,
-        measures=tuple(measures),
-        policy=policy,
-        counts=Counts.of(measures, judged, kept),
-        qrels_sha256=qrels_sha256,
-        run_sha256=run_sha256,
-        provenance=provenance,
-        query_ids=query_ids,
-        _columns={measure: _measured(measure, every[measure.definition.table], kept) for measure in measures},
-        _evidence=evidence,
-        _id_warnings=tuple(warnings) or little_in_common(judged, policy),
-    )
-
-
 class Evaluations(dict[str, Evaluation]):
     """The result of `evaluate_runs`: evaluations by run, which notebooks show as one table."""
 
@@ -322,7 +281,7 @@ class Evaluations(dict[str, Evaluation]):
         return notebook_html("evaluations_html", list(self.values()))
 
 
-def _measured(measure: Measure, table: Any, kept: Flags) -> Numbers:
+def measured_values(measure: Measure, table: Any, kept: Flags) -> Numbers:
     """The values of a measure; an error where one of them, or all of them together, are no finite number."""
     values = measure(table)[kept]
     if inf in measure.definition.range and np.abs(values).max(initial=0.0) > LARGE:

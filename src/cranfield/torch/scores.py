@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from cranfield.errors import InputError, MeasureError, PolicyError
-from cranfield.evaluation.evaluating import digest_of, refuse_missing
-from cranfield.evaluation.result import Evaluation, evaluation_of
+from cranfield.evaluation.evaluating import digest_of, evaluation_of, refuse_missing
+from cranfield.evaluation.result import Evaluation
 from cranfield.measures import DEFAULT_MEASURES, Measure, Measures, parse_measures
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import Graded, rank_counted
