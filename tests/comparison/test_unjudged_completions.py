@@ -1,0 +1,140 @@
+"""The bounds of differences against all completions of the judgments, tried one by one."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cranfield import compare, parse_measure
+from cranfield.comparison import unjudged
+from cranfield.comparison.joint import precisions, stopping
+from tests.comparison import completions
+from tests.comparison.test_unjudged import larger, reach_of_one_query
+from tests.measures.test_catalogue import VARIANTS
+
+DEFAULTS = {variant.definition.name: variant for variant in reversed(VARIANTS)}
+COMPARED = [each for each in DEFAULTS.values() if each.definition.aggregate == "mean" and not each.definition.of_holes]
+EXACT = [
+    parse_measure(name)
+    for name in (
+        *("P@3", "Hits@2", "P(rel=2)@3", "CG@3", "DCG", "DCG(gain=exponential)@3", "SDCG(max_grade=2)@3", "RBP@4"),
+        *("RBP(max_grade=2)", "RBP(judged_only=True)", "INSQ", "TBG", "U", "IDCG@3", "RR", "RR@2", "RR(rel=2)"),
+        *("Success@2", "R@3", "R(rel=2)@2", "SetR", "RelP@3", "R_cap@2", "F@3", "F(beta=2)@3", "SetF", "E", "SetRelP"),
+        *("SetP", "nDCG", "nDCG@1", "nDCG@3", "nDCG@100", "nDCG(gain=exponential)@3", "nDCG(discount=late)@4"),
+        *("nDCG(gain={0:0.25,1.5:7,3:9})@3", "nDCG(gain={1:3,2:1.5})", "nDCG(judged_only=True)@3", "ERR", "ERR@3"),
+        *("ERR(max_grade=1)@4", "R(rel=0)@2", "P(rel=0)@2"),
+    )
+]
+SAFE = [parse_measure(name) for name in ("AP", "AP@3", "AP(denominator=min)@3", "AP(rel=2)", "AP(denominator=found)")]
+LOSSES = parse_measure("nDCG(gain={0:-1,1:2})@3")
+SCALED = parse_measure("ERR(max_grade=query)@3")
+
+documents = [f"d{at}" for at in range(7)]
+
+
+@st.composite
+def cases(draw):
+    """(judged, baseline, run): two rankings, of which one may be made of the other; grades from -1 (pooled) to 2."""
+    one = draw(st.permutations(documents))[: draw(st.integers(1, 7))]
+    other = list(one)
+    if draw(st.booleans()):
+        other = draw(st.permutations(documents))[: draw(st.integers(1, 7))]
+    else:
+        at, to = (draw(st.integers(0, len(one) - 1)) for _ in range(2))
+        other[at], other[to] = other[to], other[at]
+    known = draw(st.sets(st.sampled_from(documents), min_size=max(len({*one, *other}) - 5, 0)))
+    judged = {document: draw(st.integers(-1, 2)) for document in sorted(known)}
+    return {**judged, "z": draw(st.integers(0, 2))}, one, other
+
+
+def true_ends(measure, case):
+    judged, baseline, run = case
+    rel = dict(measure.parameters).get("rel", 1)
+    levels = sorted({0, 1, rel, *(grade for grade in judged.values() if grade >= 0)})
+    every = completions.all_differences(measure, judged, baseline, run, levels)
+    return pytest.approx((every.min(), every.max()), abs=1e-11)
+
+
+@pytest.mark.parametrize("measure", [*EXACT, *SAFE, LOSSES, SCALED], ids=lambda measure: measure.name)
+@settings(max_examples=15, deadline=None)
+@given(case=cases())
+def test_the_bounds_are_those_of_all_completions(measure, case):
+    found = reach_of_one_query(measure, *case)
+    assert found.exact
+    assert (found.low, found.high) == true_ends(measure, case)
+
+
+@pytest.mark.parametrize("measure", COMPARED, ids=lambda measure: measure.name)
+@settings(max_examples=4, deadline=None)
+@given(case=cases())
+def test_few_documents_are_enough_for_any_measure(measure, case):
+    found = reach_of_one_query(measure, *case)
+    assert found.exact
+    assert (found.low, found.high) == true_ends(measure, case)
+
+
+@pytest.mark.parametrize("measure", [*EXACT, *SAFE, *COMPARED, LOSSES, SCALED], ids=lambda measure: measure.name)
+@settings(max_examples=4, deadline=None)
+@given(case=cases())
+def test_the_bounds_hold_where_there_is_no_time(measure, case):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(unjudged, "BUDGET", 0)
+        patch.setattr(stopping, "LEAST", 0)
+        found = reach_of_one_query(measure, *case)
+    low, high = true_ends(measure, case).expected
+    assert found.low <= low + 1e-11
+    assert found.high >= high - 1e-11
+    if found.exact:
+        assert (found.low, found.high) == pytest.approx((low, high), abs=1e-11)
+
+
+@pytest.mark.parametrize("measure", SAFE[:4], ids=lambda measure: measure.name)
+@settings(max_examples=40, deadline=None)
+@given(case=cases(), together=st.booleans())
+def test_the_bound_of_gilmore_and_lawler_holds(measure, case, together):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(unjudged, "BUDGET", 65)  # enough for it, and too little for all completions
+        patch.setattr(precisions, "SINGLY", 1 if together else 24)
+        patch.setattr(precisions, "GROWTH", 2.0)
+        found = reach_of_one_query(measure, *case)
+    low, high = true_ends(measure, case).expected
+    assert low - 0.5 <= found.low <= low + 1e-11
+    assert high + 0.5 >= found.high >= high - 1e-11
+
+
+@pytest.mark.parametrize("measure", [*EXACT[::3], *SAFE, *COMPARED], ids=lambda measure: measure.name)
+def test_no_completion_leads_beyond_the_bounds(measure):
+    for seed in range(3):
+        judged, baseline, run = larger(seed)
+        found = reach_of_one_query(measure, judged, baseline, run)
+        drawn = completions.random_differences(measure, judged, baseline, run, (0, 1, 2, 3), 300, seed)
+        assert found.low - 1e-11 <= drawn.min()
+        assert drawn.max() <= found.high + 1e-11
+
+
+@pytest.mark.parametrize("measure", ["Q", "Bpref", "NERR8@10", "nERR@10", "AP", "ERR", "nDCG", "G"])
+def test_thousands_of_documents_are_no_trouble(measure):
+    judged, baseline, run = larger(0, count=3000, depth=1500)
+    found = reach_of_one_query(parse_measure(measure), judged, baseline, run)
+    assert -1 <= found.low < found.high <= 1
+
+
+def test_documents_below_those_that_were_reordered_cancel():
+    """Only six of 1,500 documents move; by itself, each run could have nearly any AP."""
+    judged, baseline, _ = larger(0, count=3000, depth=1500)
+    run = [*baseline[5::-1], *baseline[6:]]
+    measure = parse_measure("AP")
+    found = reach_of_one_query(measure, judged, baseline, run)
+    drawn = completions.random_differences(measure, judged, baseline, run, (0, 1), 30, 0)
+    assert found.low - 1e-11 <= drawn.min() < drawn.max() <= found.high + 1e-11
+    assert found.high - found.low < 0.05
+
+
+def test_a_reach_without_limits_can_be_written():
+    judged, baseline, run = larger(0, count=3000, depth=1500)
+    found = compare(
+        {"1": judged, "2": judged}, {"a": dict.fromkeys("12", baseline), "b": dict.fromkeys("12", run)}, "YAAP"
+    )
+    assert found.differences[0].reach == (-np.inf, np.inf, False)
+    assert found.to_dict()["differences"][0]["reach"] == {"low": None, "high": None, "exact": False}
+    assert found.to_json()
