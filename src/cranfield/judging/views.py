@@ -194,10 +194,12 @@ def _refuse_unknown(source: str, names: Sequence[str], known: Mapping[str, str])
 
 
 def _elsewhere(store: Store, kinds: Sequence[str]) -> str:
-    """A hint where the judgments are all of another kind."""
+    """A hint where the judgments are all of another kind, or where there are none."""
     with store._reading() as connection:
         others = sorted({kind for kind in known_assessors(connection).values() if kind not in kinds})
-    return f"there are some of the kind {', '.join(others)}: view(kinds={others})" if others else ""
+    if not others:
+        return f"cranfield judge {store.name}"
+    return f"there are some of the kind {', '.join(others)}: view(kinds={others})"
 
 
 def _provenance(counts: _ViewCounts, merge: str, kinds: Sequence[str]) -> str:
