@@ -71,6 +71,7 @@ pages: .venv/.developing
 # The figures of docs/learn.
 figures: .venv/.developing
 	$(BIN)/python docs/figures.py
+	$(BIN)/python docs/site/judge_picture.py
 
 format: .venv/.developing
 	$(BIN)/ruff format .

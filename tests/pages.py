@@ -3,7 +3,8 @@
 ```python with `>>>` is a doctest, without it a script; one namespace a page. ```console: what follows `$ command` is
 its output exactly, and a line of `...` stands for lines left out. ```sh: every command succeeds. A block with
 `title="name"` becomes that file. `<!-- not run: reason -->` before a block leaves it out; `<!-- needs: library -->`
-does where the library is not installed. Other languages are only shown. `pip` and `make` are not run, but what they
+does where the library is not installed; `<!-- judged: q1 d1 3, q1 d2 0 -->` before a call of `cranfield judge` lets
+somebody judge on its page like that. Other languages are only shown. `pip` and `make` are not run, but what they
 name must exist.
 """
 
@@ -24,8 +25,9 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
+PERSON = Path(__file__).with_name("judging_person.py")
 FENCE = re.compile(r"(?P<indent> *)(?P<fence>```+|~~~+) *(?P<language>[\w+-]*) *(?P<rest>.*)")
-REMARK = re.compile(r" *<!-- (not run|needs): (.+) -->")
+REMARK = re.compile(r" *<!-- (not run|needs|judged): (.+) -->")
 SETS_UP = re.compile(r"(pip|make)\b")
 
 
@@ -39,6 +41,7 @@ class Block:
     text: str
     not_run: str | None = None
     needs: str | None = None
+    judged: str | None = None
 
 
 def blocks(page: str) -> Iterator[Block]:
@@ -62,7 +65,7 @@ def blocks(page: str) -> Iterator[Block]:
             title = re.search(r'title="([^"]+)"', fence["rest"])
             yield Block(
                 *(number, fence["language"], title and title[1], "".join(held)),
-                *(remarks.get("not run"), remarks.get("needs")),
+                *(remarks.get("not run"), remarks.get("needs"), remarks.get("judged")),
             )
             remarks = {}
 
@@ -120,6 +123,9 @@ class Page:
             if SETS_UP.match(typed):
                 self._sets_up(block, typed)
                 continue
+            if block.judged:
+                person = shlex.join([sys.executable, str(PERSON), block.judged])
+                typed = typed.replace("cranfield judge", f"{person} cranfield judge")
             # The exit code of the command before, for `$ echo $?`.
             done = self._bash(f"(exit {self.status}); {typed}")
             self.status = done.returncode

@@ -1,0 +1,191 @@
+"""`cranfield judge`: the page opens, people judge, Ctrl-C ends it; in a project it pools by itself."""
+
+import re
+import signal
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+
+import pytest
+
+pytest.importorskip("sqlalchemy")
+pytest.importorskip("starlette")
+
+from cranfield import open_store
+from tests.judging_person import judge
+from tests.program import run, shims
+
+SEARCH = """
+TEXTS = {"a": "red shoes", "b": "blue shoes", "c": "a red hat"}
+
+def search(query, k):
+    found = [name for name, text in TEXTS.items() if set(query.split()) & set(text.split())]
+    return [{"id": name, "title": TEXTS[name].title(), "text": TEXTS[name]} for name in found][:k]
+"""
+PROJECT = """
+collection = "."
+measures = ["nDCG@10", "Judged@10"]
+[judgments]
+store = "mine.db"
+[systems.shop]
+type = "python"
+object = "shop:search"
+"""
+
+
+@pytest.fixture
+def project(tmp_path):
+    (tmp_path / "shop.py").write_text(SEARCH)
+    (tmp_path / "cranfield.toml").write_text(PROJECT)
+    (tmp_path / "queries.tsv").write_text("id\ttext\tnarrative\nq1\tred\tAnything red.\nq2\tshoes\t\nq3\tnothing\t\n")
+    return tmp_path
+
+
+class Served:
+    """A call of `cranfield judge` whose page can be asked."""
+
+    def __init__(self, folder, *words):
+        command = [str(shims() / "cranfield"), "judge", *words, "--no-browser", "--port", "0"]
+        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        self.program = subprocess.Popen(command, cwd=folder, text=True, **streams)
+        self.printed = ""
+        self.address = None
+        for line in self.program.stdout:
+            self.printed += line
+            if found := re.search(r"http://\S+", line):
+                self.address = found[0]
+                break
+
+    def end(self):
+        """Press Ctrl-C; all that was printed."""
+        self.program.send_signal(signal.SIGINT)
+        rest, _ = self.program.communicate()
+        return self.printed + rest
+
+
+def test_people_judge_and_ctrl_c_ends_it(tmp_path):
+    with open_store(tmp_path / "judgments.db", create=True) as store:
+        store.wait([("q1", "d1"), ("q1", "d2")])
+    served = Served(tmp_path, "judgments.db")
+    judge(served.address, {("q1", "d1"): 3, ("q1", "d2"): 0})
+    told = served.end()
+    assert served.program.returncode == 0
+    assert told.splitlines()[0] == "Judging in judgments.db, 2 documents left. Ctrl-C ends it."
+    assert told.splitlines()[-1] == "judgments.db: 2 of 2 documents judged, 0 left"
+    with open_store(tmp_path / "judgments.db") as store:
+        assert store.view().by_query == {"q1": {"d1": 3.0, "d2": 0.0}}
+
+
+def test_a_project_pools_what_its_systems_return_and_tests_with_what_is_judged(project):
+    lacking = run("test", cwd=project)
+    assert (lacking.returncode, "there are no judgments yet" in lacking.stderr) == (2, True)
+    assert "'cranfield judge' opens a page" in lacking.stderr
+    served = Served(project)
+    assert "mine.db: 4 documents of 3 queries wait to be judged" in served.printed
+    assert "1 query got no document from any run: q3" in served.printed
+    with open_store(project / "mine.db") as store:
+        tasks = store.next_several("bob", 10)
+        assert {(task.query_id, task.doc_id) for task in tasks} == {("q1", "a"), ("q1", "c"), ("q2", "a"), ("q2", "b")}
+        assert {task.narrative for task in tasks if task.query_id == "q1"} == {"Anything red."}
+        assert {task.title for task in tasks} == {"Red Shoes", "A Red Hat", "Blue Shoes"}
+        store.give_back("bob")
+    judge(served.address, {("q1", "a"): 1, ("q1", "c"): 3, ("q2", "a"): 3, ("q2", "b"): 3})
+    served.end()
+    tested = run("test", cwd=project).stdout
+    assert re.search(r"^shop +0\.\d{4} +1\.0000", tested, flags=re.MULTILINE)
+    assert "1 query has no judgments and was not asked: q3" in tested
+    assert "To judge" not in tested
+    (project / "shop.py").write_text(SEARCH.replace("a red hat", "a red hat and shoes"))
+    assert "1 document in the first 10 of 2 queries is unjudged. To judge it:\n  cranfield judge" in (
+        run("test", cwd=project).stdout
+    )
+    again = Served(project)
+    assert "mine.db: 1 document of 3 queries waits to be judged" in again.printed
+    again.end()
+
+
+def test_judgments_that_a_project_has_are_brought_in(project):
+    settings = (project / "cranfield.toml").read_text().replace('[judgments]\nstore = "mine.db"\n', "")
+    (project / "cranfield.toml").write_text(settings)
+    (project / "qrels.txt").write_text("q1 0 a 1\nq2 0 b 2\n")
+    assert run("test", cwd=project).returncode == 0
+    served = Served(project)
+    told = served.end()
+    assert "2 new judgments by qrels" in told
+    assert "2 documents of 3 queries wait" in told
+    assert 'add to cranfield.toml: [judgments] store = "judgments.db"' in told
+    (project / "cranfield.toml").write_text(f'{settings}\n[judgments]\nstore = "judgments.db"\n')
+    assert "2 documents in the first 10" in run("test", cwd=project).stdout
+
+
+def test_what_the_last_test_recorded_is_not_asked_again(project):
+    (project / "corpus.jsonl").write_text('{"_id": "a", "text": "red shoes"}\n{"_id": "b", "text": "blue shoes"}\n')
+    (project / "qrels.txt").write_text("q1 0 a 1\nq2 0 b 2\n")
+    (project / "cranfield.toml").write_text(PROJECT.replace('[judgments]\nstore = "mine.db"\n', ""))
+    run("test", cwd=project)
+    (project / "shop.py").write_text(SEARCH.replace("    found =", "    assert query == 'nothing'\n    found ="))
+    told = Served(project).end()
+    assert "2 documents of 3 queries wait" in told
+    assert "failed" not in told
+    assert "1 document has no text: c" in told
+
+
+def test_a_project_s_own_grades(project):
+    (project / "cranfield.toml").write_text(
+        PROJECT.replace("[systems", 'scale = [[0, "Off"], [1, "On", "It answers."]]\n[systems')
+    )
+    Served(project).end()
+    with open_store(project / "mine.db") as store:
+        assert store.scale.names == {0.0: "Off", 1.0: "On"}
+    Served(project, "mine.db", "--grade", "0=No", "--grade", "2.5=Yes: all of it").end()
+    with open_store(project / "mine.db") as store:
+        assert [tuple(each) for each in store.scale] == [(0.0, "No", ""), (2.5, "Yes", "all of it")]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["missing.db"], "there is no such store"),
+        ([], "no STORE is named"),
+        (["judgments.db", "--grade", "high=Good"], "'high=Good' is not a grade and its name"),
+        (["judgments.db", "--grade", "1=Good"], "1 grades are not a scale"),
+        (["judgments.db", "--grade", "1", "--grade", "0=Bad"], "the grade 1 has no name"),
+        (["judgments.db", "--host", "no.such.host.invalid"], "cannot listen on no.such.host.invalid"),
+        (["judgments.db", "--port", "99999"], "99999"),
+    ],
+)
+def test_what_cannot_be_served(tmp_path, words, message):
+    open_store(tmp_path / "judgments.db", create=True).close()
+    done = run("judge", *words, "--no-browser", cwd=tmp_path)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_port_that_is_taken(tmp_path):
+    open_store(tmp_path / "judgments.db", create=True).close()
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        done = run("judge", "judgments.db", "--no-browser", "--port", str(taken.getsockname()[1]), cwd=tmp_path)
+    assert done.returncode == 2
+    assert "address already in use" in done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="all of 127.0.0.0/8 is this machine only on Linux")
+def test_others_need_the_token_that_is_printed(tmp_path):
+    open_store(tmp_path / "judgments.db", create=True).close()
+    served = Served(tmp_path, "judgments.db", "--host", "0.0.0.0", "--known-as", "127.0.0.2")
+    try:
+        assert re.fullmatch(r"http://\S+:\d+/\?token=[\w-]{30,}", served.address)
+        port, token = re.search(r":(\d+)/\?token=(.*)", served.address).groups()
+        with pytest.raises(urllib.error.HTTPError, match="401"):
+            urllib.request.urlopen(f"http://127.0.0.2:{port}/", timeout=20)
+        opened = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        assert b"<main" in opened.open(f"http://127.0.0.2:{port}/?token={token}", timeout=20).read()
+        with pytest.raises(urllib.error.HTTPError, match="421"):
+            urllib.request.urlopen(f"http://127.0.0.3:{port}/?token={token}", timeout=20)
+    finally:
+        served.end()
