@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cranfield.cli import output
 from cranfield.layout import count, wrapped
 from cranfield.read.formats.store import names_store
-from cranfield.read.streams import BUILT_IN
+from cranfield.read.streams import BUILT_IN, stream_name
 
 if TYPE_CHECKING:
     from cranfield.evaluation.result import Evaluation
@@ -37,7 +37,7 @@ def judged_in(qrels: Any) -> JudgedIn | None:
     if name.startswith(BUILT_IN) or not (os.path.isfile(name) or names_store(name)):  # of which there are no texts
         return None
     queries = folder_of_queries(name) or "QUERIES"
-    return JudgedIn(name, queries) if names_store(name) else JudgedIn(STORE, queries, name)
+    return JudgedIn(stream_name(name), queries) if names_store(name) else JudgedIn(STORE, queries, name)
 
 
 def judged_by_project(project: Project, collection: Any) -> JudgedIn:

@@ -197,7 +197,8 @@ def _elsewhere(store: Store, kinds: Sequence[str]) -> str:
     """A hint where the judgments are all of another kind."""
     with store._reading() as connection:
         others = sorted({kind for kind in known_assessors(connection).values() if kind not in kinds})
-    return f"there are some of the kind {', '.join(others)}: view(kinds={others})" if others else ""
+    kinds_option = " ".join(f"--kind {kind}" for kind in others)
+    return f"there are some of the kind {', '.join(others)}: {kinds_option}, or view(kinds={others})" if others else ""
 
 
 def _provenance(counts: _ViewCounts, merge: str, kinds: Sequence[str]) -> str:
