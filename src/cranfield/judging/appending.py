@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from cranfield.errors import InputError
-from cranfield.judging import recording, waiting
+from cranfield.judging import assigning, recording, waiting
 from cranfield.judging.events import Event
 from cranfield.judging.schema import EVENTS, ITEM
 
@@ -23,7 +23,7 @@ def say(connection: sa.Connection, row: Mapping[str, Any], source: str) -> Event
         row = {**row, "text_sha256": recording.hash_in_store(connection, document, (part[0], part[1]))}
     event = recording.append(connection, {**row, "at": recording.now()})
     waiting.count_document(connection, query, document)
-    waiting.release(connection, item, row["assessor"])
+    assigning.release(connection, item, row["assessor"])
     return event
 
 
@@ -60,10 +60,13 @@ def take_back(
 def _sent_before(connection: sa.Connection, row: Mapping[str, Any], source: str) -> Event | None:
     if row["key"] is None:
         return None
-    found = connection.execute(EVENTS.select().where(EVENTS.c.key == row["key"])).one_or_none()
+    found = connection.execute(_OF_KEY, {"sent": row["key"]}).one_or_none()
     if found is None:
         return None
     compared = ("assessor", *(name for name in (*ITEM, "grade") if name in row))
     if any(getattr(found, name) != row[name] for name in compared):
         raise InputError(source, f"the key {row['key']!r:.60} was used for something else.", hint="make a new key")
     return recording.event_of(found)
+
+
+_OF_KEY = EVENTS.select().where(EVENTS.c.key == sa.bindparam("sent"))

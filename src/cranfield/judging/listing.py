@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
+from cranfield.judging.assigning import free_for, said_by
 from cranfield.judging.events import Event, StoreProgress
 from cranfield.judging.places import place
 from cranfield.judging.recording import event_of, not_undone
 from cranfield.judging.schema import DOCUMENTS, EVENTS, ITEM, QUERIES, WAITING
-from cranfield.judging.waiting import WaitingItem, free_for, said_by
+from cranfield.judging.waiting import WaitingItem
 
 RECENT = 50  # judgments that tell how fast an assessor is now
 BEGINNING = 80  # characters of a text that has no title

@@ -46,8 +46,10 @@ def batches(rows: Iterable[Any], size: int = BATCH) -> Iterator[list[Any]]:
 
 def append(connection: sa.Connection, row: Mapping[str, Any]) -> Event:
     """Append one event."""
-    number = connection.execute(EVENTS.insert().values(**row).returning(EVENTS.c.number)).scalar_one()
-    return event_of(connection.execute(EVENTS.select().where(EVENTS.c.number == number)).one())
+    return event_of(connection.execute(_APPEND, dict(row)).one())
+
+
+_APPEND = EVENTS.insert().returning(*EVENTS.c)
 
 
 def append_many(connection: sa.Connection, rows: Iterable[Mapping[str, Any]]) -> int:
@@ -105,25 +107,38 @@ def read_events(connection: sa.Connection, conditions: Sequence[Any]) -> Iterato
         yield from map(event_of, result)
 
 
+class StandingEvents:
+    """A statement that reads what is said now; it is made once, because that takes longer than running it."""
+
+    def __init__(self, *conditions: Any) -> None:
+        self._statement = (
+            sa.select(*(EVENTS.c[name] for name in Said._fields))
+            .where(not_undone(), *conditions)
+            .order_by(EVENTS.c.query_id, EVENTS.c.doc_id, EVENTS.c.number)
+        )
+
+    def read(
+        self, connection: sa.Connection, values: Mapping[str, Any] | None = None
+    ) -> Iterator[tuple[str, str, list[Said]]]:
+        """What is said of each document of each query, and of its parts; the documents of a query come together."""
+        with connection.execute(self._statement, values, execution_options=_PIECES) as result:
+            rows = chain.from_iterable(result.partitions())  # whose columns have the names and the order of Said
+            for (query_id, doc_id), events in groupby(rows, key=itemgetter(1, 2)):
+                said = list(events)
+                if len(said) > 1:  # by part, assessor and whether it settles: the last one counts
+                    said = list({(row[3], row[4], row[5], row[8]): row for row in said}.values())
+                yield query_id, doc_id, said
+
+
 def standing(connection: sa.Connection, *conditions: Any) -> Iterator[tuple[str, str, list[Said]]]:
     """What is said now of each document of each query, and of its parts; the documents of a query come together."""
-    columns = [EVENTS.c[name] for name in Said._fields]
-    statement = (
-        sa.select(*columns)
-        .where(not_undone(), *conditions)
-        .order_by(EVENTS.c.query_id, EVENTS.c.doc_id, EVENTS.c.number)
-    )
-    with connection.execute(statement, execution_options=_PIECES) as result:
-        rows = chain.from_iterable(result.partitions())  # whose columns have the names and the order of Said
-        for (query_id, doc_id), events in groupby(rows, key=itemgetter(1, 2)):
-            said = list(events)
-            if len(said) > 1:  # by part, assessor and whether it settles: the last one counts
-                said = list({(row[3], row[4], row[5], row[8]): row for row in said}.values())
-            yield query_id, doc_id, said
+    return StandingEvents(*conditions).read(connection)
 
 
 def hash_in_store(connection: sa.Connection, doc_id: str, part: tuple[int, int]) -> str:
     """The SHA-256 of a document as the store would show it; nothing where it does not know the document."""
-    chosen = sa.select(DOCUMENTS.c.title, DOCUMENTS.c.text).where(DOCUMENTS.c.doc_id == doc_id)
-    row = connection.execute(chosen).one_or_none()
+    row = connection.execute(_TEXT, {"document": doc_id}).one_or_none()
     return "" if row is None else seen_sha256(row.title, row.text, part if part[1] else None)
+
+
+_TEXT = sa.select(DOCUMENTS.c.title, DOCUMENTS.c.text).where(DOCUMENTS.c.doc_id == sa.bindparam("document"))

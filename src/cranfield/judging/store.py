@@ -173,7 +173,7 @@ class Store:
         without: the numbers of tasks that the assessor wants to leave for later.
         first: the query to begin with, if anything of it is left.
         """
-        from cranfield.judging.waiting import next_tasks
+        from cranfield.judging.assigning import next_tasks
 
         who = checked_id(assessor, self.name, "the assessor")
         with self._database.writing("who is working on what", lasting=False) as connection:
@@ -181,7 +181,7 @@ class Store:
 
     def give_back(self, assessor: str) -> None:
         """Let others have what an assessor got and did not judge."""
-        from cranfield.judging.waiting import release_all
+        from cranfield.judging.assigning import release_all
 
         who = checked_id(assessor, self.name, "the assessor")
         with self._database.writing("who is working on what", lasting=False) as connection:

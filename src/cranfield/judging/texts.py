@@ -27,7 +27,7 @@ def add_documents(connection: sa.Connection, rows: Iterable[Mapping[str, str]]) 
 
 def _add(connection: sa.Connection, table: sa.Table, rows: Iterable[Mapping[str, Any]], texts: Iterable[str]) -> int:
     before = count_rows(connection, table)
-    statement = upsert(connection, table)
+    statement = upsert(connection.dialect.name, table)
     new = {
         name: sa.case((statement.excluded[name] != "", statement.excluded[name]), else_=table.c[name]) for name in texts
     }

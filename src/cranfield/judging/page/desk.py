@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from cranfield.errors import InputError
-from cranfield.judging import listing, waiting
+from cranfield.judging import assigning, listing
 from cranfield.judging.checking import checked_grade, checked_id, checked_item
 from cranfield.judging.events import Event, Task
 from cranfield.judging.page.images import image_link, is_web_address
 from cranfield.judging.store import Store
 from cranfield.judging.views import known_assessors
+from cranfield.judging.waiting import WaitingItem
 
 MOST_TASKS = 10  # that a page may keep for one assessor
 LISTED = 500  # queries
@@ -145,7 +146,7 @@ class Desk:
         with self._store._reading() as connection:
             shown = [
                 {
-                    "task": self._task(waiting.task_of(connection, (each.query_id, each.doc_id, 0, 0), 0)),
+                    "task": self._task(assigning.task_of(connection, (each.query_id, each.doc_id, 0, 0), 0)),
                     "said": [
                         {"assessor": event.assessor, **_said(event)}
                         for event in listing.said_of(connection, each.query_id, each.doc_id)
@@ -159,16 +160,14 @@ class Desk:
     def image(self, doc_id: str) -> str:
         """Where the image of a document is, as the store has it."""
         with self._store._reading() as connection:
-            return waiting.task_of(connection, ("", doc_id, 0, 0), 0).image
+            return assigning.task_of(connection, ("", doc_id, 0, 0), 0).image
 
-    def _take(
-        self, who: str, item: waiting.WaitingItem, *, even_of_others: bool = False
-    ) -> tuple[Told | None, Told | None]:
+    def _take(self, who: str, item: WaitingItem, *, even_of_others: bool = False) -> tuple[Told | None, Told | None]:
         """A document and what an assessor says of it; none if others judge it, unless it is shown even so."""
         with self._store._database.writing("who is working on what", lasting=False) as connection:
-            task = waiting.take(connection, who, item)
+            task = assigning.take(connection, who, item)
             if task is None and even_of_others:
-                task = waiting.task_of(connection, item, 0)
+                task = assigning.task_of(connection, item, 0)
             said = listing.last_said(connection, who, item)
         return self._task(task) if task else None, _said(said) if said else None
 
@@ -205,7 +204,7 @@ class Desk:
         return checked_id(name, self._store.name, "the assessor")
 
 
-def _named(item: waiting.WaitingItem) -> Told:
+def _named(item: WaitingItem) -> Told:
     query, document, start, end = item
     return {"query_id": query, "doc_id": document, "part": [start, end] if end else None}
 
@@ -230,7 +229,7 @@ def _judged(row: listing.JudgedDocument, who: str) -> Told:
     }
 
 
-def _item(asked: Asked) -> waiting.WaitingItem:
+def _item(asked: Asked) -> WaitingItem:
     return checked_item((asked.get("query_id"), asked.get("doc_id"), _part(asked)), "the page")
 
 
