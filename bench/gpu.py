@@ -243,9 +243,9 @@ def case_c(documents: int = 8_800_000, dimensions: int = 768, tile: int = 1 << 1
         passes.append(1)
         return count(self, own)
 
-    FullCorpus._count = counted  # type: ignore[method-assign]
+    FullCorpus._count = counted
     ours = by_clock(lambda: FullCorpus(judgments, queries, shards, tile=tile).evaluate(MEASURES), 3, 1)
-    FullCorpus._count = count  # type: ignore[method-assign]
+    FullCorpus._count = count
     note(
         "c  full corpus, whole call", f"{ours * 1000:.0f} ms, {len(passes) / 4:.2f} passes", "1 pass", len(passes) == 4
     )

@@ -206,13 +206,13 @@ def test_bounds_of_measures_of_groups():
 def test_an_evaluation_never_changes(result, tmp_path):
     result.save(tmp_path / "saved.json")
     for each in (result, Evaluation.load(tmp_path / "saved.json")):
-        for name in ("run", "measures", "policy", "counts", "query_ids", "version", "columns", "evidence", "mine"):
+        for name in ("run", "measures", "policy", "counts", "query_ids", "version", "mine"):
             with pytest.raises(FrozenInstanceError):
                 setattr(each, name, "other")
         each.column("RR")[:] = 7
         assert each["RR"] == 0.375
     with pytest.raises(ValueError, match="read-only"):
-        result.columns[result.measures[0]][0] = 7
+        result._columns[result.measures[0]][0] = 7
 
 
 def test_a_new_name_makes_a_new_evaluation(result, tmp_path):

@@ -93,7 +93,10 @@ def test_evaluations_take_the_names_that_they_are_given():
 
 
 def test_a_gate_names_runs_by_their_roles_where_they_have_no_names_of_their_own():
-    called = lambda *runs: (lambda found: (found.baseline, found.candidate))(gate(QRELS, *runs, "RR"))  # noqa: E731
+    def called(*runs):
+        found = gate(QRELS, *runs, "RR")
+        return found.baseline, found.candidate
+
     one = evaluate(QRELS, RUN, "RR", name="one")
     assert called(RUN, OTHER) == ("baseline", "candidate")
     assert called(one, OTHER) == ("one", "candidate")

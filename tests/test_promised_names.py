@@ -61,7 +61,7 @@ def test_only_promised_names(path):
     [
         "from cranfield.measures.arithmetic import ratio",
         "import cranfield.engines.lazy",
-        "cranfield.engines.lazy.plan()",
+        "cranfield.engines.lazy.collected()",
         "from cranfield import evaluate, nothing",
         "from cranfield.torch import (\n    FullCorpus,\n    Nothing,\n)",
     ],

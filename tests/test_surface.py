@@ -19,15 +19,6 @@ import pytest
 import cranfield
 
 MODULES = ["cranfield"] + (["cranfield.torch"] if find_spec("torch") else [])
-# Methods without an underscore because other rooms use them; nothing is promised of them.
-INTERNAL = {
-    "Comparison": {"values"},
-    "Evaluation": {"of"},
-    "GroupedJudgments": {"check_groups", "inconsistent"},
-    "JudgedRanks": {"counted", "of", "of_scanned", "steps"},
-    "Judgments": {"document_bytes", "document_numbers", "index", "number_of_bytes"},
-    "Measure": {"check_ranks"},
-}
 
 RESULTS = (
     cranfield.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "RR"),
@@ -47,7 +38,7 @@ def members(kind):
     """The public methods and properties of a class: (name, function, how it is written)."""
     ours = [base for base in reversed(kind.__mro__) if base.__module__.startswith("cranfield")]
     for name, member in {name: member for base in ours for name, member in vars(base).items()}.items():
-        if name.startswith("_") or name in INTERNAL.get(kind.__name__, ()):
+        if name.startswith("_"):
             continue
         if isinstance(member, property | cached_property):
             yield name, member.fget if isinstance(member, property) else member.func, "property"
@@ -80,12 +71,17 @@ def signature(function):
 def fields(kind):
     """What an instance has, and of which type: those that its class declares, and those that it sets."""
     if dataclasses.is_dataclass(kind):
-        return [(each.name, each.type) for each in dataclasses.fields(kind) if each.repr or not each.init]
+        own = [each for each in dataclasses.fields(kind) if not each.name.startswith("_")]
+        return [(each.name, each.type) for each in own]
     if hasattr(kind, "_fields"):
         return list(kind.__annotations__.items())
     instance = next((each for each in RESULTS if type(each) is kind), None)
-    own = vars(instance).items() if instance is not None else ()
-    return [(name, type(value).__name__) for name, value in own if not name.startswith("_")]
+    if instance is not None:
+        return [(name, type(value).__name__) for name, value in vars(instance).items() if not name.startswith("_")]
+    made = inspect.getsource(kind.__init__) if inspect.isfunction(kind.__init__) else ""
+    return [
+        (name, "set by __init__") for name in re.findall(r"^ +self\.([a-z]\w*)(?:: [^=\n]+)? = ", made, re.MULTILINE)
+    ]
 
 
 def lines(full, function, written_as=""):
@@ -185,7 +181,7 @@ def test_names_of_other_tools_have_a_hint(name, hint):
 
 def test_an_unknown_name_is_an_attribute_error_and_nothing_more():
     with pytest.raises(AttributeError, match=r"no attribute 'zzz'$"):
-        cranfield.zzz  # noqa: B018
+        _ = cranfield.zzz
 
 
 def test_a_submodule_is_imported_without_what_hints_need():

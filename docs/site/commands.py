@@ -104,7 +104,7 @@ def page() -> str:
     """The page, in Markdown."""
     context = click.Context(program, info_name="cranfield")
     rows = [f"| [`{name}`](#{name}) | {summary} |" for name, summary in COMMANDS.items()]
-    sections = [_section(name, program.get_command(context, name), context) for name in COMMANDS]  # type: ignore[attr-defined]
+    sections = [_section(name, program.get_command(context, name), context) for name in COMMANDS]
     return HEAD + "\n".join(rows) + "\n" + TAIL + "".join(sections)
 
 

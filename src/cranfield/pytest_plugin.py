@@ -103,7 +103,7 @@ def search_quality(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[.
     calls = 0
 
     def ask(system: Any, collection: Any = None, **options: Any) -> SearchQuality:
-        from cranfield.systems.collection import open_collection
+        from cranfield.systems.collection import kept_in_memory, open_collection
 
         nonlocal calls
         calls += 1
@@ -120,7 +120,7 @@ def search_quality(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[.
                 pytrace=False,
             )
         opened = project.open_collection() if named is None else open_collection(named)
-        return SearchQuality(system, project, opened.read_once(), tmp_path / f"search_quality_{calls}")
+        return SearchQuality(system, project, kept_in_memory(opened), tmp_path / f"search_quality_{calls}")
 
     return ask
 

@@ -99,12 +99,11 @@ def test_folders_patterns_and_names(folder):
     (folder / "b").mkdir()
     for place in ("a", "b"):
         shutil.copy(folder / "keywords.run", folder / place / "same.run")
-    names = lambda *arguments: [  # noqa: E731
-        each["run"]
-        for each in json.loads(
-            run("evaluate", "qrels.txt", *arguments, "-m", "AP", "--format", "json", cwd=folder).stdout
-        )["runs"]
-    ]
+
+    def names(*arguments):
+        done = run("evaluate", "qrels.txt", *arguments, "-m", "AP", "--format", "json", cwd=folder)
+        return [each["run"] for each in json.loads(done.stdout)["runs"]]
+
     assert names("*.run") == ["keywords", "meaning"]
     assert names("a", "b") == ["a/same", "b/same"]
     assert names("a/same.run", "a/same.run") == ["same", "same (2)"]

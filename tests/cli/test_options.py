@@ -12,7 +12,7 @@ import cranfield
 from cranfield.cli import options
 from cranfield.cli.commands import COMMANDS, program
 from cranfield.cli.reading_options import ReadingOptions
-from tests.cli.test_program import files, run  # noqa: F401
+from tests.cli.test_program import run
 
 CONTEXT = click.Context(program)
 FILES = {name: program.get_command(CONTEXT, name) for name in COMMANDS}
@@ -120,7 +120,7 @@ CALLS = {
 
 @pytest.mark.parametrize("name", OF_RUNS)
 @pytest.mark.parametrize("given", ["*.run", "folder"])
-def test_patterns_and_folders(name, given, files):  # noqa: F811
+def test_patterns_and_folders(name, given, files):
     (files / "folder").mkdir()
     for each in ("good.run", "bad.run"):
         (files / "folder" / each).write_bytes((files / each).read_bytes())
@@ -142,7 +142,7 @@ def test_patterns_and_folders(name, given, files):  # noqa: F811
     assert "bad" in shown
 
 
-def test_one_run_may_be_a_pattern_that_only_it_matches(files):  # noqa: F811
+def test_one_run_may_be_a_pattern_that_only_it_matches(files):
     assert run("explain", "qrels", "g*.run", "1", cwd=files).returncode == 0
     assert run("gate", "qrels", "g*.run", "good.*", cwd=files).returncode == 0
     several = run("explain", "qrels", "*.run", "1", cwd=files)
@@ -159,12 +159,12 @@ def test_one_run_may_be_a_pattern_that_only_it_matches(files):  # noqa: F811
         (("stability", "qrels", "good.run", "bad.run", "--repeats", "2"), "AP(rel=2, judged_only=True)"),
     ],
 )
-def test_what_is_set_for_all_measures(command, shown, files):  # noqa: F811
+def test_what_is_set_for_all_measures(command, shown, files):
     done = run(*command, "--rel", "2", "--judged-only", cwd=files)
     assert shown in done.stdout, done.stderr
 
 
-def test_a_config_may_say_it_too(files):  # noqa: F811
+def test_a_config_may_say_it_too(files):
     (files / "gate.toml").write_text("rel = 2\njudged_only = true\ntolerance = 0.9\n[minimum]\n'P@1' = 0.1\n")
     command = ("gate", "qrels", "good.run", "bad.run", "--config", "gate.toml", "--format", "json")
     measured = run(*command, cwd=files).stdout
@@ -174,7 +174,7 @@ def test_a_config_may_say_it_too(files):  # noqa: F811
     assert "nDCG(judged_only=True)@10" in measured
 
 
-def test_measures_of_ones_own_everywhere(files):  # noqa: F811
+def test_measures_of_ones_own_everywhere(files):
     (files / "mine.py").write_text(
         "from cranfield import measure\n\n"
         '@measure("Ones")\n'

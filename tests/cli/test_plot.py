@@ -6,11 +6,10 @@ import pytest
 
 pytest.importorskip("altair")
 
-from tests.cli.test_program import files  # noqa: F401
 from tests.program import run
 
 
-def test_one_query_of_a_full_curve(files):  # noqa: F811
+def test_one_query_of_a_full_curve(files):
     command = ("plot", "precision-recall-full", "qrels", "bad.run", "-o", "full.json", "--query")
     done = run(*command, "1", cwd=files)
     assert done.returncode == 0, done.stderr
@@ -24,7 +23,7 @@ def test_one_query_of_a_full_curve(files):  # noqa: F811
     assert "query belongs to the chart 'precision-recall-full', not to 'scatter'" in done.stderr
 
 
-def test_what_is_relevant_is_heeded(files):  # noqa: F811
+def test_what_is_relevant_is_heeded(files):
     for kind in ("precision-recall", "precision-recall-full"):
         for level, highest in (("1", 1), ("2", 0.5)):
             done = run("plot", kind, "qrels", "good.run", "--rel", level, "-o", f"{kind}.json", cwd=files)

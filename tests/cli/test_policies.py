@@ -5,7 +5,6 @@ import json
 import pytest
 
 from .test_program import run
-from .test_quality import project  # noqa: F401
 from .test_quality import run as run_in
 
 JUNK, COMPLETE = ("--negative", "nonrelevant"), ("--complete",)
@@ -108,7 +107,7 @@ def test_the_settings_of_a_gate(files):
     assert run("gate", "--config", "gate.toml", cwd=files).returncode == 2
 
 
-def test_the_settings_of_a_project(project):  # noqa: F811
+def test_the_settings_of_a_project(project):
     settings = (project / "cranfield.toml").read_text()
     (project / "qrels.txt").write_text("1 0 a 1\n1 0 b -2\n2 0 c 2\n3 0 b 1\n")
     assert "not judged" in run_in(project, "test").stdout

@@ -17,14 +17,6 @@ def run(*arguments, **options):
     return subprocess.run([*command, *arguments], capture_output=True, text=True, **options)
 
 
-@pytest.fixture
-def files(tmp_path):
-    (tmp_path / "qrels").write_text("1 0 a 1\n1 0 b 0\n2 0 c 2\n")
-    (tmp_path / "good.run").write_text("1 Q0 a 1 2 t\n2 Q0 c 1 1 t\n")
-    (tmp_path / "bad.run").write_text("1 Q0 b 1 2 t\n1 Q0 a 2 1 t\n")
-    return tmp_path
-
-
 def test_version_says_which_scan():
     from cranfield.ranks.scan.native import native
 

@@ -20,6 +20,7 @@ from cranfield import (
     evaluate,
     evaluate_runs,
 )
+from cranfield.comparison.means import means_table
 from tests.comparison.made import qrels_for, random_runs, run_of_ranks
 
 TESTS = ("t", "randomisation", "bootstrap", "wilcoxon", "sign", "tukey")
@@ -186,10 +187,10 @@ def test_groups_of_runs_that_cannot_be_told_apart():
     runs = {"poor": poor, "good": good, "middle": middle, "near": near}
     found = compare(QRELS, runs, "RR")
     assert found.groups("RR") == [("good", "near"), ("middle",), ("poor",)]
-    marks = {row.run: row.cells[0].mark for row in found.table().rows}
+    marks = {row.run: row.cells[0].mark for row in means_table(found).rows}
     assert marks == {"poor": "c", "good": "a", "middle": "b", "near": "a"}
     assert found.discriminative_power() == {"RR": 5 / 6}
-    based = compare(QRELS, runs, "RR", baseline="middle").table()
+    based = means_table(compare(QRELS, runs, "RR", baseline="middle"))
     assert {row.run: row.cells[0].mark for row in based.rows} == {"poor": "▼", "good": "▲", "middle": "", "near": "▲"}
     assert [row.run for row in based.rows if row.cells[0].best] == ["good"]
     # A chain: each like the next, the ends apart. Every run shares a letter with just those it is like.

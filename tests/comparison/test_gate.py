@@ -130,7 +130,7 @@ def evaluations(seed, times, drop=0.0):
     for _ in range(times):
         pair = []
         for name, mean in (("a", 0.5), ("b", 0.5 - drop)):
-            pair.append(replace(base, run=name, columns={base.measures[0]: chance.normal(mean, 0.1, N)}))
+            pair.append(replace(base, run=name, _columns={base.measures[0]: chance.normal(mean, 0.1, N)}))
         yield pair
 
 

@@ -11,6 +11,13 @@ from pyarrow import parquet
 
 NAMES = ("query_id", "doc_id", "score")
 
+# Spark's own Python calls what is deprecated, and leaves sockets open; the other engines warn of nothing.
+WARNINGS_OF_SPARK = [
+    pytest.mark.filterwarnings("ignore::FutureWarning:pyspark"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+]
+
 
 def arrow(rows, kinds=(None, None, None), names=NAMES):
     return pa.table({name: pa.array(column, kind) for name, column, kind in zip(names, zip(*rows), kinds)})

@@ -9,15 +9,11 @@ from click.testing import CliRunner
 
 import cranfield
 from cranfield.cli.evaluate import command
-from cranfield.engines import lazy
 from cranfield.engines import spark as spark_engine
-from tests.engines.conftest import arrow
+from tests.engines.conftest import WARNINGS_OF_SPARK, arrow
 from tests.program import run as program
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::FutureWarning:pyspark"),
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-]
+pytestmark = WARNINGS_OF_SPARK
 QRELS = {"007": {"a": 1, "b": 0}, "7": {"a": 1, "c": 2}, "x": {"a": 1}}
 ROWS = [("007", "a", 1.0), ("007", "b", 2.0), ("7", "a", 1.0), ("7", "c", 3.0), ("7", "d", 2.0)]
 VALUES = {"007": 0.5, "7": 1.0, "x": 0.0}
@@ -88,12 +84,6 @@ def test_a_library_that_is_not_installed(folder, monkeypatch):
         cranfield.MissingLibrary, match=r"the engine duckdb needs .*\n.*pip install 'cranfield\[duckdb\]'"
     ):
         cranfield.evaluate(QRELS, folder / "all.parquet", "RR", engine="duckdb")
-
-
-def test_plan_of_files(folder):
-    pytest.importorskip("duckdb")
-    text = lazy.plan(QRELS, str(folder / "bm25/*.parquet"), engine="duckdb")
-    assert re.search(r"engine: duckdb.*\nrun: 5 documents of 2 judged queries .*4 of them judged\ncounting", text)
 
 
 @pytest.mark.parametrize("engine", ["polars", "duckdb"])

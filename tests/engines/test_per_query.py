@@ -17,14 +17,10 @@ from cranfield.engines.polars import Polars
 from cranfield.engines.protocol import Engine
 from cranfield.engines.spark import Spark
 from cranfield.engines.totals import UNIT, Totals, exact_sum
-from tests.engines.conftest import arrow
+from tests.engines.conftest import WARNINGS_OF_SPARK, arrow
 from tests.engines.test_lazy import IDS, MEASURES, collection, rows_of, scanned
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::FutureWarning:pyspark"),
-    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-]
+pytestmark = WARNINGS_OF_SPARK
 JUDGMENTS = ("query_id", "doc_id", "grade")
 
 

@@ -3,6 +3,7 @@
 import ast
 import runpy
 from pathlib import Path
+from typing import ClassVar
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -36,7 +37,7 @@ def abacus(monkeypatch):
         takes = "a frame of beads"
         memory = "what ten fingers hold"
         package = "wood"
-        settings = {"rows": EngineSetting("N", "How many rows of beads.")}  # noqa: RUF012
+        settings: ClassVar = {"rows": EngineSetting("N", "How many rows of beads.")}
         frames = frozenset({(Beads.__module__.partition(".")[0], "Beads")})
 
         @classmethod

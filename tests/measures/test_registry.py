@@ -119,3 +119,26 @@ def test_every_parameter_says_what_it_means():
             assert kind.meaning, f"{definition.name}: {name}"
             if name != "judged_only":  # which every measure has
                 assert kind.meaning in " ".join(measure_text(definition, 10_000).split())
+
+
+def test_every_word_that_a_parameter_can_be_is_explained():
+    known = {name: kind for each in cranfield.catalogue().values() for name, kind in each.kinds.items()}
+    assert {name for name, kind in known.items() if kind.words} == {
+        "denominator", "discount", "rule", "tail", "variant", "view",
+    }  # fmt: skip
+    for kind in known.values():
+        assert all(kind.words.values())
+        assert [kind.read(word) for word in kind.words] == list(kind.words)
+    shown = measure_text(cranfield.catalogue()["IPrec"], 80)
+    assert "\n  rule: how recall times the number of relevant documents becomes a whole\n" in shown
+    assert "trec9 (" in shown
+
+
+def test_a_parameter_has_a_line_of_its_own_with_its_default():
+    lines = measure_text(cranfield.catalogue()["P"], 80).splitlines()
+    at = lines.index("Parameters:")
+    assert lines[at + 1 : at + 4] == [
+        "  cutoff: the deepest rank that counts (a whole number from 1; required; set by",
+        "    @)",
+        "  rel: the lowest grade that counts as relevant (a number from 0; default 1)",
+    ]

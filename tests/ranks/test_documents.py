@@ -83,21 +83,21 @@ def test_a_run_that_has_changed_is_not_the_run(tmp_path):
     path = tmp_path / "a.run"
     path.write_text(TEXT)
     result = evaluate(QRELS, path, "RR")
-    assert result.documents.codes(result.ranks) is not None
+    assert result._evidence.documents.codes(result.ranks) is not None
     path.write_text(TEXT.replace(" a ", " b "))
-    assert result.documents.codes(result.ranks) is None
+    assert result._evidence.documents.codes(result.ranks) is None
     path.write_text(TEXT + "1 Q0 w 1 -9 run\n")
-    assert result.documents.codes(result.ranks) is None
+    assert result._evidence.documents.codes(result.ranks) is None
 
 
 def test_a_pickled_evaluation_does_not_take_the_run_with_it():
     result = evaluate(QRELS, {"1": [f"d{at}" for at in range(10_000)]}, "RR")
     assert len(pickle.dumps(result)) < 10_000
     again = pickle.loads(pickle.dumps(result))
-    assert again.documents.codes(again.ranks) is None
+    assert again._evidence.documents.codes(again.ranks) is None
 
 
 def test_what_stays_in_an_engine_has_none():
     polars = pytest.importorskip("polars")
     columns = dict(zip(("query_id", "doc_id", "score"), map(list, zip(*ROWS, strict=True)), strict=True))
-    assert evaluate(QRELS, polars.DataFrame(columns).lazy(), "RR").documents is None
+    assert evaluate(QRELS, polars.DataFrame(columns).lazy(), "RR")._evidence.documents is None

@@ -13,8 +13,8 @@ from tests.generated import file, plain, scan_with, trec_run
 from tests.ranks.test_scan import TIES, scans
 
 
-def first(run, qrels, n, policy=Policy(), format=None):  # noqa: B008
-    return first_documents(open_source(run, "run", format), Judgments.read(qrels).by_query, n, policy)
+def first(run, qrels, n, policy=None, format=None):
+    return first_documents(open_source(run, "run", format), Judgments.read(qrels).by_query, n, policy or Policy())
 
 
 @scans

@@ -60,7 +60,7 @@ def at_random(count: int) -> list[bytes]:
 
 def seconds(ids: list[bytes], line: bytes) -> float:
     """The processor time, which others cannot lengthen, to scan a block with a line for each id; at best."""
-    index = Judgments.read({"q": {ids[-1].decode(): 1}}).index
+    index = Judgments.read({"q": {ids[-1].decode(): 1}})._index
     block = np.frombuffer(b"".join(line % each for each in ids), np.uint8)
     times = []
     for _ in range(3):

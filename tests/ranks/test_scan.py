@@ -29,9 +29,9 @@ scans = pytest.mark.parametrize(
 )
 
 
-def table(qrels, run, policy=Policy(), format=None):  # noqa: B008
+def table(qrels, run, policy=None, format=None):
     """(query, rank, grade) of every judged document that was retrieved."""
-    ranks = rank_run(Judgments.read(qrels, format), open_source(run, "run", format), policy)
+    ranks = rank_run(Judgments.read(qrels, format), open_source(run, "run", format), policy or Policy())
     rows = zip(ranks.query.tolist(), ranks.rank.tolist(), ranks.grade.tolist(), strict=True)
     retrieved = {query: (int(n), bool(gone)) for query, n, gone in zip(ranks.query_ids, ranks.retrieved, ranks.missing)}
     return [(ranks.query_ids[query], rank, grade) for query, rank, grade in rows], retrieved, ranks.extra

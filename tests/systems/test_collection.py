@@ -11,7 +11,7 @@ import pytest
 
 from cranfield import Judgments
 from cranfield.errors import InputError
-from cranfield.systems.collection import Collection, Document, open_collection, read_queries
+from cranfield.systems.collection import Collection, Document, kept_in_memory, open_collection, read_queries
 
 
 @pytest.fixture
@@ -139,7 +139,7 @@ def test_a_small_corpus_is_kept_and_a_large_one_is_read_again(monkeypatch, room,
         yield from documents
 
     monkeypatch.setattr("cranfield.systems.collection.KEPT", room)
-    collection = Collection("mine", {"1": "cats"}, {"1": {"a": 1}}, corpus).read_once()
+    collection = kept_in_memory(Collection("mine", {"1": "cats"}, {"1": {"a": 1}}, corpus))
     assert next(collection.documents()) == documents[0]  # what was not read to its end is not kept
     readings.clear()
     assert [list(collection.documents()) for _ in range(3)] == [documents] * 3

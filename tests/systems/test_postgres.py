@@ -7,13 +7,12 @@ from cranfield.errors import InputError, SystemFailure
 from cranfield.systems.asking import GaveUp, ask
 from cranfield.systems.collection import open_collection
 from cranfield.systems.opening import open_system
-from tests.postgres import dsn  # noqa: F401 (a fixture)
 
 psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
 
 
 @pytest.fixture(scope="module")
-def filled(dsn):  # noqa: F811
+def filled(dsn):
     collection = open_collection("builtin")
     with psycopg.connect(dsn) as connection:
         connection.execute('create table pages (doc_id text primary key, title text, "body text" text)')

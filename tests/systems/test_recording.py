@@ -158,7 +158,7 @@ def test_killed_at_any_moment(tmp_path):
     for delay in (0.02, 0.05, 0.08, 0.03, 0.0):
         process = subprocess.Popen([sys.executable, "-c", SLOW, out])
         before = size(f"{out}.partial")
-        until(lambda: process.poll() is not None or size(f"{out}.partial") > before)  # noqa: B023
+        until(lambda process=process, before=before: process.poll() is not None or size(f"{out}.partial") > before)
         time.sleep(delay)
         if process.poll() is None:
             process.kill()

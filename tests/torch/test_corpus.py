@@ -15,7 +15,10 @@ from tests.torch.test_scores import same  # noqa: E402
 def embeddings(seed, queries=6, documents=50, dimensions=4, dtype=torch.float32):
     """Small whole numbers, whose products are exact in any order, and ties many."""
     chance = np.random.default_rng(seed)
-    draw = lambda rows: torch.tensor(chance.integers(-2, 3, (rows, dimensions))).to(dtype)  # noqa: E731
+
+    def draw(rows):
+        return torch.tensor(chance.integers(-2, 3, (rows, dimensions))).to(dtype)
+
     judged = [(q, d, d % 4) for q in range(queries) for d in range(documents) if chance.random() < 0.12]
     return draw(queries), draw(documents), tuple(map(torch.tensor, zip(*judged)))
 

@@ -11,6 +11,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 from cranfield.torch import RetrievalEvaluator, RetrievalMeasures  # noqa: E402
 
+THEIR_OWN = pytest.mark.filterwarnings("ignore")  # libraries that train warn of their own deprecations
 DOCUMENTS = {
     f"d{number}": f"{word} {other}"
     for number, (word, other) in enumerate(
@@ -35,7 +36,7 @@ def model(monkeypatch):
     return transformers.SentenceTransformer(modules=[StaticEmbedding(tokenizer, embedding_dim=8)], device="cpu")
 
 
-@pytest.mark.filterwarnings("ignore")
+@THEIR_OWN
 def test_it_measures_what_the_evaluator_of_sentence_transformers_measures(model):
     from sentence_transformers.sentence_transformer.evaluation import InformationRetrievalEvaluator
 
@@ -54,7 +55,7 @@ def test_it_measures_what_the_evaluator_of_sentence_transformers_measures(model)
         assert ours[name] == pytest.approx(theirs[peer], abs=1e-6), name
 
 
-@pytest.mark.filterwarnings("ignore")
+@THEIR_OWN
 def test_the_trainer_of_sentence_transformers_keeps_the_best_model_by_it(model, tmp_path):
     datasets = pytest.importorskip("datasets", reason="datasets is not installed")
     from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
@@ -93,7 +94,7 @@ def test_the_trainer_of_sentence_transformers_keeps_the_best_model_by_it(model, 
     assert "nDCG@10" in (tmp_path / "model" / "README.md").read_text()
 
 
-@pytest.mark.filterwarnings("ignore")
+@THEIR_OWN
 def test_lightning_logs_the_measures_of_an_epoch(tmp_path):
     lightning = pytest.importorskip("pytorch_lightning", reason="Lightning is not installed")
     scores = torch.tensor([[0.1, 0.9, 0.3, 0.3], [0.2, 0.4, 0.6, 0.1], [0.5, 0.5, 0.5, 0.5]])

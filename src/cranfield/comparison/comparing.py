@@ -49,8 +49,8 @@ def compare(
 ) -> Comparison:
     """Compare runs, query by query: is the difference more than chance, how large is it, and can it be trusted?
 
-    qrels, runs, measures, options: those of `evaluate_runs`; a run may also be an `Evaluation`, saved or not.
-    measures: the first is primary, the one that decides; the others are secondary.
+    qrels, runs, options: those of `evaluate_runs`; a run may also be an `Evaluation`, saved or not.
+    measures: those of `evaluate_runs`; the first is primary, the one that decides, and the others are secondary.
     baseline: the name of the run that the others are compared with, or another run; without one, all pairs are.
     test: "t" (Student's paired test), or another of those that `cranfield compare --help` lists, such as "tukey"
         (randomised Tukey HSD, for all pairs of several runs at once).
@@ -60,13 +60,13 @@ def compare(
         go with their p-values, one by one. By default "max-t" for the tests that draw t-values, otherwise "bonferroni".
         Tukey's test covers the pairs by itself.
     family: "measure" makes the pairs of each measure a family of their own; "all" takes all measures together.
+    alpha: the level of significance.
     margin: also test whether each run is shown not to be worse by this much, and not to differ by this much.
     seed, permutations: of the tests that draw; few enough permutations are all tried instead.
     bounds: also find out whether unjudged documents could reverse each difference.
+    Returns a `Comparison`: a `Difference` for each pair and measure.
 
     Runs are matched by query id. With Policy(missing="skip") they are compared over the queries that all of them have.
-    alpha: the level of significance.
-    Returns a `Comparison`: a `Difference` for each pair and measure.
 
     >>> qrels = {str(q): {"a": 1} for q in range(8)}
     >>> good, bad = {str(q): ["a", "b"] for q in range(8)}, {str(q): ["b", "a"] for q in range(7)}
@@ -99,7 +99,7 @@ def compare(
         bounds=bounds,
     )
     again = {name: run for name, run in named.items() if not isinstance(run, Evaluation) and not is_lazy(run)}
-    return replace(found, inputs=Inputs(qrels, again, dict(options)))
+    return replace(found, _inputs=Inputs(qrels, again, dict(options)))
 
 
 def _spooled(thing: Any) -> Any:
@@ -212,7 +212,7 @@ def compare_evaluations(
         },
         differences=tuple(differences),
         signatures={each.run: each.signature for each in evaluations},
-        paired=values,
+        _paired=values,
         evaluations=tuple(evaluations),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
 from math import ceil, log10
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from cranfield.comparison.corrections import CORRECTIONS
 from cranfield.comparison.correlation import MeasureAgreement, RunAgreement, measure_agreement, run_agreement
 from cranfield.comparison.differences import Difference
-from cranfield.comparison.pairing import Paired, judged_beside
+from cranfield.comparison.pairing import Paired
 from cranfield.comparison.power import USUAL, SizeRow, query_set_sizes
 from cranfield.comparison.significance import TESTS, Settings
 from cranfield.errors import ComparisonError
@@ -21,31 +21,6 @@ from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure, known_measure
 
 LETTERED = 12  # runs that letters can still tell apart
-
-
-class Cell(NamedTuple):
-    """A mean in the table; `mark` is ▲ or ▼ against the baseline, or the letters of its groups."""
-
-    value: float
-    mark: str
-    best: bool
-
-
-class RunMeans(NamedTuple):
-    """A run in the table: a cell for each measure, and Judged at each of the table's cutoffs (None: not known)."""
-
-    run: str
-    cells: tuple[Cell, ...]
-    judged: tuple[float | None, ...]
-
-
-class MeansTable(NamedTuple):
-    """Means of runs by measures, with marks, and what they mean."""
-
-    measures: tuple[str, ...]
-    judged: tuple[str, ...]
-    rows: tuple[RunMeans, ...]
-    notes: tuple[str, ...]
 
 
 class Inputs(NamedTuple):
@@ -78,12 +53,10 @@ class Comparison:
     ({'old': 0.4375, 'new': 1.0}, [('new',), ('old',)], {'RR': 1.0, 'P@1': 1.0})
     >>> comparison.best_first("RR"), comparison.rank_intervals("RR"), comparison.between("RR", "old", "new").run
     (['new', 'old'], {'old': (2, 2), 'new': (1, 1)}, 'new')
-    >>> comparison.judged_of("P@1", "new"), [row.run for row in comparison.table().rows]
-    (1.0, ['old', 'new'])
     >>> comparison.query_set_sizes("RR")[-1].difference, comparison.to_dict()["correction"], comparison.to_json()[:8]
     (0.1, 'max-t', '{\\n  "run')
-    >>> comparison.described() == f"paired t-test, two-sided; {comparison.corrected}"
-    True
+    >>> comparison.corrected
+    'one comparison; each further measure is a secondary family of its own'
     >>> [(each.one, each.other) for each in (*comparison.agreement(), *comparison.run_agreement())]
     [('RR', 'P@1'), ('old', 'new'), ('old', 'new')]
     """
@@ -103,9 +76,9 @@ class Comparison:
     judged: dict[str, dict[str, float | None]]  # by Judged@k and run
     differences: tuple[Difference, ...]
     signatures: dict[str, str]
-    paired: Paired = field(repr=False)
-    evaluations: tuple[Evaluation, ...] = field(repr=False)
-    inputs: Inputs | None = field(default=None, repr=False)
+    evaluations: tuple[Evaluation, ...]
+    _paired: Paired
+    _inputs: Inputs | None = None
 
     def __iter__(self) -> Iterator[Difference]:
         return iter(self.differences)
@@ -116,10 +89,16 @@ class Comparison:
 
     def __str__(self) -> str:
         lines = [each.sentence for each in self.differences]
-        return "\n".join((*lines, f"{_count(self.queries, 'query', 'queries')}; {self.described()}"))
+        return "\n".join((*lines, f"{_count(self.queries, 'query', 'queries')}; {described_method(self)}"))
 
     def find(self, measure: str | Measure, run: str, baseline: str | None = None) -> Difference:
-        """The difference of a measure between two runs, as it was computed: run - baseline."""
+        """The difference of a measure between two runs, as it was computed: run - baseline.
+
+        measure: any of its names, or a `Measure`.
+        run: the name of the run.
+        baseline: the name of the run that it was compared with; by default the baseline of the comparison.
+        Returns the difference; an error if the two were not compared in this direction, see `between`.
+        """
         name, base = self._measure(measure).name, baseline or self.baseline
         for each in self.differences:
             if (each.measure, each.run, each.baseline) == (name, run, base):
@@ -159,14 +138,18 @@ class Comparison:
 
     def agreement(self) -> list[MeasureAgreement]:
         """How much each pair of measures agrees, over the runs and over the queries."""
-        return measure_agreement(self.paired)
+        return measure_agreement(self._paired)
 
     def run_agreement(self) -> list[RunAgreement]:
         """How much each pair of runs agrees on which queries are hard."""
-        return run_agreement(self.paired)
+        return run_agreement(self._paired)
 
     def of(self, measure: str | Measure) -> list[Difference]:
-        """The differences of a measure."""
+        """The differences of a measure.
+
+        measure: any of its names, or a `Measure`.
+        Returns them, one for each pair of runs that was compared.
+        """
         wanted = self._measure(measure)
         if wanted not in self.measures:
             known = ", ".join(each.name for each in self.measures)
@@ -174,9 +157,11 @@ class Comparison:
         return [each for each in self.differences if each.measure == wanted.name]
 
     def groups(self, measure: str | Measure) -> list[tuple[str, ...]]:
-        """The largest groups of runs that are not separable by a measure, the best first; groups may overlap.
+        """The largest groups of runs that are not separable by a measure; groups may overlap.
 
-        Only where all pairs were compared.
+        measure: any of its names, or a `Measure`.
+        Returns the names of the runs of each group, the best run and the best group first.
+        With a baseline, not all pairs were compared, and this is an error.
         """
         if self.baseline is not None:
             raise ComparisonError("runs were only compared with the baseline.", hint="compare without one for groups")
@@ -191,14 +176,20 @@ class Comparison:
         return sorted(listed, key=lambda group: [order.index(run) for run in group])
 
     def best_first(self, measure: str | Measure) -> list[str]:
-        """The runs by their means, the best first."""
+        """The runs in the order of their means.
+
+        measure: any of its names, or a `Measure`.
+        Returns their names, the best first; where lower values are better, that is the lowest mean.
+        """
         return self._best_first(self._measure(measure).name)
 
     def rank_intervals(self, measure: str | Measure) -> dict[str, tuple[int, int]]:
         """Which ranks each run may truly have: below all that are significantly better, above all that are worse.
 
-        Where the intervals of all pairs hold at once, so do these (Mogstad et al. 2023). Only where all pairs were
-        compared.
+        measure: any of its names, or a `Measure`.
+        Returns the highest and the lowest rank by run; 1 is the best.
+        Where the intervals of all pairs hold at once, so do these (Mogstad et al. 2023). With a baseline, not all
+        pairs were compared, and this is an error.
         """
         if self.baseline is not None:
             raise ComparisonError("runs were only compared with the baseline.", hint="compare without one for ranks")
@@ -213,7 +204,12 @@ class Comparison:
         return {run: (1 + above[run], len(self.runs) - below[run]) for run in self.runs}
 
     def between(self, measure: str | Measure, one: str, other: str) -> Difference:
-        """The difference of two runs, whichever of them was taken as the baseline."""
+        """The difference of two runs, whichever of them was taken as the baseline.
+
+        measure: any of its names, or a `Measure`.
+        one, other: the names of the runs, in any order.
+        Returns the difference; its `run` and its `baseline` say which way round it is.
+        """
         name = self._measure(measure).name
         for each in self.of(name):
             if {each.run, each.baseline} == {one, other}:
@@ -227,46 +223,12 @@ class Comparison:
         lower = self._measure(measure).definition.lower_is_better
         return sorted(self.runs, key=lambda run: self.means[measure][run] * (1 if lower else -1))
 
-    def table(self) -> MeansTable:
-        """Means of runs by measures, with marks of significance: what `show` prints."""
-        marks = {measure.name: self._marks(measure.name) for measure in self.measures}
-        best = {name: self.means[name][self._best_first(name)[0]] for name in marks}
-        rows = tuple(
-            RunMeans(
-                run,
-                tuple(
-                    Cell(self.means[name][run], marks[name][run], self.means[name][run] == best[name]) for name in marks
-                ),
-                tuple(self.judged[name][run] for name in self.judged),
-            )
-            for run in self.runs
-        )
-        level = f"at alpha {self.alpha:g}"
-        note = f"runs that share a letter are not significantly different {level}"
-        if len(self.runs) > LETTERED:
-            note = "runs are not marked with letters where there are so many; see their ranks"
-        if self.baseline is not None:
-            note = f"▲ ▼ significantly better, worse than {self.baseline} {level}"
-        return MeansTable(tuple(marks), tuple(self.judged), rows, (note, self.described()))
-
-    def described(self) -> str:
-        """The test and the correction, in words."""
-        settings = Settings(self.alpha, self.permutations, self.seed)
-        return f"{TESTS[self.test].described(settings)}, two-sided; {self.corrected}"
-
-    def _marks(self, measure: str) -> dict[str, str]:
-        if self.baseline is not None:
-            signs = {"significantly better": "▲", "significantly worse": "▼"}
-            return {self.baseline: ""} | {each.run: signs.get(each.verdict, "") for each in self.of(measure)}
-        if len(self.runs) > LETTERED:
-            return dict.fromkeys(self.runs, "")
-        groups = self.groups(measure)
-        return {run: "".join(_letter(place) for place, group in enumerate(groups) if run in group) for run in self.runs}
-
     def query_set_sizes(self, measure: str | Measure) -> list[SizeRow]:
         """How many queries would show a given difference, if differences vary as those of the widest pair here do.
 
-        The differences are 0.01, 0.02, 0.05 and 0.1, or as many times ten of that as the measure's scale needs.
+        measure: any of its names, or a `Measure`.
+        Returns a row for each of the differences 0.01, 0.02, 0.05 and 0.1, or for ten, a hundred, … times these where
+        the measure's scale needs it.
         """
         spread = max(each.spread for each in self.of(measure))
         scale = 10 ** max(0, ceil(log10(spread))) if spread else 1
@@ -302,15 +264,15 @@ class Comparison:
         }
 
     def to_json(self, *, indent: int | None = 2) -> str:
-        """The comparison as JSON."""
+        """The comparison as JSON.
+
+        indent: how many blanks a level is indented by; None writes all in one line.
+        Returns the text.
+        """
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
     def _repr_html_(self) -> str:
         return notebook_html("comparison_html", self)
-
-    def judged_of(self, measure: str | Measure, run: str) -> float | None:
-        """The share of a run's first documents that is judged, down to the measure's cutoff or 10."""
-        return self.judged[judged_beside(self._measure(measure)).name][run]
 
 
 def all_pairs(count: int) -> list[tuple[int, int]]:
@@ -322,5 +284,7 @@ def _count(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 
-def _letter(place: int) -> str:
-    return chr(ord("a") + place)
+def described_method(comparison: Comparison) -> str:
+    """The test and the correction of a comparison, in words."""
+    settings = Settings(comparison.alpha, comparison.permutations, comparison.seed)
+    return f"{TESTS[comparison.test].described(settings)}, two-sided; {comparison.corrected}"

@@ -117,7 +117,7 @@ def _split(tested: PairOutcomes, measures: Sequence[Measure]) -> dict[Measure, P
     count = len(tested.p) // len(measures)
     parts = [slice(at * count, (at + 1) * count) for at in range(len(measures))]
     return {
-        measure: PairOutcomes(*(column[part] for column in tested))  # type: ignore[arg-type]
+        measure: PairOutcomes(*(column[part] for column in tested))  # type: ignore[arg-type]  # in their order
         for measure, part in zip(measures, parts, strict=True)
     }
 

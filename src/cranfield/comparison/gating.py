@@ -81,7 +81,11 @@ class GateResult:
         }
 
     def to_json(self, *, indent: int | None = 2) -> str:
-        """The result as JSON."""
+        """The result as JSON.
+
+        indent: how many blanks a level is indented by; None writes all in one line.
+        Returns the text.
+        """
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
 
@@ -105,7 +109,18 @@ def gate(
 ) -> GateResult:
     """Let a candidate pass unless it is worse than the baseline, beyond tolerance and beyond chance.
 
+    qrels, measures, options: those of `evaluate_runs`.
     baseline, candidate: runs, or evaluations, also saved ones (an `Evaluation`, or the path of its file).
+    tolerance: the drop that is allowed, or {measure: drop}.
+    alpha: the level of the one-sided tests.
+    minimum: {measure: value} that must be reached.
+    require_improvement: whether some measure must be significantly better.
+    non_inferiority: the margin by which no measure may be worse.
+    max_worse_queries: how many queries may get worse.
+    test, seed, permutations: those of `compare`; tests of all pairs at once have no one-sided p-value.
+    correction: of the p-values, over the measures.
+    Returns a `GateResult`, which is true where the candidate passes.
+
     It fails if
     - a measure dropped by more than `tolerance` (one number, or one by measure), and the drop is significant: the
       one-sided test of "the candidate is not worse" has a p-value of at most alpha, corrected over the measures;
@@ -118,18 +133,8 @@ def gate(
     A candidate that is no better and no worse is stopped with a chance of at most alpha; `detectable` says which true
     drop is stopped with a chance of 0.8.
 
-    Refuses with a `ComparisonError` where the judgments, the policy or the set of queries are not those of the
-    baseline: a difference would not be one of the candidate.
-    qrels, measures, options: those of `evaluate_runs`.
-    tolerance: the drop that is allowed, or {measure: drop}.
-    alpha: the level of the one-sided tests.
-    minimum: {measure: value} that must be reached.
-    require_improvement: whether some measure must be significantly better.
-    non_inferiority: the margin by which no measure may be worse.
-    max_worse_queries: how many queries may get worse.
-    test, seed, permutations: those of `compare`; tests of all pairs at once have no one-sided p-value.
-    correction: of the p-values, over the measures.
-    Returns a `GateResult`, which is true where the candidate passes.
+    Where the judgments, the policy or the set of queries are not those of the baseline, a difference would not be one
+    of the candidate: this is a `ComparisonError`.
 
     >>> qrels = {str(q): {"a": 1} for q in range(9)}
     >>> good, bad = {str(q): ["a", "b"] for q in range(9)}, {str(q): ["b", "a"] for q in range(8)}

@@ -45,6 +45,7 @@ def rbo(
     Below the end of a list nothing is known. `least` takes it that nothing more agrees, least + residual that all that
     can agree does. `extrapolated` goes on with the agreement at the end of the shorter list for what that list lacks,
     and with the agreement at the end of the longer one below it. An empty list agrees with nothing.
+
     one, other: the two orders.
     p: how likely the reader goes on, above 0 and below 1.
     Returns an `Overlap`.
@@ -81,6 +82,7 @@ def run_overlap(one_run: Any, other_run: Any, p: float = 0.9) -> RunOverlap:
     """Rank-biased overlap of the rankings of two runs, each given as anything that `evaluate` reads.
 
     Documents with equal scores are tied. Both runs are held in memory.
+
     one_run, other_run: the two runs.
     p: that of `rbo`.
     Returns a `RunOverlap`: the overlap of each query, and their mean.
@@ -102,6 +104,7 @@ def kendall_tau(one: Mapping[Any, float], other: Mapping[Any, float]) -> float:
     """Kendall's correlation of two orders of systems, {system: value}: pairs in the same order against the others.
 
     τ_b = (same - opposite) / √((same + opposite + tied only in one) · (same + opposite + tied only in other))
+
     one, other: {system: value}, of the same systems.
     Returns a number from -1 to 1.
 
@@ -115,6 +118,7 @@ def spearman_rho(one: Mapping[Any, float], other: Mapping[Any, float]) -> float:
     """Spearman's correlation of two orders of systems, {system: value}: the linear correlation of their ranks.
 
     ρ = cov(rank, rank') / (sd(rank) · sd(rank')), tied systems have the mean of their ranks
+
     one, other: {system: value}, of the same systems.
     Returns a number from -1 to 1.
 
@@ -132,6 +136,7 @@ def tau_ap(estimate: Mapping[Any, float], reference: Mapping[Any, float]) -> flo
 
     It is not symmetric: ranks are those of the estimate (Yilmaz, Aslam & Robertson 2008). The paper has no ties; here
     the value is the mean over all ways to break them, in both orders.
+
     estimate, reference: {system: value}, of the same systems.
     Returns a number from -1 to 1.
 

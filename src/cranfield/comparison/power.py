@@ -16,9 +16,10 @@ MOST = 10_000_000  # queries; nobody has more
 def power_of(difference: float, spread: float, queries: int, alpha: float = 0.05) -> float:
     """The chance that a two-sided paired t-test finds a true difference.
 
-    spread: the standard deviation of the differences of the queries.
     With f = n - 1, δ = difference / spread · √n:  P(|T| > t(1 - alpha/2, f)), T noncentral t with f and δ
+
     difference: the true difference of the means.
+    spread: the standard deviation of the differences of the queries.
     queries: how many there are.
     alpha: the level of significance.
     Returns a chance from 0 to 1.

@@ -16,6 +16,7 @@ from cranfield.errors import ComparisonError, InputError
 from cranfield.evaluation.naming import named_runs
 from cranfield.measures import Measure, Measures, parse_measures
 from cranfield.measures.aggregates import aggregate
+from cranfield.measures.registry import require_ranks
 from cranfield.ranks.columns import Flags, Numbers, offsets
 from cranfield.ranks.grades import graded
 from cranfield.ranks.judgments import Judgments
@@ -86,7 +87,11 @@ class Stability:
         }
 
     def to_json(self, *, indent: int | None = 2) -> str:
-        """The result as JSON."""
+        """The result as JSON.
+
+        indent: how many blanks a level is indented by; None writes all in one line.
+        Returns the text.
+        """
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
 
@@ -106,20 +111,20 @@ def stability(
 ) -> Stability:
     """Remove random shares of the judgments, measure again, and see how far values and the order of runs move.
 
+    qrels, runs: those of `evaluate_runs`.
+    measures: those to measure again, named as for `evaluate`.
     fractions: the shares removed, the same judgments for all runs.
     design: "per-query" takes the share away from each query, from its relevant documents (grade 1 or higher) and from
         its nonrelevant ones, and leaves it one of each, as Buckley & Voorhees (2004) thinned judgments;
         "uniform" draws from all judgments alike, so that queries with few relevant documents soon have none.
     repeats: how often each share is drawn.
+    seed: where random draws start.
     policy, format, qrels_format, check_ids: those of `evaluate`.
+    Returns a `Stability`: a row for each measure and share.
 
     A document whose judgment is removed stays in the ranking as an unjudged one. A query that loses all its relevant
     documents, as happens with "uniform", scores 0 like every other without any. Each run is read once;
     {name: JudgedRanks} of the same judgments spares the reading.
-    qrels, runs: those of `evaluate_runs`.
-    measures: those to measure again, named as for `evaluate`.
-    seed: where random draws start.
-    Returns a `Stability`: a row for each measure and share.
 
     >>> qrels = {str(q): {"a": 1, "b": 1, "c": 0} for q in range(20)}
     >>> run = {str(q): ["c", "b", "a"] for q in range(20)}
@@ -130,7 +135,7 @@ def stability(
     policy = policy or Policy()
     wanted = parse_measures(measures)
     for measure in wanted:
-        measure.check_ranks()
+        require_ranks(measure)
         if measure.definition.aggregate != "mean":
             raise ComparisonError(f"{measure} is not a mean over queries ({measure.definition.aggregate}).")
     if repeats < 1:

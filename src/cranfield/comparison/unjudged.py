@@ -169,10 +169,11 @@ class Reaches:
 
 def _codes(evaluation: Evaluation) -> list[Integers] | None:
     """The documents of a run; None where they cannot be read again, such as from a file that is gone."""
-    if evaluation.ranks is None or evaluation.documents is None:
+    documents = evaluation._evidence.documents
+    if evaluation.ranks is None or documents is None:
         return None
     try:
-        return evaluation.documents.codes(evaluation.ranks)
+        return documents.codes(evaluation.ranks)
     except CranfieldError:
         return None
 

@@ -35,7 +35,7 @@ class DuckDB(FileEngine):
 
     def from_arrow(self, table: Any) -> Any:
         """A small table; DuckDB finds a variable of Python by its name, in the function that queries."""
-        cranfield_rows = table  # noqa: F841
+        cranfield_rows = table  # noqa: F841 (the query names it)
         return self.native.query("cranfield_run", "SELECT * FROM cranfield_rows")
 
     def keyed(self, native: Any) -> Any:

@@ -8,7 +8,7 @@ Only judged documents and counts come back. An expensive frame is best cached, s
 
 The third expression has two forms. *Counting* joins the run with the judged documents of the query and counts, which
 takes (documents retrieved × judged ones) comparisons. A query with more than `MANY` judged documents retrieved is
-*ranked* by a window instead, so that heavily judged queries do not square the work. `plan` says which is used.
+*ranked* by a window instead, so that heavily judged queries do not square the work.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ import numpy as np
 from cranfield.engines import libraries
 from cranfield.engines.frames import EngineRows
 from cranfield.engines.protocol import Engine
-from cranfield.engines.registry import engine_of, is_lazy
-from cranfield.engines.sources import Lazy, open_run
+from cranfield.engines.registry import engine_of
+from cranfield.engines.sources import Lazy
 from cranfield.ranks.columns import Flags, Integers, Numbers
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
@@ -39,13 +39,6 @@ def collected(frame: Any, source: str) -> Any:
     """A lazy frame of judgments as one in memory."""
     engine = engine_of(frame, source)
     return engine.guarded(engine.wrapped(engine.native).collect).to_native()
-
-
-def plan(qrels: Any, run: Any, *, policy: Policy | None = None, engine: str | None = None) -> str:
-    """How the ranks of a lazy run are found: which queries by counting, which by a window, and at what cost."""
-    lazy = open_run(run, engine)
-    judgments = Judgments.read(collected(qrels, "the judgments") if is_lazy(qrels) else qrels)
-    return LazyRun.of(lazy, judgments, policy or Policy()).plan
 
 
 @dataclass(frozen=True)
@@ -86,26 +79,6 @@ class LazyRun:
         heavy = self.heavy
         found = [self._counted(row[~heavy], score[~heavy]), self._ranked(row[heavy])]
         return Scanned(retrieved, extra, join(found))
-
-    @cached_property
-    def plan(self) -> str:
-        """The way to the ranks, in words."""
-        retrieved, extra = self.sizes
-        row, _ = self.hits
-        query = self.judgments.query[row]
-        light, heavy = query[~self.heavy], np.unique(query[self.heavy])
-        comparisons, ranked = int(retrieved[light].sum()), int(retrieved[heavy].sum())
-        return "\n".join(
-            (
-                f"engine: {self._engine.name}, which looks for duplicates in {len(self.run.parts)} "
-                f"part{'s' * (len(self.run.parts) > 1)} of whole queries",
-                f"run: {int(np.maximum(retrieved, 0).sum()):,} documents of {int((retrieved >= 0).sum()):,} judged "
-                f"queries ({extra:,} queries are not judged), {len(row):,} of them judged",
-                f"counting (join): {len(np.unique(light)):,} queries with at most {MANY} judged documents retrieved, "
-                f"{comparisons:,} comparisons",
-                f"window rank: {len(heavy):,} queries with more, {ranked:,} documents ordered",
-            )
-        )
 
     # 1. Sizes of the rankings, and whether every row can be used.
 

@@ -22,18 +22,26 @@ class ValuesByQuery(Summary):
     """The value of each query by each measure; all else about them is derived."""
 
     query_ids: tuple[str, ...]
-    columns: Mapping[Measure, Numbers] = field(repr=False)  # in the order of `query_ids`
+    _columns: Mapping[Measure, Numbers] = field(repr=False)  # in the order of `query_ids`
 
     def __getitem__(self, measure: str | Measure) -> float:
         wanted = self._find(measure)
-        return aggregate(self.columns[wanted], wanted.definition.aggregate, of=wanted.name)
+        return aggregate(self._columns[wanted], wanted.definition.aggregate, of=wanted.name)
 
     def column(self, measure: str | Measure) -> Numbers:
-        """The values of a measure, in the order of `query_ids`."""
-        return self.columns[self._find(measure)].copy()
+        """The values of a measure as a column.
+
+        measure: any of its names, or a `Measure`.
+        Returns a new array, in the order of `query_ids`.
+        """
+        return self._columns[self._find(measure)].copy()
 
     def by_query(self, measure: str | Measure) -> dict[str, float]:
-        """The values of a measure by query."""
+        """The values of a measure by query.
+
+        measure: any of its names, or a `Measure`.
+        Returns the value of each query.
+        """
         return dict(zip(self.query_ids, self.column(measure).tolist(), strict=True))
 
     def aggregate(
@@ -41,9 +49,11 @@ class ValuesByQuery(Summary):
     ) -> float:
         """The values of a measure over all queries as one number.
 
+        measure: any of its names, or a `Measure`.
         how: "mean", "geometric" (values below 0.00001 count as that), "median" or "sum"; by default what the measure
             is made for.
         weights: how much each query counts in the mean; one that is not listed counts 1.
+        Returns the number.
 
         >>> from cranfield import evaluate
         >>> result = evaluate({"1": {"a": 1}, "2": {"b": 1}}, {"1": ["a"], "2": ["x", "b"]}, "RR")
@@ -57,10 +67,14 @@ class ValuesByQuery(Summary):
 
             known = read_numbers(weights, "weight")
             its_weights = np.array([known.get(query, 1.0) for query in self.query_ids])
-        return aggregate(self.columns[wanted], how or wanted.definition.aggregate, its_weights, of=wanted.name)
+        return aggregate(self._columns[wanted], how or wanted.definition.aggregate, its_weights, of=wanted.name)
 
     def by_segment(self, measure: str | Measure, segments: Mapping[str, str]) -> dict[str, float]:
-        """The mean of a measure in each segment of the queries; {query: segment}, queries without one are left out.
+        """The value of a measure in each segment of the queries.
+
+        measure: any of its names, or a `Measure`.
+        segments: the segment of each query, as {query: segment}; queries without one are left out.
+        Returns by segment what `aggregate` gives over its queries, in the order of their names.
 
         >>> from cranfield import evaluate
         >>> result = evaluate({"1": {"a": 1}, "2": {"b": 1}}, {"1": ["a"], "2": ["x", "b"]}, "RR")
@@ -73,7 +87,7 @@ class ValuesByQuery(Summary):
         for place, query in enumerate(self.query_ids):
             if query in known:
                 places.setdefault(known[query], []).append(place)
-        values, how = self.columns[wanted], wanted.definition.aggregate
+        values, how = self._columns[wanted], wanted.definition.aggregate
         return {
             segment: aggregate(values[places[segment]], how, of=f"{wanted} in segment '{segment}'")
             for segment in sorted(places)
@@ -85,11 +99,14 @@ class ValuesByQuery(Summary):
         return [
             QueryValue(self.run, query, measure.name, value)
             for measure in self.measures
-            for query, value in zip(self.query_ids, self.columns[measure].tolist(), strict=True)
+            for query, value in zip(self.query_ids, self._columns[measure].tolist(), strict=True)
         ]
 
     def to_dict(self, *, per_query: bool = True) -> dict[str, Any]:
         """The evaluation as plain dicts, ready for JSON.
+
+        per_query: with the value of every query, not only the means.
+        Returns a dict of texts, numbers, lists and dicts.
 
         >>> from cranfield import evaluate
         >>> plain = evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR").to_dict()
@@ -98,7 +115,7 @@ class ValuesByQuery(Summary):
         """
         result = super().to_dict()
         if per_query:
-            columns = [self.columns[measure].tolist() for measure in self.measures]
+            columns = [self._columns[measure].tolist() for measure in self.measures]
             result["per_query"] = {
                 query: dict(zip(self, values, strict=True))
                 for query, *values in zip(self.query_ids, *columns, strict=True)
@@ -107,6 +124,10 @@ class ValuesByQuery(Summary):
 
     def to_json(self, *, per_query: bool = True, indent: int | None = 2) -> str:
         """The evaluation as JSON.
+
+        per_query: with the value of every query, not only the means.
+        indent: how many blanks a level is indented by; None writes all in one line.
+        Returns the text.
 
         >>> from cranfield import evaluate
         >>> evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR").to_json(per_query=False)[:21]
@@ -151,5 +172,5 @@ class ValuesByQuery(Summary):
             "run": [self.run] * (each * len(self)),
             "query_id": list(self.query_ids) * len(self),
             "measure": [name for name in self for _ in range(each)],
-            "value": np.concatenate([self.columns[measure] for measure in self.measures]),
+            "value": np.concatenate([self._columns[measure] for measure in self.measures]),
         }

@@ -5,17 +5,21 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from itertools import compress
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from cranfield.engines.registry import is_lazy
 from cranfield.engines.sources import Lazy, open_run, stays_in_engine
 from cranfield.errors import InputError
+from cranfield.evaluation.evidence import RankedEvidence
 from cranfield.evaluation.naming import named_runs
 from cranfield.evaluation.result import Evaluation, Evaluations
+from cranfield.evaluation.values import Counts, measured
 from cranfield.measures import DEFAULT_MEASURES, Measure, Measures, parse_measure, parse_measures
+from cranfield.measures.registry import require_ranks
 from cranfield.ranks.documents import Documents
 from cranfield.ranks.judgments import Judgments
-from cranfield.ranks.overlap import RunIds, SourceIds, check_overlap
+from cranfield.ranks.overlap import RunIds, SourceIds, check_overlap, little_in_common
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import rank_scanned, scan_source
 from cranfield.ranks.tables.ranks import JudgedRanks
@@ -58,16 +62,17 @@ def evaluate(
         The rows of a lazy frame, such as a `polars.LazyFrame` or a DuckDB relation, stay in their engine.
     measures: names such as "nDCG@10", separated by blanks or in a list.
     policy: the conventions; see `Policy`.
-    Dict runs are probed only for judged documents; a ranking in a dict that holds none of them is counted, and its
-    scores are not checked.
     format, qrels_format: the format of the run and of the judgments, if it cannot be detected from the file.
+    lengths: of the documents, {document: length} or a file of two columns, for TBG and U.
+    name: what the run is called in the result; by default after its file.
     engine: the name of an engine, such as "duckdb", that reads the Parquet files of a path, a pattern or a folder as
         one run. `evaluate_lazily` leaves even the values of the queries there.
-    lengths: of the documents, {document: length} or a file of two columns, for TBG and U.
     check_ids: a run that shares no query with the judgments is an error, and so is one that retrieves no judged
         document (in memory, only for five queries or more). False makes a warning of it: see `Evaluation.warnings`.
-    name: what the run is called in the result; by default after its file.
     Returns an `Evaluation`.
+
+    Dict runs are probed only for judged documents; a ranking in a dict that holds none of them is counted, and its
+    scores are not checked.
 
     >>> evaluate({"q1": {"a": 3, "b": 1, "c": 2}}, {"q1": {"b": 0.9, "a": 0.8}}, ["nDCG@3", "R@3"])
     <Evaluation of the run: nDCG@3=0.6075, R@3=0.6667; 1 query>
@@ -100,7 +105,7 @@ def evaluate(
     refuse_missing(judged, policy, source.name)
     stream = source.stream
     digest = stream.sha256 if stream else f"ranks-{digest_of(judged)}"
-    return Evaluation.of(
+    return evaluation_of(
         name or run_name(source.name),
         wanted,
         judged,
@@ -114,6 +119,43 @@ def evaluate(
     )
 
 
+def evaluation_of(
+    run: str,
+    measures: Sequence[Measure],
+    judged: JudgedRanks,
+    policy: Policy,
+    inputs: tuple[str, str],
+    tables: Mapping[str, Any] | None = None,
+    *,
+    documents: Documents | None = None,
+    warnings: Sequence[str] = (),
+    orders: TieOrders | None = None,
+    provenance: str = "",
+) -> Evaluation:
+    """The evaluation of judged ranks by measures.
+
+    inputs: the hashes of the judgments and of the run
+    tables: by name, those of judgments with groups, where a measure needs them
+    """
+    evidence = RankedEvidence.of(judged, policy, documents, orders)
+    kept, every = evidence.kept, {"ranks": judged, **(tables or {})}
+    query_ids = judged.query_ids if kept.all() else tuple(compress(judged.query_ids, kept))
+    qrels_sha256, run_sha256 = inputs
+    return Evaluation(
+        run=run,
+        measures=tuple(measures),
+        policy=policy,
+        counts=Counts.of(measures, judged, kept),
+        qrels_sha256=qrels_sha256,
+        run_sha256=run_sha256,
+        provenance=provenance,
+        query_ids=query_ids,
+        _columns={measure: measured(measure, every[measure.definition.table], kept) for measure in measures},
+        _evidence=evidence,
+        _id_warnings=tuple(warnings) or little_in_common(judged, policy),
+    )
+
+
 def evaluate_runs(
     qrels: Any,
     runs: Mapping[str, Any] | Iterable[Any],
@@ -122,9 +164,9 @@ def evaluate_runs(
 ) -> dict[str, Evaluation]:
     """Evaluate several runs against judgments that are read once: {name: run}, or paths.
 
-    options: policy, format, qrels_format, lengths, engine and check_ids, as in `evaluate`; they hold for all runs.
     qrels, measures: those of `evaluate`.
     runs: {name: run}, or a list of runs or paths; a run is what `evaluate` takes.
+    options: policy, format, qrels_format, lengths, engine and check_ids, as in `evaluate`; they hold for all runs.
     Returns {name: Evaluation}.
 
     >>> results = evaluate_runs({"q": {"a": 1}}, {"good": {"q": ["a"]}, "bad": {"q": ["b", "a"]}}, "RR")
@@ -186,7 +228,6 @@ def _tables(
 def value(measure: str | Measure, grades: Sequence[float | None], missed: Sequence[float] = ()) -> float:
     """The value of a measure for one ranking, given the grades of its documents in rank order.
 
-    None stands for a document that was not judged; `missed` are the grades of judged documents that the ranking lacks.
     measure: its name, such as "nDCG@10", or a `Measure`.
     grades: of the documents of the ranking; None for one that was not judged.
     missed: the grades of judged documents that the ranking lacks.
@@ -198,7 +239,7 @@ def value(measure: str | Measure, grades: Sequence[float | None], missed: Sequen
     0.4286
     """
     wanted = parse_measure(measure)
-    wanted.check_ranks()
+    require_ranks(wanted)
     return float(wanted(JudgedRanks.of_grades(grades, missed))[0])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,9 @@ from cranfield.layout import aligned, columns, fitted, shortened, visible, wrapp
 from cranfield.measures import Measure, parse_measures
 from cranfield.measures.arithmetic import gains
 from cranfield.measures.parameters import GainMap
+from cranfield.measures.registry import require_ranks
 from cranfield.ranks.columns import Numbers
+from cranfield.ranks.grades import graded
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.rankings import rankings_of
@@ -134,14 +137,14 @@ def explain(
 ) -> Explanation:
     """Show how the values of one query are calculated.
 
-    `qrels` and `run` are those of `evaluate`; or `qrels` is a list of grades in rank order, and there is no run. A
-    measure is shown at every cutoff down to k, whatever cutoff it was named with.
-    policy, format, qrels_format: those of `evaluate`.
+    A measure is shown at every cutoff down to k, whatever cutoff it was named with.
+
     qrels: the judgments, as `evaluate` takes them; or a list of grades in rank order.
     run: as `evaluate` takes it; none where `qrels` is a list of grades.
     query: the id of the query.
     measures: those to explain, named as for `evaluate`.
     k: how many ranks to show.
+    policy, format, qrels_format: those of `evaluate`.
     Returns an `Explanation`.
 
     >>> print(explain([3, 2, 3, 0, 1], measures="DCG nDCG"))
@@ -156,7 +159,7 @@ def explain(
     """
     wanted = without_cutoff(measures)
     for measure in wanted:
-        measure.check_ranks()
+        require_ranks(measure)
     if run is None:
         documents = [str(rank) for rank in range(1, len(qrels) + 1)]
         known = {document: grade for document, grade in zip(documents, qrels, strict=True) if grade is not None}
@@ -190,12 +193,22 @@ def _needs_cutoff(word: str) -> bool:
     return known is not None and known[0].at == "cutoff" and known[0].defaults.get("cutoff") is REQUIRED
 
 
+def _read_by(policy: Policy, judged: JudgedRanks) -> JudgedRanks:
+    """The table with its grades read as the policy reads them; ranks stay as they are."""
+    return replace(
+        judged,
+        grade=graded(judged.grade, policy),
+        judged_grades=graded(judged.judged_grades, policy),
+        complete=policy.complete,
+    )
+
+
 def _explanation(
     query_id: str, documents: list[str], known: dict[str, float], measures: list[Measure], k: int, policy: Policy
 ) -> Explanation:
     grades = [known.get(document, 0.0 if policy.complete else None) for document in documents]
     missed = [grade for document, grade in known.items() if document not in set(documents)]
-    judged = JudgedRanks.of_grades([known.get(document) for document in documents], missed).under(policy)
+    judged = _read_by(policy, JudgedRanks.of_grades([known.get(document) for document in documents], missed))
     depth = min(k, len(documents))
     values = {_family(measure): [_at(measure, judged, rank) for rank in range(1, depth + 1)] for measure in measures}
     kinds = {_family(measure): kind for measure in measures if (kind := _gain(measure)) is not None}

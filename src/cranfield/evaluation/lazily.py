@@ -24,6 +24,7 @@ from cranfield.errors import InputError
 from cranfield.evaluation.summary import Summary
 from cranfield.evaluation.values import Counts
 from cranfield.measures import DEFAULT_MEASURES, Measure, Measures, parse_measures
+from cranfield.measures.registry import require_ranks
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.overlap import (
     least_queries,
@@ -51,8 +52,8 @@ class LazyEvaluation(Summary):
 
     # Every value, as a lazy frame: run, query_id, measure, value. `to_native()` gives the engine's own kind.
     per_query: Any
-    totals: Totals = field(repr=False)
-    id_warnings: tuple[str, ...] = field(default=(), repr=False)
+    _totals: Totals = field(repr=False)
+    _id_warnings: tuple[str, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         dict(self)  # an error, if the values of a measure are too large to add up
@@ -67,12 +68,12 @@ class LazyEvaluation(Summary):
         >>> evaluate_lazily({query: ["a"] for query in "123"}, run, "RR").warnings
         ('only 1 of the 3 judged queries is in the run; the others count 0',)
         """
-        return self.id_warnings
+        return self._id_warnings
 
     def __getitem__(self, measure: str | Measure) -> float:
         wanted = self._find(measure)
         how = wanted.definition.aggregate
-        return self.totals.aggregate(self.measures.index(wanted), how, of=wanted.name)
+        return self._totals.aggregate(self.measures.index(wanted), how, of=wanted.name)
 
 
 def evaluate_lazily(
@@ -97,9 +98,7 @@ def evaluate_lazily(
     name: what the run is called in the result.
     engine: the name of an engine, such as "duckdb", that reads the Parquet files of a path, a pattern or a folder.
     check_ids: False makes a warning of a run that has no ids in common with the judgments, which is an error otherwise.
-
-    Returns a mapping from measure to mean, whose `per_query` is a lazy frame of all values.
-    Returns a `LazyEvaluation`.
+    Returns a `LazyEvaluation`: a mapping from measure to mean, whose `per_query` is a lazy frame of all values.
 
     >>> import polars
     >>> run = polars.LazyFrame({"query_id": ["1", "1"], "doc_id": ["x", "a"], "score": [2.0, 1.0]})
@@ -112,7 +111,7 @@ def evaluate_lazily(
         raise _not_in_an_engine(run)
     opened = open_run(run, engine, format)
     for measure in wanted:
-        measure.check_ranks()
+        require_ranks(measure)
         # What a measure lacks is said before the work, not by its tasks.
         measure(replace(JudgedRanks.of_grades([1.0]), complete=policy.complete))
     rows = EngineRows(opened.frame, opened.name, policy, as_text=True)
@@ -168,8 +167,8 @@ def _evaluated(
         qrels_sha256=f"rows-{totals.qrels_digest % 2**64:016x}",
         run_sha256=f"rows-{totals.ranks_digest % 2**64:016x}",
         per_query=per_query,
-        totals=totals,
-        id_warnings=warnings,
+        _totals=totals,
+        _id_warnings=warnings,
     )
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import compress
-from typing import Any
 
 import numpy as np
 
@@ -19,12 +17,9 @@ from cranfield.evaluation.tie_ranges import told
 from cranfield.evaluation.values import Bounds, Counts, measured
 from cranfield.measures import Measure, parse_measures
 from cranfield.measures.completion import BUDGET
+from cranfield.measures.registry import require_ranks
 from cranfield.measures.scope import Scope
-from cranfield.ranks.documents import Documents
-from cranfield.ranks.overlap import little_in_common
-from cranfield.ranks.policy import Policy
 from cranfield.ranks.tables.ranks import JudgedRanks
-from cranfield.ranks.tie_orders import TieOrders
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -52,49 +47,14 @@ class Evaluation(ValuesByQuery):
     ('RR', 2, {'q1': 0})
     """
 
-    evidence: RankedEvidence | SavedEvidence = field(repr=False)
-    id_warnings: tuple[str, ...] = field(default=(), repr=False)  # ids of run and judgments that hardly match
-
-    @classmethod
-    def of(
-        cls,
-        run: str,
-        measures: Sequence[Measure],
-        judged: JudgedRanks,
-        policy: Policy,
-        inputs: tuple[str, str],
-        tables: Mapping[str, Any] | None = None,
-        *,
-        documents: Documents | None = None,
-        warnings: Sequence[str] = (),
-        orders: TieOrders | None = None,
-        provenance: str = "",
-    ) -> Evaluation:
-        """Measure judged ranks.
-
-        inputs: the hashes of the judgments and of the run
-        tables: by name, those of judgments with groups, where a measure needs them
-        """
-        evidence = RankedEvidence.of(judged, policy, documents, orders)
-        kept, every = evidence.kept, {"ranks": judged, **(tables or {})}
-        query_ids = judged.query_ids if kept.all() else tuple(compress(judged.query_ids, kept))
-        qrels_sha256, run_sha256 = inputs
-        return cls(
-            run=run,
-            measures=tuple(measures),
-            policy=policy,
-            counts=Counts.of(measures, judged, kept),
-            qrels_sha256=qrels_sha256,
-            run_sha256=run_sha256,
-            provenance=provenance,
-            query_ids=query_ids,
-            columns={measure: measured(measure, every[measure.definition.table], kept) for measure in measures},
-            evidence=evidence,
-            id_warnings=tuple(warnings) or little_in_common(judged, policy),
-        )
+    _evidence: RankedEvidence | SavedEvidence = field(repr=False)
+    _id_warnings: tuple[str, ...] = field(default=(), repr=False)  # ids of run and judgments that hardly match
 
     def renamed(self, run: str) -> Evaluation:
         """The same evaluation under another name.
+
+        run: the new name of the run.
+        Returns a new evaluation; this one keeps its name.
 
         >>> from cranfield import evaluate
         >>> evaluate({"1": {"a": 1}}, {"1": ["x", "a"]}, "RR").renamed("mine")
@@ -105,6 +65,9 @@ class Evaluation(ValuesByQuery):
     def extended(self, measures: str | Measure | Iterable[str | Measure]) -> Evaluation:
         """The same evaluation with further measures of ranks and grades; the run is not read again.
 
+        measures: names such as "nDCG@10", separated by blanks or in a list.
+        Returns a new evaluation. A saved one does not know the ranks, so this is an error there.
+
         >>> from cranfield import evaluate
         >>> evaluate({"1": {"a": 1}}, {"1": ["x", "a"]}, "RR").extended("P@1 P@2")
         <Evaluation of the run: RR=0.5000, P@1=0.0000, P@2=0.5000; 1 query>
@@ -114,16 +77,19 @@ class Evaluation(ValuesByQuery):
         every = parse_measures([*self.measures, *named])
         more = every[len(self.measures) :]
         for measure in more:
-            measure.check_ranks()
+            require_ranks(measure)
+        added = {measure: measured(measure, ranked.ranks, ranked.kept) for measure in more}
         return replace(
             self,
             measures=every,
             counts=Counts.of(every, ranked.ranks, ranked.kept),
-            columns={**self.columns, **{measure: measured(measure, ranked.ranks, ranked.kept) for measure in more}},
+            _columns={**self._columns, **added},
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the evaluation, for a later comparison with another: a JSON file with the value of every query.
+        """Save the evaluation, for a later comparison with another.
+
+        path: the JSON file to write, with the value of every query.
 
         >>> import tempfile
         >>> from cranfield import evaluate
@@ -138,7 +104,10 @@ class Evaluation(ValuesByQuery):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Evaluation:
-        """Load a saved evaluation. It knows all that it knew, except the ranks: `bounds` is an error.
+        """Load a saved evaluation.
+
+        path: a file that `save` wrote.
+        Returns the evaluation. It lacks only the ranks, so that `bounds`, `extended` and `unjudged` are errors.
 
         >>> import tempfile
         >>> from cranfield import evaluate
@@ -159,24 +128,11 @@ class Evaluation(ValuesByQuery):
         >>> evaluate({"1": {"a": 1}}, {"1": ["x", "a"]}, "RR").ranks.rank.tolist()
         [2]
         """
-        return self.evidence.ranks
-
-    @property
-    def documents(self) -> Documents | None:
-        """Where the documents of the run can be read again: its file, or what was evaluated, which is kept for that.
-
-        None for a saved evaluation, and for a run that stayed in an engine.
-
-        >>> from cranfield import evaluate
-        >>> result = evaluate({"1": {"a": 1}}, {"1": ["x", "a"]}, "RR")
-        >>> [len(codes) for codes in result.documents.codes(result.ranks)]
-        [2]
-        """
-        return self.evidence.documents
+        return self._evidence.ranks
 
     def _ranked(self) -> RankedEvidence:
-        if isinstance(self.evidence, RankedEvidence):
-            return self.evidence
+        if isinstance(self._evidence, RankedEvidence):
+            return self._evidence
         raise InputError(
             self.run,
             "a saved evaluation does not know the ranks, and so no bounds and no further measures.",
@@ -196,11 +152,13 @@ class Evaluation(ValuesByQuery):
         These are the unjudged documents that the run retrieved. Documents that it did not retrieve count as not
         relevant, apart from `unseen` ones. Ranks stay as they are, also where the policy ranks ties by grade.
 
+        measure: any of its names, or a `Measure`.
         scale: the grades that an unjudged document may have; by default those that occur in the judgments, and at least
             0, 1 and the grade that counts as relevant.
         unseen: how many documents that were neither judged nor retrieved may have such a grade as well, of each query
             or by query.
         budget: how much to try; with less, bounds may be wider than need be.
+        Returns the bounds of the mean and of each query.
 
         >>> from cranfield import evaluate
         >>> result = evaluate({"1": {"a": 1, "b": 1}}, {"1": ["x", "a", "y"]}, "RR R@3")
@@ -216,9 +174,10 @@ class Evaluation(ValuesByQuery):
     def tie_range(self, measure: str | Measure) -> tuple[float, float] | None:
         """The lowest and the highest mean of a measure, whatever the order of documents with equal scores.
 
-        They are those of Policy(ties="worst") and Policy(ties="best"), and equal where no judged document is tied. None
-        where they are not known: of a saved evaluation, with `lengths`, for measures of subtopics, preferences and
-        groups, and for those of unjudged documents, such as Judged@10.
+        measure: any of its names, or a `Measure`.
+        Returns the two, which are those of Policy(ties="worst") and Policy(ties="best"), and equal where no judged
+        document is tied. None where they are not known: of a saved evaluation, with `lengths`, for measures of
+        subtopics, preferences and groups, and for those of unjudged documents, such as Judged@10.
 
         >>> from cranfield import evaluate
         >>> result = evaluate({"1": {"a": 1}}, {"1": {"a": 0.5, "b": 0.5, "c": 0.5}}, "RR")
@@ -226,7 +185,7 @@ class Evaluation(ValuesByQuery):
         (0.3333333333333333, (0.3333333333333333, 1.0))
         """
         wanted = self._find(measure)
-        found = self.evidence.tie_range(wanted, self[wanted])
+        found = self._evidence.tie_range(wanted, self[wanted])
         return None if found is None else (min(found), max(found))
 
     @property
@@ -238,7 +197,7 @@ class Evaluation(ValuesByQuery):
         'ties matter: RR 0.5000, between 0.5000 (worst order of ties) and 1.0000 (best)'
         """
         means = {measure: self[measure] for measure in self.measures}
-        found = {measure: self.evidence.tie_range(measure, mean) for measure, mean in means.items()}
+        found = {measure: self._evidence.tie_range(measure, mean) for measure, mean in means.items()}
         return told({measure: its for measure, its in found.items() if its is not None}, means, self.policy)
 
     @property
@@ -249,26 +208,38 @@ class Evaluation(ValuesByQuery):
         >>> evaluate({"1": {"a": 1}, "2": {"a": 1}, "3": {"a": 1}}, {"1": ["a"]}, "RR").warnings
         ('only 1 of the 3 judged queries is in the run; the others count 0',)
         """
-        return (*self.id_warnings, *filter(None, [self.tie_warning]))
+        return (*self._id_warnings, *filter(None, [self.tie_warning]))
 
     def unjudged(self, cutoff: int | None = None) -> dict[str, int]:
-        """How many documents of each ranking are not judged, down to a cutoff."""
+        """How many documents of each ranking are not judged.
+
+        cutoff: the deepest rank that is looked at; by default all of them.
+        Returns a number for each query.
+        """
         ranked = self._ranked()
         holes = ranked.ranks.n_unjudged(cutoff).astype(int)[ranked.kept]
         return dict(zip(self.query_ids, holes.tolist(), strict=True))
 
     def facts(self, measure: str | Measure) -> FactColumns:
-        """What the measure looks at, counted for each query in the order of `query_ids`: by its own rel and cutoff.
+        """What a measure looks at, counted for each query by the measure's own rel and cutoff.
+
+        measure: any of its names, or a `Measure`.
+        Returns columns in the order of `query_ids`.
 
         >>> from cranfield import evaluate
         >>> result = evaluate({"q1": {"a": 1, "b": 2}}, {"q1": ["a", "b"]}, "P@1 P(rel=2)@1")
         >>> result.facts("P@1").found, result.facts("P(rel=2)@1").found
         (array([1]), array([0]))
         """
-        return self.evidence.facts(Scope.of(self._find(measure)))
+        return self._evidence.facts(Scope.of(self._find(measure)))
 
     def queries(self, measure: str | Measure, query_ids: Sequence[str]) -> list[QueryFacts]:
-        """What is known of some queries, in the order given."""
+        """What is known of some queries: their value, and counts by the measure's own rel and cutoff.
+
+        measure: any of its names, or a `Measure`.
+        query_ids: which queries; one that was not evaluated is an error.
+        Returns the facts of each, in the order given.
+        """
         place = {query: at for at, query in enumerate(self.query_ids)}
         unknown = [query for query in query_ids if query not in place]
         if unknown:
@@ -276,7 +247,11 @@ class Evaluation(ValuesByQuery):
         return self._described(self._find(measure), [place[query] for query in query_ids])
 
     def worst(self, measure: str | Measure | None = None, n: int = 10) -> list[QueryFacts]:
-        """The n worst queries by a measure, the worst first, and why: counts are by the measure's own rel and cutoff.
+        """The worst queries by a measure, and why: counts are by the measure's own rel and cutoff.
+
+        measure: any of its names, or a `Measure`; by default the first that was measured.
+        n: how many queries.
+        Returns the facts of each, the worst first.
 
         >>> from cranfield import evaluate
         >>> qrels = {"q1": {"a": 1}, "q2": {"b": 1}}
@@ -285,12 +260,12 @@ class Evaluation(ValuesByQuery):
         ('q1', 0.5, '1 of 1 relevant in the top 10, the first at rank 2; 1 of 2 retrieved unjudged')
         """
         wanted = self.measures[0] if measure is None else self._find(measure)
-        values = self.columns[wanted]
+        values = self._columns[wanted]
         order = np.argsort(-values if wanted.definition.lower_is_better else values, kind="stable")[: max(n, 0)]
         return self._described(wanted, order.tolist())
 
     def _described(self, measure: Measure, places: Iterable[int]) -> list[QueryFacts]:
-        values, facts, scope = self.columns[measure], self.facts(measure), Scope.of(measure)
+        values, facts, scope = self._columns[measure], self.facts(measure), Scope.of(measure)
         return [facts.query(at, self.query_ids[at], float(values[at]), scope) for at in places]
 
     def _repr_html_(self) -> str:

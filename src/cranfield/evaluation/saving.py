@@ -42,7 +42,7 @@ def save(evaluation: Evaluation, path: str | os.PathLike[str]) -> None:
             "version": evaluation.version,
             "query_ids": list(evaluation.query_ids),
             "facts": {measure.name: _plain(evaluation.facts(measure)) for measure in evaluation.measures},
-            "values": {measure.name: evaluation.columns[measure].tolist() for measure in evaluation.measures},
+            "values": {measure.name: evaluation._columns[measure].tolist() for measure in evaluation.measures},
         },
     )
 
@@ -63,9 +63,9 @@ def load(path: str | os.PathLike[str]) -> Evaluation:
             version=content["version"],
             provenance=str(content.get("provenance", "")),
             query_ids=tuple(content["query_ids"]),
-            columns=dict(zip(measures, map(np.array, content["values"].values()), strict=True)),
-            evidence=SavedEvidence({Scope.of(measure): _fact_columns(plain) for measure, plain in facts}),
-            id_warnings=tuple(map(str, content.get("warnings", ()))),
+            _columns=dict(zip(measures, map(np.array, content["values"].values()), strict=True)),
+            _evidence=SavedEvidence({Scope.of(measure): _fact_columns(plain) for measure, plain in facts}),
+            _id_warnings=tuple(map(str, content.get("warnings", ()))),
         )
     except (KeyError, TypeError, MeasureError, PolicyError) as error:
         raise InputError(os.fspath(path), f"this version cannot read what was saved: {error}") from None

@@ -31,7 +31,8 @@ class Summary(Mapping[str, float]):
 
     @property
     @abstractmethod
-    def warnings(self) -> tuple[str, ...]: ...  # noqa: D102
+    def warnings(self) -> tuple[str, ...]:
+        """What casts doubt on the values."""
 
     @abstractmethod
     def __getitem__(self, measure: str | Measure) -> float: ...
@@ -53,6 +54,9 @@ class Summary(Mapping[str, float]):
 
     def definition(self, measure: str | Measure) -> Definition:
         """What the registry says of a measure.
+
+        measure: any of its names, or a `Measure`.
+        Returns its definition, with its formula, its reference and its parameters.
 
         >>> from cranfield import evaluate
         >>> evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR").definition("recip_rank").name
@@ -113,7 +117,10 @@ class Summary(Mapping[str, float]):
         return "\n".join((self.run, *alarms, *lines, self.describe_counts()))
 
     def shown(self, measure: str | Measure) -> str:
-        """The mean of a measure with four decimals, or its sum.
+        """The value of a measure over all queries as text.
+
+        measure: any of its names, or a `Measure`.
+        Returns it with four decimals; a sum without any.
 
         >>> from cranfield import evaluate
         >>> result = evaluate({"1": {"a": 1}}, {"1": ["x", "a"]}, "RR NumRel")

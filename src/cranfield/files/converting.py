@@ -57,9 +57,10 @@ def convert_file(
     role: "qrels" or "run", where the file does not say it.
     name: of the run, for trec.
     force: replace a target that exists.
+    Returns a `Conversion`: how many rows were written, and what the new format could not hold.
+
     The target is complete or not there. Text is converted in pieces, whatever its size; where all rows of a query are
     needed together and are not, they are brought together in temporary files. Parquet and JSON are read as a whole.
-    Returns a `Conversion`: how many rows were written, and what the new format could not hold.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

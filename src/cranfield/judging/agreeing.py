@@ -140,9 +140,9 @@ def agreement(
     judgments: a store, its path or URL; {assessor: judgments} with anything that `Judgments.read` takes; or rows
         (query, document, assessor, grade).
     assessors: some of them.
-    kinds: of a store, which kinds of assessors (people, unless others are asked for).
     runs, measure: for each pair of assessors, whether their grades put these runs in the same order by this measure;
         runs are given as to `evaluate_runs`.
+    kinds: of a store, which kinds of assessors (people, unless others are asked for).
     worst: how many of the documents to list whose grades are furthest apart.
     draws, seed: of the queries, for the intervals.
     Returns an `Agreement`: the statistics of all together and of each pair, and the worst disagreements.

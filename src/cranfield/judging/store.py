@@ -108,9 +108,11 @@ class Store:
         self._database.close()
 
     def add_queries(self, queries: Mapping[Any, Any] | Iterable[Any]) -> int:
-        """Add queries: {id: text}, {id: {"text": …, "narrative": …}}, or rows (id, text, narrative). How many are new.
+        """Add queries.
 
-        A query that is there already gets the new text and narrative, unless they are empty.
+        queries: {id: text}, {id: {"text": …, "narrative": …}}, or rows (id, text, narrative). A query that is there
+            already gets the new text and narrative, unless they are empty.
+        Returns how many are new.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
@@ -124,10 +126,12 @@ class Store:
             return add_queries(connection, rows)
 
     def add_documents(self, documents: Mapping[Any, Any] | Iterable[Any]) -> int:
-        """Add documents: {id: text}, {id: {"title": …, "text": …, "url": …, "image": …}}, or rows (id, title, text, …).
+        """Add documents.
 
-        How many are new. A document that is there already gets what is not empty. A zero character, which databases
-        cannot hold, becomes U+FFFD.
+        documents: {id: text}, {id: {"title": …, "text": …, "url": …, "image": …}}, or rows (id, title, text, url,
+            image). A document that is there already gets what is not empty. A zero character, which databases
+            cannot hold, becomes U+FFFD.
+        Returns how many are new.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
@@ -140,11 +144,12 @@ class Store:
             return add_documents(connection, text_rows(documents, DOCUMENT_FIELDS, "doc_id", self.name))
 
     def wait(self, items: Iterable[Sequence[Any]], *, why: str = "", assessors: int = 1) -> int:
-        """Let documents wait to be judged: (query, document), or (query, document, (start, end)) for a part.
+        """Let documents wait to be judged.
 
+        items: (query, document) for each, or (query, document, (start, end)) for a part of the text.
         why: why they are to be judged; assessors never see it.
         assessors: by how many people each is to be judged.
-        How many are new. What waits already keeps its reason, and is for the larger number of assessors.
+        Returns how many are new. What waits already keeps its reason, and is for the larger number of assessors.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
@@ -161,17 +166,22 @@ class Store:
             return add_waiting(connection, rows)
 
     def next_for(self, assessor: str) -> Task | None:
-        """The next document for an assessor, query by query in a random order of their own; None when all is done.
+        """The next document for an assessor, query by query in a random order of their own.
 
+        assessor: their name.
+        Returns the document with its query; None if nothing is open to them.
         For half an hour nobody else gets it, unless it is for several assessors. Until it is judged, it is the next.
         """
         return next(iter(self.next_several(assessor, 1)), None)
 
     def next_several(self, assessor: str, count: int, *, without: Collection[int] = (), first: str = "") -> list[Task]:
-        """The next documents for an assessor, in order: the first is that of `next_for`. All are kept for them.
+        """The next documents for an assessor, all of which are kept for them.
 
+        assessor: their name.
+        count: how many, at most.
         without: the numbers of tasks that the assessor wants to leave for later.
         first: the query to begin with, if anything of it is left.
+        Returns the documents in order; the first is that of `next_for`.
         """
         from cranfield.judging.assigning import next_tasks
 
@@ -180,7 +190,10 @@ class Store:
             return next_tasks(connection, who, count, without, first)
 
     def give_back(self, assessor: str) -> None:
-        """Let others have what an assessor got and did not judge."""
+        """Let others have what an assessor got and did not judge.
+
+        assessor: their name.
+        """
         from cranfield.judging.assigning import release_all
 
         who = checked_id(assessor, self.name, "the assessor")
@@ -204,12 +217,17 @@ class Store:
     ) -> Event:
         """Append what an assessor says of a document; it is on disk when this returns.
 
+        query_id, doc_id: which document, and for which query.
         grade: a number; None if the assessor cannot judge it.
-        kind: person, model, clicks or imported.
+        assessor: the name of who judges.
+        kind: "person", "model", "clicks" or "imported".
         part: (start, end) in the characters of the text, where only a part was judged.
         adjudicates: this settles what others saw differently.
+        comment: anything the assessor wants to say about it.
+        seconds: how long the assessor took.
         text_sha256: of the text that was seen; by default of the one in the store.
         key: a text of your own choice; a second call with it, after an answer that was lost, adds nothing.
+        Returns the event, with its number and its time.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
@@ -238,10 +256,12 @@ class Store:
     def undo(
         self, assessor: str, *, query_id: str | None = None, doc_id: str | None = None, key: str | None = None
     ) -> Event | None:
-        """Take back the last event of an assessor (of a query, of a document): what they said before counts again.
+        """Take back the last event of an assessor: what they said before counts again.
 
+        assessor: their name.
+        query_id, doc_id: take back the last event of this query or this document instead.
         key: as of `judge`.
-        The event that says so; None if there is nothing to take back.
+        Returns the event that says so; None if there is nothing to take back.
         """
         from cranfield.judging.appending import take_back
 
@@ -253,7 +273,12 @@ class Store:
     def events(
         self, *, assessor: str | None = None, query_id: str | None = None, doc_id: str | None = None, after: int = 0
     ) -> Iterator[Event]:
-        """All events in the order in which they happened, or some; `after` is the number of the last one known."""
+        """The events in the order in which they happened.
+
+        assessor, query_id, doc_id: only those of this assessor, query or document.
+        after: only those after the event with this number.
+        Returns an iterator, which reads from the store as it goes.
+        """
         from cranfield.judging.recording import read_events
         from cranfield.judging.schema import EVENTS
 
@@ -303,10 +328,15 @@ class Store:
     def import_qrels(
         self, qrels: Any, assessor: str, *, kind: str = "imported", format: str | None = None, comment: str = ""
     ) -> int:
-        """Bring in judgments from anything that `Judgments.read` takes, as said by an assessor. How many were new.
+        """Bring in judgments, as said by an assessor.
 
-        What the assessor says already is not said again, so that a file can be brought in twice. A negative grade,
-        which stands for "not judged", is left out.
+        qrels: anything that `Judgments.read` takes. A negative grade, which stands for "not judged", is left out.
+        assessor: the name under which they are brought in.
+        kind: "person", "model", "clicks" or "imported".
+        format: the format of the file, if it cannot be detected.
+        comment: what is noted with each of them.
+        Returns how many were new: what the assessor says already is not said again, so that a file can be brought in
+        twice.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
@@ -336,11 +366,11 @@ class Store:
         """The judgments: what some assessors say, merged where several judged the same document.
 
         assessors: their names; by default all of these kinds.
-        merge: a rule of `judging/merging.py`: majority, median, max, min or latest; what was adjudicated comes first.
-        kinds: what people say, unless others are asked for.
+        merge: the rule: "majority", "median", "max", "min" or "latest"; what was adjudicated comes first.
+        kinds: whose grades count: "person", "model", "clicks", "imported"; by default "person" and "imported".
         pooled: also what was pooled and is not judged, with the grade -1, as measures of sampled pools (infAP) need it.
-        Documents that could not be judged are not in it. A document of which only parts were judged has the highest
-        grade of its parts. What was chosen is in the `provenance` of the judgments, and so in every signature.
+        Returns the judgments. Documents that could not be judged are not in them. A document of which only parts were
+        judged has the highest grade of its parts. What was chosen is in their `provenance`, and so in every signature.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
@@ -355,7 +385,12 @@ class Store:
         return view(self, assessors, merge, kinds, pooled)
 
     def conflicts(self, assessors: Iterable[str] | None = None, *, kinds: Iterable[str] = BY_PEOPLE) -> list[Conflict]:
-        """The documents of which assessors say different things and nobody has settled it, the widest apart first."""
+        """The documents of which assessors say different things and nobody has settled it.
+
+        assessors: their names; by default all of these kinds.
+        kinds: whose grades count: "person", "model", "clicks", "imported"; by default "person" and "imported".
+        Returns the documents with the grade of each assessor, the widest apart first.
+        """
         from cranfield.judging.views import conflicts
 
         return conflicts(self, assessors, kinds)

@@ -19,6 +19,7 @@ def ratio(part: npt.ArrayLike, whole: npt.ArrayLike) -> Numbers:
     """part / whole, and 0 where there is no whole: a query without relevant documents scores 0.
 
     What is a share of an infinite whole is not known: the whole is too large for floating point, the part need not be.
+
     part, whole: a number for each query, or one for all.
     Returns a number for each query.
 

@@ -153,8 +153,9 @@ def cutoff_of(measure: Measure) -> int | None:
 def looks_at_judgments(measure: Measure) -> bool:
     """Whether a measure asks for judged documents that are not in the ranking. It is tried on a table without them."""
     table = JudgedRanks.of_grades([1, 0, None, 2], [1])
+    nothing: Any = None
     try:
-        measure(replace(table, judged_grades=None, judged_first=None, judged_row=None))  # type: ignore[arg-type]
+        measure(replace(table, judged_grades=nothing, judged_first=nothing, judged_row=nothing))
     except Exception:  # whatever a measure does with nothing
         return True
     return False

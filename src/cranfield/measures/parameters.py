@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 MOST = 10**15  # the largest whole number, which floating point still holds exactly
@@ -23,11 +24,13 @@ class ParameterKind(NamedTuple):
     """The values a parameter takes: `read` turns a word of a measure name into one, or raises ValueError.
 
     meaning: what the parameter is, for help and documentation; nothing for one of a user's own
+    words: where it is one of several words, what each of them means
     """
 
     allowed: str
     read: Callable[[Any], Any]
     meaning: str = ""
+    words: Mapping[str, str] = MappingProxyType({})
 
 
 def whole(low: int, high: int = MOST) -> ParameterKind:
@@ -64,15 +67,15 @@ def number(low: float, high: float = math.inf, *, open_low: bool = False, open_h
     return ParameterKind(f"a number{above}{below}", read)
 
 
-def choice(*names: str) -> ParameterKind:
-    """One of several words."""
+def choice(words: Mapping[str, str]) -> ParameterKind:
+    """One of several words, each with its meaning."""
 
     def read(value: Any) -> str:
-        if value not in names:
+        if value not in words:
             raise ValueError
         return str(value)
 
-    return ParameterKind(" or ".join(names), read)
+    return ParameterKind(" or ".join(words), read, words=words)
 
 
 def number_or(word: str, kind: ParameterKind) -> ParameterKind:
@@ -138,71 +141,100 @@ def shortened(value: Any) -> str:
 
 FLAG = ParameterKind("True or False", _read_flag)
 
-_MEANINGS = {
-    "cutoff": "how many ranks count",
-    "rel": "the lowest grade that is relevant",
-    "beta": "the weight of recall against precision, or of gain against counts",
-    "gain": "what a grade is worth",
-    "discount": "whether all ranks are discounted, or only those after the base",
-    "base": "of the logarithm in the discount",
-    "denominator": "what the sum is divided by",
-    "rule": "how a level of recall becomes a number of documents",
-    "recall": "the level of recall",
-    "multiple": "the depth, in multiples of the number of relevant documents",
-    "points": "how many levels of recall",
-    "p": "how likely the user goes on to the next rank",
-    "alpha": "how much a subtopic loses each time it is found again",
-    "max_grade": "the grade of a perfect document",
-    "variant": "whose definition",
-    "tail": "when ranks below the end of the ranking count",
-    "documents": "the size of the collection",
-    "T": "how much gain the user wants to find",
-    "h": "the time after which half of the users have given up",
-    "L": "the length of text after which nothing counts",
-    "view": "what of the user model is measured",
-    "normalize": "whether the overlap is divided by that of the ideal ranking",
-    "a": "the worth of a relevant document retrieved",
-    "b": "the worth of another document retrieved",
-    "c": "the worth of a relevant document missed",
-    "d": "the worth of another document not retrieved",
-    "judged_only": "whether unjudged documents are left out of the ranking",
+# What each parameter is, and which values it takes.
+_PARAMETERS: dict[str, tuple[str, ParameterKind]] = {
+    "cutoff": ("the deepest rank that counts", whole(1)),
+    "rel": ("the lowest grade that counts as relevant", number(0)),
+    "beta": (
+        "how many times as much recall counts as precision; in Q, the weight of the gain beside the number of relevant "
+        "documents",
+        ParameterKind("a number above 0", _read_beta),
+    ),
+    "gain": (
+        "what a document is worth: its grade (linear), 2^grade - 1 (exponential), or what a map says",
+        ParameterKind("linear, exponential, or gains by grade such as {1:3,2:9}", _read_gain),
+    ),
+    "discount": (
+        "what a gain is divided by",
+        choice(
+            {
+                "all": "the logarithm of rank + 1, at every rank",
+                "late": "the logarithm of the rank, only at ranks beyond the base",
+            }
+        ),
+    ),
+    "base": ("the base of the logarithm in the discount", number(1, open_low=True)),
+    "denominator": (
+        "what the sum of precisions is divided by",
+        choice(
+            {
+                "R": "the number of relevant documents",
+                "min": "the same, but at most the cutoff",
+                "found": "the number of relevant documents retrieved down to the cutoff",
+            }
+        ),
+    ),
+    "rule": (
+        "how recall times the number of relevant documents becomes a whole number",
+        choice(
+            {
+                "ceiling": "rounded up",
+                "trec9": "rounded up from a tenth on, as in trec_eval 9",
+                "trec10": "rounded to the nearest, as in trec_eval 10",
+            }
+        ),
+    ),
+    "recall": ("the share of the relevant documents that must be found", number(0, 1)),
+    "multiple": ("the depth, in multiples of the number of relevant documents", number(0, open_low=True)),
+    "points": ("how many levels of recall, evenly spaced from 0 to 1", whole(2, POINTS)),
+    "p": ("the probability that the user goes on to the next rank", number(0, 1, open_low=True, open_high=True)),
+    "alpha": ("the share of its worth that a subtopic loses each time it is found again", number(0, 1)),
+    "max_grade": (
+        "the grade of a perfect document; query takes the highest grade of each query, and at least 1",
+        number_or("query", number(0, open_low=True)),
+    ),
+    "variant": (
+        "what the judged irrelevant documents above a relevant one are divided by",
+        choice(
+            {
+                "trec": "the number of relevant or of judged irrelevant documents, whichever is smaller",
+                "2004": "the number of relevant documents, as in the paper of 2004",
+            }
+        ),
+    ),
+    "tail": (
+        "for which queries all ranks below the end of the ranking count as unjudged",
+        choice({"always": "for all", "unjudged": "for those with an unjudged document retrieved, as in trec_eval"}),
+    ),
+    "documents": ("how many documents the collection has", whole(1)),
+    "T": ("how much gain the user wants to find; a perfect document has 1", number(0, open_low=True)),
+    "h": ("the time after which half of the users have given up, in the unit of the lengths", number(0, open_low=True)),
+    "L": ("how much text is read at most, in the unit of the lengths", number(0, open_low=True)),
+    "view": (
+        "what of the user model is measured",
+        choice(
+            {
+                "utility": "the gain for each document seen",
+                "total": "the gain collected until the user stops",
+                "depth": "how many documents are seen",
+                "residual": "how much higher the utility would be if every rank without a judged document were perfect",
+            }
+        ),
+    ),
+    "normalize": ("whether the overlap is divided by that of the ideal ranking with itself", FLAG),
+    "a": ("the worth of a relevant document that is retrieved", number(-math.inf)),
+    "b": ("the worth of another document that is retrieved", number(-math.inf)),
+    "c": ("the worth of a relevant document that is not retrieved", number(-math.inf)),
+    "d": ("the worth of another document that is not retrieved", number(-math.inf)),
+    "judged_only": ("whether unjudged documents are left out of the ranking", FLAG),
 }
-
-KINDS: dict[str, ParameterKind] = {
-    "cutoff": whole(1),
-    "rel": number(0),
-    "beta": ParameterKind("a number above 0", _read_beta),
-    "gain": ParameterKind("linear, exponential, or gains by grade such as {1:3,2:9}", _read_gain),
-    "discount": choice("all", "late"),
-    "base": number(1, open_low=True),
-    "denominator": choice("R", "min", "found"),
-    "rule": choice("ceiling", "trec9", "trec10"),
-    "recall": number(0, 1),
-    "multiple": number(0, open_low=True),
-    "points": whole(2, POINTS),
-    "p": number(0, 1, open_low=True, open_high=True),
-    "alpha": number(0, 1),
-    "max_grade": number_or("query", number(0, open_low=True)),
-    "variant": choice("trec", "2004"),
-    "tail": choice("always", "unjudged"),
-    "documents": whole(1),
-    "T": number(0, open_low=True),
-    "h": number(0, open_low=True),
-    "L": number(0, open_low=True),
-    "view": choice("utility", "total", "depth", "residual"),
-    "normalize": FLAG,
-    "a": number(-math.inf),
-    "b": number(-math.inf),
-    "c": number(-math.inf),
-    "d": number(-math.inf),
-    "judged_only": FLAG,
-}
+KINDS = {name: kind._replace(meaning=meaning) for name, (meaning, kind) in _PARAMETERS.items()}
 
 
 def kind_of(name: str, default: Any) -> ParameterKind:
     """The kind of a parameter: by its name, or for a name we do not know by its default."""
     if name in KINDS:
-        return KINDS[name]._replace(meaning=_MEANINGS[name])
+        return KINDS[name]
     if isinstance(default, bool):
         return FLAG
     if isinstance(default, int | float):

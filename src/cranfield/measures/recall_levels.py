@@ -13,8 +13,8 @@ from cranfield.ranks.tables.ranks import JudgedRanks
 def documents_needed(total: Numbers, recall: float, rule: str) -> Integers:
     """How many of the relevant documents make a level of recall.
 
-    The textbook takes the ceiling. trec_eval 9 rounds up unless less than a tenth is missing, trec_eval 10 rounds to
-    the nearest, and so reports the precision at a lower recall than was asked for.
+    The textbook takes the ceiling. trec_eval 9 rounds up from a tenth on, trec_eval 10 to the nearest; both may report
+    the precision at a lower recall than was asked for.
     """
     level = recall * total
     if rule == "trec9":

@@ -310,6 +310,7 @@ def bibtex(measures: str | Measure | Iterable[str | Measure] | None = None) -> s
     """The references of all measures, or of those named, as BibTeX: each entry once, in the order of the keys.
 
     A measure of your own whose reference has no entry here is named in a comment.
+
     measures: names of measures, or measures; by default all.
     Returns the text of a BibTeX file.
 

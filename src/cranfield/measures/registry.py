@@ -137,13 +137,15 @@ class Measure:
         """The same measure with other parameters."""
         return self.definition(**{**dict(self.parameters), **parameters})
 
-    def check_ranks(self) -> None:
-        """Refuse to be measured on one list of grades, where the measure needs judgments with groups."""
-        if self.definition.table != "ranks":
-            raise MeasureError(
-                f"{self.name} is measured on {self.definition.table}, which one grade for each document does not tell.",
-                hint="give evaluate() judgments that name a group for every grade",
-            )
+
+def require_ranks(measure: Measure) -> None:
+    """Refuse a measure that needs judgments with groups, where there is only one grade for each document."""
+    if measure.definition.table != "ranks":
+        raise MeasureError(
+            f"{measure.name} is measured on {measure.definition.table}, "
+            "which one grade for each document does not tell.",
+            hint="give evaluate() judgments that name a group for every grade",
+        )
 
 
 def unchecked_values(measure: Measure, judged: Any) -> Any:
@@ -190,12 +192,14 @@ def measure(
     rewards_order: bool = True,
     table: TableName = "ranks",
 ) -> Callable[[Function], Function]:
-    """Register a function of `JudgedRanks` as a measure. Its parameters are the function's further arguments.
+    """Register a function of `JudgedRanks` as a measure.
 
+    Its parameters are the function's further arguments.
     With `table`, it is a function of `SubtopicRanks`, `PreferenceRanks` or `GroupRanks`.
     An alias may fix parameters: "recall_cap" or "dcg_burges(gain=exponential)" are both fine.
     A measure of your own may be registered again, as when a notebook's cell is run twice; those that come with
     cranfield keep their names.
+
     name: what the measure is called.
     aliases: further names.
     reference: the paper that defines it, as "Author & Author 2005".

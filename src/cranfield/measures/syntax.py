@@ -35,10 +35,10 @@ GUESSED = 100  # ... and of a name that is worth a suggestion
 
 
 def parse_measures(measures: Measures) -> tuple[Measure, ...]:
-    """Read one or many measures; a string may name several, separated by blanks or commas. Repeats count once.
+    """Read one or many measures; a string may name several, separated by blanks or commas.
 
     measures: a name or several, measures, or a list of both.
-    Returns a `Measure` for each, in their order.
+    Returns a `Measure` for each, in their order; repeats count once.
 
     >>> [measure.name for measure in parse_measures("AP, P(rel=2)@5 P.5,10")]
     ['AP', 'P(rel=2)@5', 'P@5', 'P@10']

@@ -12,6 +12,7 @@ import numpy as np
 from cranfield.errors import DuplicateError, InputError
 from cranfield.ranks.columns import Integers, Numbers
 from cranfield.ranks.judgments import Judgments, duplicate_message, graded, refuse_none
+from cranfield.ranks.tables.group_errors import judged_document
 from cranfield.read.grouped import open_grouped
 from cranfield.read.mappings import id_text
 from cranfield.read.shapes import Grouped, Rankings, Rows, Text
@@ -79,11 +80,13 @@ class GroupedJudgments:
 
     @classmethod
     def read(cls, qrels: Any, format: str | None = None) -> GroupedJudgments:
-        """Read judgments from what `Judgments.read` takes; the group is the second column of a TREC file.
+        """Read judgments that name a group for every grade.
 
-        Also a file with five columns (query group subgroup document grade), {query: {group: {document: grade}}}, rows
-        (query, group, document, grade), and tables with a column called group, subtopic or iteration.
-        Judgments without groups are one group.
+        qrels: what `Judgments.read` takes, where the group is the second column of a TREC file. Also a file with five
+            columns (query group subgroup document grade), {query: {group: {document: grade}}}, rows (query, group,
+            document, grade), and tables with a column called group, subtopic or iteration.
+        format: the format of the file, if it cannot be detected.
+        Returns the judgments; those without groups are one group.
 
         >>> GroupedJudgments.read({"q1": {"s1": {"d1": 1, "d2": 0}, "s2": {"d1": 2}}})
         GroupedJudgments(queries=1, groups=2, judgments=3)
@@ -114,38 +117,14 @@ class GroupedJudgments:
         counts = np.bincount(self.row, minlength=len(self.flat.grades))
         several = np.flatnonzero(counts > 1)
         if len(several):
+            row = int(several[0])
             raise InputError(
                 self.name,
-                f"{self._judged(several[0])} is judged {counts[several[0]]} times, so its grade is ambiguous.",
+                f"{judged_document(self, row)} is judged {counts[row]} times, so its grade is ambiguous.",
                 hint="ordinary measures can take the highest grade of each document: "
                 "evaluate(GroupedJudgments.read(qrels).flat, run)",
             )
         return self.flat
-
-    def check_groups(self) -> None:
-        """Refuse a document with several grades in one group: only preferences can come in subgroups."""
-        pairs, counts = np.unique(np.stack((self.group, self.row)), axis=1, return_counts=True)
-        several = pairs[:, counts > 1]
-        if several.size:
-            group, row = several[:, 0].tolist()
-            raise InputError(
-                self.name,
-                f"{self._judged(row)} is judged in several subgroups of group '{self.group_ids[group]}'.",
-                hint="subgroups are for measures of preferences, such as prefs_simp",
-            )
-
-    def inconsistent(self, group: int, row: int, what: str) -> InputError:
-        """The error for a group whose preferences contradict one another."""
-        where = f"group '{self.group_ids[group]}'"
-        return InputError(
-            self.name,
-            f"{self._judged(row)} {what} of {where}.",
-            hint="the preferences of one group must agree; different groups need not",
-        )
-
-    def _judged(self, row: int) -> str:
-        query = self.flat.query_ids[int(np.searchsorted(self.flat.first, row, side="right")) - 1]
-        return f"document '{self.flat.document_ids[row]}' of query '{query}'"
 
     def _digest(self) -> str:
         digest = hashlib.sha256("\n".join((self.flat.sha256, *self.group_ids)).encode())

@@ -59,7 +59,12 @@ class Judgments:
 
     @classmethod
     def read(cls, qrels: Any, format: str | None = None) -> Judgments:
-        """Read judgments from a path, "-", an open file, a dict of dicts, a frame or rows.
+        """Read judgments from a file, or from what is in memory.
+
+        qrels: a path, "-" for standard input, an open binary file, a dict of dicts, rows (query, document, grade) or a
+            frame; a `Store` and other judgments too.
+        format: the format of the file, if it cannot be detected.
+        Returns the judgments. None at all is an error, and so is a document that is judged twice for a query.
 
         >>> Judgments.read({"q1": {"d1": 2, "d2": 0}})
         Judgments(queries=1, judgments=2)
@@ -82,7 +87,7 @@ class Judgments:
         return len(self.query_ids)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "index"}  # built again where needed
+        return {name: value for name, value in self.__dict__.items() if name != "_index"}  # built again where needed
 
     @cached_property
     def number(self) -> dict[str, int]:
@@ -101,17 +106,17 @@ class Judgments:
         }
 
     @cached_property
-    def number_of_bytes(self) -> dict[bytes, int]:
+    def _number_of_bytes(self) -> dict[bytes, int]:
         """The number of each query, for ids as they stand in a file."""
         return {query.encode(): number for number, query in enumerate(self.query_ids)}
 
     @cached_property
-    def document_bytes(self) -> list[bytes]:
+    def _document_bytes(self) -> list[bytes]:
         """The document ids of all rows, as they stand in a file."""
         return [document.encode() for document in self.document_ids]
 
     @cached_property
-    def document_numbers(self) -> list[int | None]:
+    def _document_numbers(self) -> list[int | None]:
         """The document ids of all rows as the whole numbers whose text they are; None for others."""
         return [
             int(document) if document.isdecimal() and len(document) < 20 and str(int(document)) == document else None
@@ -124,7 +129,7 @@ class Judgments:
         return np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.first))
 
     @cached_property
-    def index(self) -> native.Index:
+    def _index(self) -> native.Index:
         """What the native scan looks documents up in."""
         assert native is not None
         return native.Index(*laid_out(self.query_ids), *laid_out(self.document_ids), self.first)

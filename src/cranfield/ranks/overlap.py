@@ -29,11 +29,14 @@ class RunIds(Protocol):
     """A few ids of a run, to show them."""
 
     @property
-    def name(self) -> str: ...  # noqa: D102
+    def name(self) -> str:
+        """What errors call the run."""
 
-    def queries(self, n: int) -> Sequence[str]: ...  # noqa: D102
+    def queries(self, n: int) -> Sequence[str]:
+        """Up to n queries of the run."""
 
-    def documents(self, query: str, n: int) -> Sequence[str]: ...  # noqa: D102
+    def documents(self, query: str, n: int) -> Sequence[str]:
+        """Up to n documents of a query."""
 
 
 @dataclass(frozen=True)

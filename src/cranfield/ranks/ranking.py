@@ -24,16 +24,20 @@ class Graded(Protocol):
     """What the table needs of judgments, whatever they were read from; their rows are sorted by query."""
 
     @property
-    def query_ids(self) -> tuple[str, ...]: ...  # noqa: D102
+    def query_ids(self) -> tuple[str, ...]:
+        """The judged queries."""
 
     @property
-    def first(self) -> Integers: ...  # noqa: D102
+    def first(self) -> Integers:
+        """Rows first[q] to first[q + 1] belong to query q."""
 
     @property
-    def query(self) -> Integers: ...  # noqa: D102
+    def query(self) -> Integers:
+        """The query of every row."""
 
     @property
-    def grades(self) -> Numbers: ...  # noqa: D102
+    def grades(self) -> Numbers:
+        """The grade of every row."""
 
 
 class GradeColumns(NamedTuple):

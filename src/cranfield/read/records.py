@@ -39,6 +39,7 @@ class Records(NamedTuple):
 
     def take(self, rows: slice | list[int]) -> Records:
         """Some of the rows."""
+        # The types of the columns are lost where they are gone through; their order stays.
         if isinstance(rows, slice):
             return Records(*(column if column is None else column[rows] for column in self))  # type: ignore[arg-type]
         columns = [column if column is None or len(column) == 0 else [column[at] for at in rows] for column in self]

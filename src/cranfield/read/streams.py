@@ -309,7 +309,8 @@ def _binary(source: Any) -> BinaryIO:
         raise InputError(
             "an open file", "it gives text where bytes are needed.", hint="open the file with open(path, 'rb')"
         )
-    return source  # type: ignore[no-any-return]
+    binary: BinaryIO = source
+    return binary
 
 
 def _seekable(file: BinaryIO) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from cranfield.comparison.means import means_table
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure
 from cranfield.measures.arithmetic import gains
@@ -151,7 +152,7 @@ def _draw_intervals(rows: Sequence[dict[str, Any]]) -> None:
 def _marks(gathered: Gathered) -> dict[str, dict[str, str]]:
     if gathered.comparison is None:
         return {}
-    table = gathered.comparison.table()
+    table = means_table(gathered.comparison)
     return {name: {row.run: row.cells[at].mark for row in table.rows} for at, name in enumerate(table.measures)}
 
 
@@ -189,7 +190,7 @@ def _notes(gathered: Gathered, view: View) -> list[str]:
     if not gathered.comparable:
         notes.append("Runs were measured by different judgments or policies, so they are not compared.")
     if gathered.comparison is not None:
-        notes += [f"{note[0].upper()}{note[1:]}." for note in gathered.comparison.table().notes]
+        notes += [f"{note[0].upper()}{note[1:]}." for note in means_table(gathered.comparison).notes]
     if gathered.request.bounds:
         notes.append(f"Bounds: the lowest and highest mean, {view.describe_bounds(())}.")
     counts = {each.run: each.describe_counts() for each in gathered.evaluations}

@@ -33,9 +33,10 @@ def draw_chart(
         "gain" need neither judgments nor runs.
     qrels, runs, options: those of `evaluate_runs`; "difference" and "scatter" take two runs, the baseline first.
     measures: one for most charts, by default nDCG@10; "stability" takes several.
-    query: of "precision-recall-full", the query to draw instead of the mean over all.
-    grades, missed: of "precision-recall-full", one ranking as for `value`, in place of judgments and runs.
     Returns the specification, as a dict.
+
+    "precision-recall-full" has options of its own: `query`, to draw instead of the mean over all, or `grades` and
+    `missed` of one ranking, as for `value`, in place of judgments and runs.
 
     >>> spec = draw_chart("difference", "builtin:qrels", ["builtin:keywords", "builtin:meaning"], "nDCG@10")
     >>> spec["$schema"][:30]

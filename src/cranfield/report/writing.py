@@ -75,9 +75,11 @@ def write_report(
 ) -> ReportFile:
     """Write one HTML file that shows everything about some runs, and that loads nothing from anywhere.
 
+    path: the file to write.
     qrels, runs, measures, lengths, policy, format, qrels_format, check_ids: those of `evaluate_runs`. A run may also
         be an `Evaluation`, or the file of a saved one; the page then lacks what needs its ranks or its rankings.
     rankings: for runs that are evaluations, {name: run} to read their rankings from.
+    title: the page's heading.
     collection: what `open_collection` takes, for the texts of queries and documents.
     segments: {query: segment}, or a file of both, for means of segments and to filter by.
     bounds: how low and high each mean could be, given what is unjudged, and whether that reverses a difference.
@@ -85,9 +87,7 @@ def write_report(
     depth: how many documents of a ranking, at most 1,000.
     charts: without them, the page lacks the 0.9 MB of the library that draws them.
     removal: also measure the runs with fewer judgments; by default where that takes hardly any time.
-    test, correction, alpha: those of `compare`; or `comparison`, one that was made of the same evaluations.
-    path: the file to write.
-    title: the page's heading.
+    test, correction, alpha: those of `compare`.
     comparison: one that was made of the same evaluations, in place of test, correction and alpha.
     Returns a `ReportFile`: its size, and what was left out.
 
@@ -141,6 +141,7 @@ def write_comparison(path: str | os.PathLike[str], comparison: Comparison, **opt
     """Write one HTML page about a comparison, with its own test and correction, and the options of `write_report`.
 
     The page shows rankings where `compare` read the runs from files or from memory: they are read again.
+
     path: the file to write.
     comparison: what `compare` returns.
     Returns a `ReportFile`.
@@ -153,7 +154,7 @@ def write_comparison(path: str | os.PathLike[str], comparison: Comparison, **opt
     ...     page.size > 10_000
     True
     """
-    inputs = comparison.inputs
+    inputs = comparison._inputs
     evaluations = {each.run: each for each in comparison.evaluations}
     if inputs is not None:
         known = {name: value for name, value in inputs.options.items() if name in ("format", "qrels_format")}

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from cranfield.comparison.conclusions import Comparison
 from cranfield.comparison.differences import UNDECIDED, signed, span_text
+from cranfield.comparison.means import means_table
 from cranfield.show import comparison_words as words
 from cranfield.show.escaping import latex_text, markdown_text
 
 
 def comparison_markdown(comparison: Comparison) -> str:
     """The table of runs and the table of differences, in Markdown."""
-    table = comparison.table()
+    table = means_table(comparison)
     rows = [
         [
             markdown_text(row.run),
@@ -56,7 +57,7 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[s
 
 def comparison_latex(comparison: Comparison) -> str:
     """The table of runs for LaTeX with booktabs; the best of each measure is bold."""
-    table = comparison.table()
+    table = means_table(comparison)
     signs = {"▲": r"\blacktriangle", "▼": r"\blacktriangledown"}
     lines = [
         r"% needs \usepackage{booktabs, amssymb}",

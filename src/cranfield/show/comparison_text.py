@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from statistics import median
 
-from cranfield.comparison.conclusions import Comparison, MeansTable
+from cranfield.comparison.conclusions import Comparison
 from cranfield.comparison.differences import UNDECIDED, Difference, signed
+from cranfield.comparison.means import MeansTable, means_table
+from cranfield.comparison.pairing import judged_beside
 from cranfield.comparison.power import USUAL
 from cranfield.comparison.reliability import Reliability
 from cranfield.layout import WIDTH, columns, cut, fitted, padded, shortened, wrapped
+from cranfield.measures import known_measure
 from cranfield.show.comparison_words import (
     basis_text,
     effect_cell,
@@ -33,7 +36,7 @@ def comparison_text(comparison: Comparison, reliability: Reliability, *, pairs: 
     if ranked:
         parts += ["\n".join(_ranking_lines(comparison, measure.name)) for measure in comparison.measures]
     else:
-        parts.append("\n".join(_means_lines(comparison.table())))
+        parts.append("\n".join(_means_lines(means_table(comparison))))
     parts.append("\n".join(wrapped(basis_text(comparison))))
     if not ranked or pairs:
         parts += [_differences_part(comparison, measure.name) for measure in comparison.measures]
@@ -94,6 +97,7 @@ def _means_lines(table: MeansTable) -> list[str]:
 
 def _differences_part(comparison: Comparison, measure: str) -> str:
     listed = comparison.of(measure)
+    beside = comparison.judged[judged_beside(known_measure(measure, comparison.measures)).name]
     second = "" if listed[0].primary else ", secondary"
     level = f"{_level(comparison)} interval"
     lines = _beside(measure + second, f"{'difference':>11}{level:>20}{'p':>9}{'effect':>8}")
@@ -103,7 +107,7 @@ def _differences_part(comparison: Comparison, measure: str) -> str:
             f"{_marks(each):<3}{each.run} - {each.baseline}",
             f"{signed(each.estimate):>11}{ends:>20}{p_cell(each):>9}{effect_cell(each.effect):>8}",
         )
-        judged = [comparison.judged_of(measure, run) for run in (each.run, each.baseline)]
+        judged = [beside[run] for run in (each.run, each.baseline)]
         seen = f"; judged {share_text(judged[0])} and {share_text(judged[1])}" if judged != [None, None] else ""
         lines.append(f"   queries: {each.better} better, {each.same} the same, {each.worse} worse{seen}")
         lines += wrapped(within_text(each), "   ") if each.within else []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cranfield.comparison.conclusions import Comparison
+from cranfield.comparison.conclusions import Comparison, described_method
 from cranfield.comparison.differences import Difference, decisive_p, p_text
 from cranfield.comparison.significance import SAME, TESTS
 from cranfield.layout import count
@@ -64,7 +64,7 @@ def _seen_from(difference: Difference, run: str) -> str:
 def basis_text(comparison: Comparison) -> str:
     """What the differences rest on: the queries, the test and the correction."""
     left = f"; {_left_out(comparison.left_out)}" if comparison.left_out else ""
-    return f"{comparison.queries} queries, matched by id{left}. {as_sentence(comparison.described())}."
+    return f"{comparison.queries} queries, matched by id{left}. {as_sentence(described_method(comparison))}."
 
 
 def _left_out(queries: int) -> str:

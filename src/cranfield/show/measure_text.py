@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import textwrap
 from types import ModuleType
+from typing import Any
 
 from cranfield.measures import FAMILIES, Definition, catalogue
+from cranfield.measures.parameters import ParameterKind
 from cranfield.measures.registry import REQUIRED
 from cranfield.show.formulas import latex
 
@@ -65,8 +67,11 @@ def measure_text(definition: Definition, width: int) -> str:
     lines += textwrap.wrap(_unwrapped(formula), width - 4, initial_indent="    ", subsequent_indent="        ")
     for note in notes:
         lines += ["", *textwrap.wrap(note, width)]
+    parameters = _parameters(definition)
+    lines += ["", "Parameters:" if parameters else "Parameters: none"]
+    for each in parameters:
+        lines += textwrap.wrap(each.replace("`", ""), width, initial_indent="  ", subsequent_indent="    ")
     facts = {
-        "Parameters": _parameters(definition).replace("`", ""),
         "Also called": ", ".join(definition.aliases),
         "When": definition.advice,
         "Values": _values(definition),
@@ -87,7 +92,8 @@ def _family(family: ModuleType, definitions: list[Definition]) -> str:
 def _entry(definition: Definition) -> str:
     paragraphs = [_unwrapped(part) for part in (definition.function.__doc__ or "").strip().split("\n\n")]
     summary, formula, notes = paragraphs[0], paragraphs[1], paragraphs[2:]
-    facts = [f"- Parameters: {_parameters(definition)}"]
+    parameters = _parameters(definition)
+    facts = ["- Parameters:", *(f"    - {each}" for each in parameters)] if parameters else ["- Parameters: none"]
     if definition.aliases:
         facts.append(f"- Also: {', '.join(f'`{alias}`' for alias in definition.aliases)}")
     if definition.advice:
@@ -115,17 +121,23 @@ def _values(definition: Definition) -> str:
     return f"from {low:g}{upper}{', lower is better' if definition.lower_is_better else ''}"
 
 
-def _parameters(definition: Definition) -> str:
-    shown = []
-    for name, default in definition.defaults.items():
-        if name == "judged_only":
-            continue
-        usual = "required" if default is REQUIRED else "none" if default is None else f"{default}"
-        at = ", set by `@`" if name == definition.at else ""
-        kind = definition.kinds[name]
-        meaning = f": {kind.meaning}" if kind.meaning else ""
-        shown.append(f"`{name}`{meaning} ({kind.allowed}; {usual}{at})")
-    return "; ".join(shown) or "none"
+def _parameters(definition: Definition) -> list[str]:
+    """What each parameter means, its values and its default; `judged_only` is left out, since every measure has it."""
+    return [
+        _parameter(name, definition.kinds[name], default, at=name == definition.at)
+        for name, default in definition.defaults.items()
+        if name != "judged_only"
+    ]
+
+
+def _parameter(name: str, kind: ParameterKind, default: Any, *, at: bool) -> str:
+    usual = "required" if default is REQUIRED else f"default {'none' if default is None else default}"
+    usual += "; set by `@`" if at else ""
+    meaning = f": {kind.meaning}" if kind.meaning else ""
+    if kind.words:
+        words = ", ".join(f"{word} ({what})" for word, what in kind.words.items())
+        return f"`{name}`{meaning}: {words}; {usual}"
+    return f"`{name}`{meaning} ({kind.allowed}; {usual})"
 
 
 def _unwrapped(paragraph: str) -> str:

@@ -8,6 +8,7 @@ from html import escape
 
 from cranfield.comparison.conclusions import Comparison
 from cranfield.comparison.differences import decisive_p, signed, span_text
+from cranfield.comparison.means import means_table
 from cranfield.errors import MissingLibrary
 from cranfield.evaluation.result import Evaluation
 from cranfield.show.charts.difference import difference_chart
@@ -38,7 +39,7 @@ def evaluations_html(evaluations: Sequence[Evaluation]) -> str:
 
 def comparison_html(comparison: Comparison) -> str:
     """The means with their marks, the differences, and a chart: query by query of two runs, the spread of several."""
-    table = comparison.table()
+    table = means_table(comparison)
     means = [[row.run, *(f"{cell.value:.4f} {cell.mark}".rstrip() for cell in row.cells)] for row in table.rows]
     head = ["measure", "run", "against", "difference", "interval", "p", "verdict"]
     found = [
@@ -57,14 +58,14 @@ def comparison_html(comparison: Comparison) -> str:
     if len(comparison.differences) > LISTED:
         notes.append(f"{len(comparison.differences) - LISTED} more differences are in .differences")
     measure = comparison.measures[0]
-    values = comparison.paired.columns[measure]
+    values = comparison._paired.columns[measure]
     one, other, *more = comparison.runs
 
     def chart() -> Spec:
         if more:
             columns = dict(zip(comparison.runs, values.T.tolist(), strict=True))
             return distribution_chart(measure.name, columns)
-        gaps = dict(zip(comparison.paired.query_ids, (values[:, 1] - values[:, 0]).tolist(), strict=True))
+        gaps = dict(zip(comparison._paired.query_ids, (values[:, 1] - values[:, 0]).tolist(), strict=True))
         return difference_chart(measure.name, one, other, gaps)
 
     told = "<br>".join(map(escape, notes))

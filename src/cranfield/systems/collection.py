@@ -69,19 +69,20 @@ class Collection:
         judged = Judgments.read(self.qrels).number
         return {query: text for query, text in self.queries.items() if query in judged}
 
-    def read_once(self) -> Collection:
-        """The same collection for several uses: its judgments are parsed, and its corpus is kept when it is first read.
 
-        A corpus of more than 128 million letters is not kept, but read again each time.
+def kept_in_memory(collection: Collection) -> Collection:
+    """The same collection for several uses: its judgments are parsed, and its corpus is kept when it is first read.
 
-        >>> open_collection("builtin").read_once().qrels
-        Judgments(queries=60, judgments=784)
-        """
-        return replace(
-            self,
-            qrels=None if self.qrels is None else Judgments.read(self.qrels),
-            corpus=_KeptCorpus(self.corpus) if self.corpus else None,
-        )
+    A corpus of more than 128 million letters is not kept, but read again each time.
+
+    >>> kept_in_memory(open_collection("builtin")).qrels
+    Judgments(queries=60, judgments=784)
+    """
+    return replace(
+        collection,
+        qrels=None if collection.qrels is None else Judgments.read(collection.qrels),
+        corpus=_KeptCorpus(collection.corpus) if collection.corpus else None,
+    )
 
 
 class _KeptCorpus:

@@ -49,7 +49,8 @@ class TimedSocket:
 
     def makefile(self, mode: str) -> io.BufferedReader:
         """What has come, as a file. The socket stays open until both are closed, as `http.client` expects."""
-        return io.BufferedReader(_Incoming(self._inner.makefile(mode, buffering=0), self))  # type: ignore[call-overload]
+        incoming = self._inner.makefile(mode, buffering=0)  # type: ignore[call-overload]  # http.client gives "rb"
+        return io.BufferedReader(_Incoming(incoming, self))
 
     def wait(self) -> None:
         """Let the next read wait no longer than until the deadline."""

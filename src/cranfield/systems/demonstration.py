@@ -10,7 +10,7 @@ from typing import NamedTuple
 from cranfield.comparison import Comparison, compare_evaluations
 from cranfield.evaluation.evaluating import evaluate
 from cranfield.evaluation.result import Evaluation
-from cranfield.systems.collection import BUILTIN, Collection, open_collection
+from cranfield.systems.collection import BUILTIN, Collection, kept_in_memory, open_collection
 from cranfield.systems.misses import Miss, misses
 from cranfield.systems.opening import open_system
 from cranfield.systems.recording import record
@@ -31,7 +31,7 @@ class Demonstration(NamedTuple):
 
 def demonstrate() -> Demonstration:
     """Index the built-in collection twice, ask both engines every query, and compare them."""
-    collection = open_collection(BUILTIN).read_once()
+    collection = kept_in_memory(open_collection(BUILTIN))
     systems = open_system("sqlite", collection, name="plain"), open_system("sqlite:tuned", collection, name="tuned")
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder) / f"{system.name}.run" for system in systems]

@@ -147,7 +147,7 @@ class HttpSearch:
         self, connection: http.client.HTTPConnection, target: str, body: bytes | None, deadline: float
     ) -> tuple[int, str | None, bytes]:
         kept, response = False, None
-        connection.sock.deadline = deadline  # type: ignore[union-attr]
+        connection.sock.deadline = deadline  # type: ignore[union-attr]  # our own socket, see deadlines.py
         try:
             connection.request(self._method, target, body, self._headers)
             response = connection.getresponse()

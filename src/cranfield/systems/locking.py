@@ -19,7 +19,7 @@ except ImportError:  # Windows
     import msvcrt
 
     def _lock(file: int) -> None:
-        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]  # which only Windows has
 
 
 def open_locked(path: Path, what: str) -> int:

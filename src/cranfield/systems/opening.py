@@ -44,9 +44,9 @@ def open_system(
     what: "sqlite", "sqlite:tuned" or "bm25s" (they index the collection's documents); "package.module:name";
         settings as a dict; a system, a retriever or a function (query, k); the name of a system in cranfield.toml; or
         "file.toml:name" (":name" may be left out where the file describes one system).
-    timeout: seconds to wait for a server's answer, instead of what its settings say; a Python function is waited for
     collection: the documents to index, for a system that does that.
     name: what the system is called; by default after what it is.
+    timeout: seconds to wait for a server's answer, instead of what its settings say; what runs here has no timeout.
     Returns a system, with `search(query, k)` and `close()`.
 
     >>> from cranfield import open_collection

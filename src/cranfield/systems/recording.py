@@ -92,20 +92,20 @@ def record(
 ) -> Recorded:
     """Ask a system all queries and write its run to a file, in the format that its name ends in, otherwise TREC's.
 
-    system: what `open_system` returns, or takes where it needs no collection: a function (query, k), a retriever
-    queries: the text of each query
-    path: the file to write
-    k: how many documents to ask for
-    resume: go on from where an earlier call ended
-    force: write over whatever an earlier call has left
-    on_start: called with the number of queries answered already and of all
-    on_answer: called with each answer
-    known: gives the ids of the corpus, to warn of documents that are not in it
-    conditions: what else must be the same to resume, such as the rule of `to_document`
-    options: those of `ask`: jobs, retries, wait, give_up, to_document
+    system: what `open_system` returns, or takes where it needs no collection: a function (query, k), a retriever.
+    queries: the text of each query.
+    path: the file to write.
+    k: how many documents to ask for.
+    resume: go on from where an earlier call ended.
+    force: write over whatever an earlier call has left.
+    on_answer: called with each answer.
+    on_start: called with the number of queries answered already and of all.
+    known: gives the ids of the corpus, to warn of documents that are not in it.
+    conditions: what else must be the same to resume, such as the rule of `to_document`.
+    options: those of `ask`: jobs, retries, wait, give_up, to_document.
+    Returns a `Recorded`: how many were answered, which failed, how long it took.
 
     The run has the documents in the order that was returned: scores that do not fall are made to; see `Recorded`.
-    Returns a `Recorded`: how many were answered, which failed, how long it took.
 
     >>> import tempfile
     >>> from pathlib import Path

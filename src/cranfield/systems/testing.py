@@ -19,7 +19,7 @@ from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
 from cranfield.read.target import open_target
 from cranfield.systems.collapse import collapse_by
-from cranfield.systems.collection import Collection
+from cranfield.systems.collection import Collection, kept_in_memory
 from cranfield.systems.locking import locked
 from cranfield.systems.misses import Miss, misses
 from cranfield.systems.opening import open_system
@@ -89,7 +89,7 @@ def run_test(project: Project, progress: Progress, systems: Sequence[str] = (), 
     collection = project.open_collection()
     if collection.qrels is None:
         raise InputError(collection.name, "it has no judgments.", hint="put them into qrels/test.tsv or qrels.txt")
-    collection = collection.read_once()
+    collection = kept_in_memory(collection)
     judgments = Judgments.read(collection.qrels)
     _check_texts(collection, judgments)
     with locked(project.result_path("lock"), "testing here"):
@@ -154,8 +154,10 @@ def _test_one(project: Project, collection: Collection, judgments: Judgments, na
 
 
 def _floors(project: Project, evaluation: Evaluation | None) -> tuple[Check, ...]:
-    floors = project.gate.get("minimum", {}) if evaluation is not None else {}
-    return tuple(floor_check(evaluation, parse_measure(each), floor) for each, floor in floors.items())  # type: ignore[arg-type]
+    if evaluation is None:
+        return ()
+    floors = project.gate.get("minimum", {})
+    return tuple(floor_check(evaluation, parse_measure(each), floor) for each, floor in floors.items())
 
 
 def _beside_accepted(

@@ -103,14 +103,24 @@ class FullCorpus:
     def evaluate(
         self, measures: Measures = DEFAULT_MEASURES, *, policy: Policy | None = None, name: str = "embeddings"
     ) -> Evaluation:
-        """Measure how good the embeddings are."""
+        """Measure how good the embeddings are.
+
+        measures: names such as "nDCG@10", separated by blanks or in a list.
+        policy: the conventions; see `Policy`.
+        name: what the run is called in the result.
+        Returns an `Evaluation`. The similarities are computed once, however often this is called.
+        """
         policy = policy or Policy()
         wanted = check_measures(measures, policy)
         judgments, scanned = self._survey.judgments, self._scanned(policy)
         return finish(judgments, scanned, wanted, policy, name, judgments.sha256)
 
     def ranks(self, policy: Policy | None = None) -> JudgedRanks:
-        """The table of the judged documents and their ranks."""
+        """The ranks of the judged documents among all documents.
+
+        policy: the conventions; see `Policy`.
+        Returns the table that measures are functions of.
+        """
         policy = policy or Policy()
         return rank_counted(self._survey.judgments, self._scanned(policy), policy)
 
@@ -255,7 +265,8 @@ class FullCorpus:
         if not self._progress:
             return pieces
         if self._progress is not True:
-            return self._progress(pieces, total=self._survey.tiles)  # type: ignore[no-any-return]
+            watched: Iterable[Any] = self._progress(pieces, total=self._survey.tiles)
+            return watched
         from rich.console import Console
         from rich.progress import track
 

@@ -80,14 +80,14 @@ class RetrievalEvaluator(SentenceEvaluator):
         self._questions = [queries[query] for query in judgments.query_ids]
         columns = [place[document] for document in judgments.document_ids]
         self._judgments = (torch.tensor(judgments.query), torch.tensor(columns), torch.tensor(judgments.grades))
-        self.measures = parse_measures(measures)
+        self._measures = parse_measures(measures)
         self.name = name
-        self.policy = policy
-        self.similarity: Similarity = similarity
-        self.batch_size = batch_size
-        self.write_csv = write_csv
-        first = parse_measures(primary)[0] if primary else self.measures[0]
-        if first not in self.measures:
+        self._policy = policy
+        self._similarity: Similarity = similarity
+        self._batch_size = batch_size
+        self._write_csv = write_csv
+        first = parse_measures(primary)[0] if primary else self._measures[0]
+        if first not in self._measures:
             raise InputError("primary", f"{first.name} is not one of the measures.")
         self.greater_is_better = not first.definition.lower_is_better
         self.primary_metric = self._key(first.name)
@@ -99,13 +99,13 @@ class RetrievalEvaluator(SentenceEvaluator):
         """The means of the measures for a model."""
         embed_query = getattr(model, "encode_query", model.encode)
         embed_document = getattr(model, "encode_document", model.encode)
-        options = {"batch_size": self.batch_size, "convert_to_tensor": True, "show_progress_bar": False}
+        options = {"batch_size": self._batch_size, "convert_to_tensor": True, "show_progress_bar": False}
         queries = torch.as_tensor(embed_query(self._questions, **options))
         documents = torch.as_tensor(embed_document(self._texts, **options))
-        corpus = FullCorpus(self._judgments, queries, documents, self.similarity, query_ids=self._query_ids)
-        self.result = corpus.evaluate(self.measures, policy=self.policy, name=self.name or "embeddings")
+        corpus = FullCorpus(self._judgments, queries, documents, self._similarity, query_ids=self._query_ids)
+        self.result = corpus.evaluate(self._measures, policy=self._policy, name=self.name or "embeddings")
         values = {self._key(measure): value for measure, value in self.result.items()}
-        if output_path is not None and self.write_csv:
+        if output_path is not None and self._write_csv:
             self._write(Path(output_path), epoch, steps)
         store = getattr(getattr(model, "model_card_data", None), "set_evaluation_metrics", None)
         if store:
@@ -119,7 +119,7 @@ class RetrievalEvaluator(SentenceEvaluator):
 
     def get_config_dict(self) -> dict[str, Any]:
         """What a model card says about how the values were measured."""
-        return {"similarity": self.similarity, "policy": str(self.policy or Policy())}
+        return {"similarity": self._similarity, "policy": str(self._policy or Policy())}
 
     def _key(self, measure: str) -> str:
         return f"{self.name}_{measure}" if self.name else measure

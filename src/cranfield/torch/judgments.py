@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -107,8 +108,7 @@ def _names(query_ids: Sequence[Any] | None, size: int) -> tuple[str, ...]:
     if len(names) != size:
         raise InputError("query_ids", f"there are {len(names)} for {size} rows of scores.")
     if len(set(names)) < size:
-        seen: set[str] = set()
-        again = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        again, _ = Counter(names).most_common(1)[0]
         raise InputError("query_ids", f"the query '{again}' appears twice.")
     return names
 

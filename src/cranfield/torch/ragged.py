@@ -31,8 +31,8 @@ def evaluate_flat(
 
     qrels, run, queries: of each document its grade, its score and the number of its query, in any order. torchmetrics
         calls them target, preds and indexes.
-    judged: a mask of the grades that are judgments; without it a grade of 0 is none, as in `evaluate`.
     measures, policy, name: those of `evaluate`.
+    judged: a mask of the grades that are judgments; without it a grade of 0 is none, as in `evaluate`.
     Returns an `Evaluation`.
 
     Every query that occurs counts, also one without a relevant document, which torchmetrics calls
@@ -130,16 +130,22 @@ class RetrievalMeasures:
         name: str = "scores",
         group: Any = None,  # of processes that gather; all of them by default
     ) -> None:
-        self.measures = check_measures(measures, policy or Policy())
-        self.policy = policy
-        self.name = name
+        self._measures: Any = check_measures(measures, policy or Policy())
+        self._policy: Any = policy
+        self._name: str = name
         self._group: Any = group
         self._batches: list[tuple[Any, ...]] = []
 
     def update(self, qrels: Tensor, run: Tensor, queries: Tensor, judged: Tensor | None = None) -> None:
-        """Add a batch: of each document its grade, its score and the number of its query."""
+        """Add a batch of documents.
+
+        qrels: the grade of each document.
+        run: its score.
+        queries: the number of its query.
+        judged: whether it was judged; by default every document whose grade is not 0.
+        """
         grades, scores, numbers = (column.detach().flatten() for column in (qrels, run, queries))
-        _check_columns(grades, scores, numbers, judged, self.name)
+        _check_columns(grades, scores, numbers, judged, self._name)
         mask = grades != 0 if judged is None else judged.flatten()
         self._batches.append((grades, scores, numbers, mask))
 
@@ -159,7 +165,7 @@ class RetrievalMeasures:
         if distributed.is_available() and distributed.is_initialized() and distributed.get_world_size(self._group) > 1:
             columns = _gathered(columns, self._group)
         grades, scores, queries, mask = columns
-        return evaluate_flat(grades, scores, queries, self.measures, judged=mask, policy=self.policy, name=self.name)
+        return evaluate_flat(grades, scores, queries, self._measures, judged=mask, policy=self._policy, name=self._name)
 
 
 def _gathered(columns: Sequence[Tensor], group: Any) -> list[Tensor]:

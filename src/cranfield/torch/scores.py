@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from cranfield.errors import InputError, MeasureError, PolicyError
-from cranfield.evaluation.evaluating import digest_of, refuse_missing
+from cranfield.evaluation.evaluating import digest_of, evaluation_of, refuse_missing
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import DEFAULT_MEASURES, Measure, Measures, parse_measures
 from cranfield.ranks.policy import Policy
@@ -46,11 +46,11 @@ def evaluate(
         A negative grade means "pooled, not judged", as everywhere, unless the policy says otherwise.
     run: the scores: half, bfloat16, float32 or float64. -∞ means "not retrieved", for rows of different lengths; a row
         of nothing else is a query that the run lacks. NaN and ∞ are errors.
+    measures: names such as "nDCG@10", separated by blanks or in a list.
+    judged: with dense grades, which of them are judgments.
     policy: the conventions. A document's id is its column: ties="doc_id" puts the larger column first, "smaller_doc_id"
         and "file" the smaller. Scores tie if they are equal in their own precision: 1.0001 and 1.0002 tie in half.
     query_ids: names for the rows; by default their numbers.
-    measures: names such as "nDCG@10", separated by blanks or in a list.
-    judged: with dense grades, which of them are judgments.
     name: what the run is called in the result.
     Returns an `Evaluation`.
 
@@ -101,7 +101,7 @@ def finish(
     judged = rank_counted(judgments, scanned, policy)
     refuse_missing(judged, policy, name)
     orders = TieOrders.of(judgments, scanned, policy)
-    return Evaluation.of(name, wanted, judged, policy, (sha256, f"ranks-{digest_of(judged)}"), orders=orders)
+    return evaluation_of(name, wanted, judged, policy, (sha256, f"ranks-{digest_of(judged)}"), orders=orders)
 
 
 def check_measures(measures: Measures, policy: Policy) -> Sequence[Measure]:

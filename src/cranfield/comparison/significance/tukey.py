@@ -104,7 +104,8 @@ def _permuted(values: Numbers, key: Keys, count: int) -> Numbers:
         sums[last] = flat[at].reshape(count, queries).sum(axis=1)
         flat[at] = left[last]
     sums[0] = left[0].reshape(count, queries).sum(axis=1)
-    return np.ptp(sums, axis=0)  # type: ignore[no-any-return]
+    widest: Numbers = np.ptp(sums, axis=0)
+    return widest
 
 
 def _digit(key: Keys, base: int) -> tuple[Keys, Keys]:

@@ -55,9 +55,8 @@ def advise(
 ) -> Advice:
     """Recommend measures for judgments and runs, and warn of requested ones that do not suit them.
 
-    `qrels`, `runs` and the options are those of `evaluate_runs`; each run is read once. Without runs the advice rests
-    on the judgments alone.
-    qrels, runs, options: those of `evaluate_runs`.
+    qrels, runs, options: those of `evaluate_runs`; each run is read once. Without runs the advice rests on the
+        judgments alone.
     measures: those you mean to use, to be warned where they do not suit.
     Returns an `Advice`: measures to use, each with its reason, and warnings.
 

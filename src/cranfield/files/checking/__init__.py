@@ -49,7 +49,11 @@ class CheckReport:
     advice: Advice | None  # None where there are errors, or documents with several grades
 
     def count(self, severity: Severity) -> int:
-        """How many errors or warnings there are, listed or not."""
+        """Count the problems of a severity, listed or not.
+
+        severity: "error" or "warning".
+        Returns how many there are.
+        """
         listed = sum(problem.severity == severity for problem in self.problems)
         return listed + sum(more.count for more in self.more if more.severity == severity)
 
@@ -59,7 +63,11 @@ class CheckReport:
         return any(problem.kind == "unreadable" for problem in self.problems)
 
     def passes(self, *, strict: bool = False) -> bool:
-        """Whether there is no error and, if strict, no warning."""
+        """Whether the files are good enough to go on.
+
+        strict: let warnings fail too, not only errors.
+        Returns True if there is no error and, if strict, no warning.
+        """
         return not self.count("error") and not (strict and self.count("warning"))
 
 
@@ -76,10 +84,11 @@ def check_files(
 
     Files are paths, "-" for standard input, or open binary files; of runs, one or several. Judgments that cannot be
     read at all raise an InputError; such a run is a problem of the kind "unreadable", and the others are still checked.
+
+    qrels, runs: the files.
     format, qrels_format: the format of the runs and of the judgments, if it cannot be detected from the file.
     policy: what negative grades mean, and whether the judgments are complete. Without one, a warning asks what grades
         below -1 mean.
-    qrels, runs: the files.
     most: how many problems of each kind and file are listed.
     Returns a `CheckReport`.
 

@@ -26,7 +26,7 @@ def scan_table(source: Table, judgments: Judgments, policy: Policy) -> Scanned:
     if native is not None and policy.same_id == "keep":
         text, offsets = frame.document
         answer = native.scan_columns(
-            frame.query, places, text, offsets, frame.value, judgments.index, policy.ties == "file"
+            frame.query, places, text, offsets, frame.value, judgments._index, policy.ties == "file"
         )
         if answer is not None:
             sizes, columns = answer
@@ -54,7 +54,7 @@ def scan_rankings(source: Rankings, judgments: Judgments, policy: Policy) -> Sca
             source.by_query,
             judgments.number,
             judgments.document_ids,
-            judgments.document_numbers,
+            judgments._document_numbers,
             judgments.first,
             in_order,
             threads,
@@ -93,7 +93,7 @@ def _holds_nothing_judged(ranking: Any, judgments: Judgments, first: int, last: 
     if not isinstance(ranking, Mapping) or type(next(iter(ranking), "")) is not str:
         return False
     for row in range(first, last):
-        number = judgments.document_numbers[row]
+        number = judgments._document_numbers[row]
         if judgments.document_ids[row] in ranking or (number is not None and number in ranking):
             return False
     return True

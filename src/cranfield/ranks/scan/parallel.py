@@ -61,7 +61,7 @@ class _Team:
                 while awaited in early:
                     if isinstance(first := early.pop(awaited), _Raised):
                         raise first.error
-                    yield first  # type: ignore[misc]
+                    yield first  # type: ignore[misc]  # what was not raised is a result
                     awaited += 1
                     self._room.release()
         finally:

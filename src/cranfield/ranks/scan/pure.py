@@ -39,16 +39,16 @@ def scan(block: Block, judgments: Judgments, policy: Policy) -> Part:
             ranking.drop(query)
         ranking.settle_duplicates(policy)
         sizes.append(len(ranking.documents))
-        number = judgments.number_of_bytes.get(query)
+        number = judgments._number_of_bytes.get(query)
         if number is None:
             continue
         scores = -ranking.values if block.layout.ranks else ranking.values
         rows = [
             row
             for row in range(judgments.first[number], judgments.first[number + 1])
-            if judgments.document_bytes[row] in ranking.distinct
+            if judgments._document_bytes[row] in ranking.distinct
         ]
-        hits = [judgments.document_bytes[row] for row in rows]
+        hits = [judgments._document_bytes[row] for row in rows]
         place = dict(zip(ranking.documents, range(len(scores)), strict=True)) if len(hits) > 4 else None
         values = [scores[place[hit] if place else ranking.documents.index(hit)] for hit in hits]
         parts.append(count(ranking.documents, scores, rows, hits, values, policy.ties == "file"))

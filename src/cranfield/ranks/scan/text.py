@@ -44,7 +44,7 @@ def _scan_blocks(pieces: Iterable[Block], layout: Layout, judgments: Judgments, 
             # Not a plain block, or no native scan: the twin reads it, or says what is wrong with it.
             part = pure.scan(answer, judgments, policy) if isinstance(answer, Block) else answer
             for query, size in zip(part.queries, part.retrieved.tolist(), strict=True):
-                number = judgments.number_of_bytes.get(query)
+                number = judgments._number_of_bytes.get(query)
                 if query in extra if number is None else sizes[number] >= 0:
                     raise Scattered
                 if number is None:
@@ -64,7 +64,7 @@ def _natively(
     if native is None:
         yield from pieces
         return
-    scan, its_layout, index = native.scan_text, native_layout(layout), judgments.index
+    scan, its_layout, index = native.scan_text, native_layout(layout), judgments._index
     in_order, drop = policy.ties == "file", policy.same_id == "drop"
 
     def work(block: Block) -> pure.Part | Block:

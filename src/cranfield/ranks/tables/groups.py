@@ -11,6 +11,7 @@ import numpy as np
 from cranfield.ranks.columns import Integers, Numbers, offsets
 from cranfield.ranks.grades import graded
 from cranfield.ranks.policy import Policy
+from cranfield.ranks.tables.group_errors import refuse_subgroups
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class GroupRanks:
     def of(cls, grouped: GroupedJudgments, judged: JudgedRanks, policy: Policy) -> GroupRanks:
         """Share the judged ranks of a run out to the groups."""
         grades = graded(grouped.grades, policy)
-        grouped.check_groups()
+        refuse_subgroups(grouped)
         place = np.full(len(grouped.flat.grades), -1, dtype=np.int64)
         place[judged.row] = np.arange(len(judged.row))
         place = place[grouped.row]  # where the document of each judgment stands in the table; -1: not retrieved

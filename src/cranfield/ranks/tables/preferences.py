@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from cranfield.ranks.columns import Flags, Integers, Numbers
+from cranfield.ranks.tables.group_errors import inconsistent
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 if TYPE_CHECKING:
@@ -122,14 +123,14 @@ class _GroupPreferences(NamedTuple):
         if subgroup.any():
             mixed = np.flatnonzero((grade > 0) != (its_grade[document] > 0))
             if len(mixed):
-                raise grouped.inconsistent(
-                    group, rows[document[mixed[0]]], "is relevant in one subgroup and not in another"
+                raise inconsistent(
+                    grouped, group, rows[document[mixed[0]]], "is relevant in one subgroup and not in another"
                 )
             for middle in range(len(rows)):  # what is preferred to it is preferred to all it is preferred to
                 better |= np.outer(better[:, middle], better[middle])
             circle = np.flatnonzero(better.diagonal())
             if len(circle):
-                raise grouped.inconsistent(group, rows[circle[0]], "is preferred to itself, by way of others")
+                raise inconsistent(grouped, group, rows[circle[0]], "is preferred to itself, by way of others")
         at = place[rows - first_row]
         order = np.argsort(at)
         return cls(at[order], its_grade[order], better[np.ix_(order, order)], bool(subgroup.any()))

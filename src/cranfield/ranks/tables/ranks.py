@@ -13,8 +13,7 @@ import numpy.typing as npt
 
 from cranfield.errors import InputError, PolicyError
 from cranfield.ranks.columns import Flags, Integers, Numbers, offsets
-from cranfield.ranks.grades import NOT_RELEVANT, graded, reaches
-from cranfield.ranks.policy import Policy
+from cranfield.ranks.grades import NOT_RELEVANT, reaches
 from cranfield.ranks.scan.native import native
 
 
@@ -46,6 +45,7 @@ class JudgedRanks:
     >>> judged.running_sum(judged.grade).tolist(), judged.running_product_before(judged.grade).tolist()
     ([2.0, 2.0, 3.0], [1.0, 2.0, 0.0])
     >>> import numpy as np
+    >>> from dataclasses import replace
     >>> running = judged.running_sum(judged.grade)
     >>> judged.last(running), judged.at(running, np.array([0, 0]), np.array([3, 4]))
     (array([3.]), array([2., 3.]))
@@ -53,7 +53,7 @@ class JudgedRanks:
     ([2.0, 1.0, 1.0, 0.0], [1, 2, 3, 4], [2.0, 1.0, 0.0])
     >>> judged.condensed.rank.tolist(), judged.cut(2).rank.tolist(), judged.only(0).rank.tolist()
     ([1, 2, 3], [1, 2], [1, 2, 4])
-    >>> judged.n_unjudged(), judged.n_unjudged(2), judged.under(Policy(complete=True)).completed.rank.tolist()
+    >>> judged.n_unjudged(), judged.n_unjudged(2), replace(judged, complete=True).completed.rank.tolist()
     (array([1.]), array([0.]), [1, 2, 3, 4])
     >>> judged.rows(hit).rank.tolist(), judged.first.tolist(), judged.judged_query.tolist()
     ([1, 4], [0, 3], [0, 0, 0, 0])
@@ -80,7 +80,11 @@ class JudgedRanks:
     # The verbs that measures are written with.
 
     def relevant(self, rel: float) -> Flags:
-        """Rows whose grade makes them relevant."""
+        """Rows whose grade makes them relevant.
+
+        rel: the lowest grade that counts as relevant.
+        Returns a flag for each row.
+        """
         return reaches(self.grade, rel)
 
     @property
@@ -89,40 +93,69 @@ class JudgedRanks:
         return self.grade >= 0
 
     def within(self, cutoff: int | None) -> Flags:
-        """Rows no deeper than the cutoff."""
+        """Rows no deeper than a cutoff.
+
+        cutoff: the deepest rank; None for all rows.
+        Returns a flag for each row.
+        """
         return np.ones(len(self.rank), dtype=np.bool_) if cutoff is None else self.rank <= cutoff
 
     def sum(self, values: npt.NDArray[Any]) -> Numbers:
-        """The sum by query of a value for each row, added in the order of the ranks."""
+        """The sum of a value over the rows of each query, added in the order of the ranks.
+
+        values: one for each row; flags count 0 and 1.
+        Returns a number for each query; 0 where it has no row.
+        """
         return np.bincount(self.query, weights=values, minlength=len(self)).astype(np.float64, copy=False)
 
     def running(self, hit: Flags) -> Integers:
-        """For each row, how many hits its query has had so far, itself included."""
+        """How many hits a query has had so far.
+
+        hit: a flag for each row.
+        Returns a count for each row, itself included.
+        """
         so_far = np.concatenate(([0], np.cumsum(hit, dtype=np.int64)))
         return so_far[1:] - so_far[self.first[self.query]]
 
     def running_sum(self, values: Numbers) -> Numbers:
-        """For each row, the sum of the values of its query so far, itself included, added in the order of the ranks."""
+        """The sum of the values of a query so far, added in the order of the ranks.
+
+        values: one for each row.
+        Returns a sum for each row, itself included.
+        """
         total = np.array(values, dtype=np.float64)
         if native:
             native.add_up(total, self.query)
         else:
-            add_up(total, self.steps)
+            add_up(total, self._steps)
         return total
 
     def running_product_before(self, values: Numbers) -> Numbers:
-        """For each row, the product of the values of the rows of its query above it."""
+        """The product of the values above a row.
+
+        values: one for each row.
+        Returns for each row the product over the rows of its query above it; 1 for the first.
+        """
         product = np.ones(len(self.rank))
-        for rows in self.steps[1:]:
+        for rows in self._steps[1:]:
             product[rows] = product[rows - 1] * values[rows - 1]
         return product
 
     def last(self, running: Numbers) -> Numbers:
-        """A running value at the end of each query; 0 where it has no row."""
+        """A running value at the end of each query.
+
+        running: a value for each row.
+        Returns that of the last row of each query; 0 where it has no row.
+        """
         return np.append(0.0, running)[np.where(self.first[1:] > self.first[:-1], self.first[1:], 0)]
 
     def at(self, running: Numbers, query: Integers, rank: Integers) -> Numbers:
-        """A running value of queries at ranks: that of the query's last row no deeper; 0 where there is none."""
+        """A running value of queries at ranks.
+
+        running: a value for each row.
+        query, rank: the numbers of the queries, and a rank for each.
+        Returns for each the value of the query's last row no deeper than the rank; 0 where there is none.
+        """
         deepest = self.rank.max(initial=0) + 1
         rows = np.searchsorted(
             self.query * deepest + self.rank, query * deepest + np.minimum(rank, deepest - 1), "right"
@@ -130,7 +163,12 @@ class JudgedRanks:
         return np.append(0.0, running)[np.where(rows > self.first[query], rows, 0)]
 
     def in_ideal(self, running: Numbers) -> Numbers:
-        """For each row, a running value of the ideal ranking at the row's rank, or at its end if that comes first."""
+        """A running value of the ideal ranking at the ranks of this one.
+
+        running: a value for each row of `ideal`.
+        Returns for each row the value at its rank, or at the end of the ideal ranking if that comes first; 0 where the
+        ideal ranking is empty.
+        """
         return np.append(running, 0.0)[self._row_in_ideal]
 
     @cached_property
@@ -145,18 +183,30 @@ class JudgedRanks:
         return self.judged_sum(self.judged_grades >= 0)
 
     def n_unjudged(self, cutoff: int | None = None) -> Numbers:
-        """How many documents of each ranking were not judged, down to a cutoff."""
+        """How many documents of each ranking were not judged.
+
+        cutoff: the deepest rank that counts; None for all.
+        Returns a number for each query.
+        """
         if self.complete:
             return np.zeros(len(self))
         retrieved = self.retrieved if cutoff is None else np.minimum(self.retrieved, cutoff)
         return retrieved - self.sum(self.judged & self.within(cutoff))
 
     def n_relevant(self, rel: float) -> Numbers:
-        """How many relevant documents each query has, retrieved or not."""
+        """How many relevant documents each query has, retrieved or not.
+
+        rel: the lowest grade that counts as relevant.
+        Returns a number for each query.
+        """
         return self.judged_sum(reaches(self.judged_grades, rel))
 
     def judged_sum(self, values: npt.NDArray[Any]) -> Numbers:
-        """The sum by query of a value for each judged grade, from the highest grade down."""
+        """The sum of a value over the judged grades of each query, from the highest grade down.
+
+        values: one for each of `judged_grades`; flags count 0 and 1.
+        Returns a number for each query.
+        """
         return np.bincount(self.judged_query, weights=values, minlength=len(self)).astype(np.float64, copy=False)
 
     @cached_property
@@ -165,7 +215,7 @@ class JudgedRanks:
         return np.searchsorted(self.query, np.arange(len(self) + 1))
 
     @cached_property
-    def steps(self) -> list[Integers]:
+    def _steps(self) -> list[Integers]:
         """The first rows of all queries, then the second ones, and so on: running values need not mix queries."""
         place = np.arange(len(self.query)) - self.first[self.query]
         small = place.astype(np.uint16) if len(place) and place.max() < 1 << 16 else place  # which are sorted faster
@@ -200,7 +250,8 @@ class JudgedRanks:
     @cached_property
     def distinct_grades(self) -> list[float]:
         """The grades that occur in the judgments, the lowest first."""
-        return np.unique(self.judged_grades).tolist()  # type: ignore[no-any-return]
+        grades: list[float] = np.unique(self.judged_grades).tolist()
+        return grades
 
     @cached_property
     def ideal_rank(self) -> Integers:
@@ -241,14 +292,22 @@ class JudgedRanks:
         return replace(self, **filled_rankings(self, NOT_RELEVANT), **filled_judgments(self, NOT_RELEVANT, unseen))
 
     def cut(self, depth: int | None) -> JudgedRanks:
-        """The table of the rankings cut off at a depth."""
+        """The table of the rankings cut off at a depth.
+
+        depth: the deepest rank that stays; None for all.
+        Returns a table; this one if nothing is deeper.
+        """
         if depth is None or not (self.retrieved > depth).any():
             return self
         lengths = self.lengths and tuple(lengths[:depth] for lengths in self.lengths)
         return replace(self.rows(self.within(depth)), retrieved=np.minimum(self.retrieved, depth), lengths=lengths)
 
     def only(self, query: int) -> JudgedRanks:
-        """The table of one query."""
+        """The table of one query.
+
+        query: its number, which is its place in `query_ids`.
+        Returns a table in which that query has the number 0.
+        """
         rows = slice(*self.first[query : query + 2].tolist())
         judged = slice(*self.judged_first[query : query + 2].tolist())
         return JudgedRanks(
@@ -268,7 +327,11 @@ class JudgedRanks:
         )
 
     def rows(self, kept: Flags) -> JudgedRanks:
-        """The table with some of its rows."""
+        """The table with some of its rows; what is known of each query stays.
+
+        kept: a flag for each row.
+        Returns a new table.
+        """
         return replace(
             self,
             query=self.query[kept],
@@ -278,20 +341,13 @@ class JudgedRanks:
             row=self.row[kept],
         )
 
-    def under(self, policy: Policy) -> JudgedRanks:
-        """The table with its grades read as a policy reads them; ranks stay as they are."""
-        return replace(
-            self,
-            grade=graded(self.grade, policy),
-            judged_grades=graded(self.judged_grades, policy),
-            complete=policy.complete,
-        )
-
     @classmethod
     def of_grades(cls, grades: Sequence[float | None], missed: Sequence[float] = ()) -> JudgedRanks:
-        """The table of one ranking whose grades are known: None stands for a document that was not judged.
+        """The table of one ranking whose grades are known.
 
-        `missed` are the grades of judged documents that were not retrieved.
+        grades: of its documents, in order; None stands for a document that was not judged.
+        missed: the grades of judged documents that were not retrieved.
+        Returns a table of one query.
         """
         judged = [
             (rank, _number(grade, f"rank {rank}")) for rank, grade in enumerate(_listed(grades), 1) if grade is not None

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from cranfield.ranks.columns import Flags, Integers, Numbers
 from cranfield.ranks.grades import reaches
+from cranfield.ranks.tables.group_errors import refuse_subgroups
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ class SubtopicRanks:
     @classmethod
     def of(cls, grouped: GroupedJudgments, judged: JudgedRanks) -> SubtopicRanks:
         """Look up the subtopics of the judged documents that a run retrieved."""
-        grouped.check_groups()
+        refuse_subgroups(grouped)
         rank = np.zeros(len(grouped.flat.grades), dtype=np.int64)
         rank[judged.row] = judged.rank
         rank = rank[grouped.row]

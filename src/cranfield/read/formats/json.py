@@ -160,8 +160,8 @@ class _JsonWriter:
 
 
 def _repeated(records: Records, source: str) -> InputError:
-    seen: set[str] = set()
-    at = next(at for at, document in enumerate(records.document) if document in seen or seen.add(document))  # type: ignore[func-returns-value]
+    first: dict[str, int] = {}
+    at = next(at for at, document in enumerate(records.document) if first.setdefault(document, at) < at)
     fact = f"document '{records.document[at]}' appears twice for query '{records.query[0]}', which json cannot hold."
     return InputError(source, fact, line=records.place(at), hint="'cranfield check' lists all of them")
 

@@ -1,0 +1,77 @@
+"""The table of means that texts, pages and notebooks show: runs by measures, marked by significance."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from cranfield.comparison.conclusions import LETTERED, Comparison, described_method
+
+
+class Cell(NamedTuple):
+    """A mean in the table; `mark` is ▲ or ▼ against the baseline, or the letters of its groups."""
+
+    value: float
+    mark: str
+    best: bool
+
+
+class RunMeans(NamedTuple):
+    """A run in the table: a cell for each measure, and Judged at each of the table's cutoffs (None: not known)."""
+
+    run: str
+    cells: tuple[Cell, ...]
+    judged: tuple[float | None, ...]
+
+
+class MeansTable(NamedTuple):
+    """Means of runs by measures, with marks, and what they mean."""
+
+    measures: tuple[str, ...]
+    judged: tuple[str, ...]
+    rows: tuple[RunMeans, ...]
+    notes: tuple[str, ...]
+
+
+def means_table(comparison: Comparison) -> MeansTable:
+    """The means of a comparison, with marks of significance."""
+    names = [measure.name for measure in comparison.measures]
+    marks = {name: _marks(comparison, name) for name in names}
+    means = comparison.means
+    best = {name: means[name][comparison.best_first(name)[0]] for name in names}
+    rows = tuple(
+        RunMeans(
+            run,
+            tuple(Cell(means[name][run], marks[name][run], means[name][run] == best[name]) for name in names),
+            tuple(judged[run] for judged in comparison.judged.values()),
+        )
+        for run in comparison.runs
+    )
+    notes = (_meaning(comparison), described_method(comparison))
+    return MeansTable(tuple(names), tuple(comparison.judged), rows, notes)
+
+
+def _meaning(comparison: Comparison) -> str:
+    """What the marks mean."""
+    level = f"at alpha {comparison.alpha:g}"
+    if comparison.baseline is not None:
+        return f"▲ ▼ significantly better, worse than {comparison.baseline} {level}"
+    if len(comparison.runs) > LETTERED:
+        return "runs are not marked with letters where there are so many; see their ranks"
+    return f"runs that share a letter are not significantly different {level}"
+
+
+def _marks(comparison: Comparison, measure: str) -> dict[str, str]:
+    if comparison.baseline is not None:
+        signs = {"significantly better": "▲", "significantly worse": "▼"}
+        found = {each.run: signs.get(each.verdict, "") for each in comparison.of(measure)}
+        return {comparison.baseline: ""} | found
+    if len(comparison.runs) > LETTERED:
+        return dict.fromkeys(comparison.runs, "")
+    groups = comparison.groups(measure)
+    return {
+        run: "".join(_letter(place) for place, group in enumerate(groups) if run in group) for run in comparison.runs
+    }
+
+
+def _letter(place: int) -> str:
+    return chr(ord("a") + place)
