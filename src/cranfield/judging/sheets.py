@@ -89,8 +89,7 @@ def save_sheet(store: Store, path: str | os.PathLike[str], *, force: bool = Fals
     store: a `Store`.
     path: of the file to write.
     force: replace a file that exists.
-    It does not say which run returned a document, nor at which rank.
-    Returns a `WrittenSheet`.
+    Returns a `WrittenSheet`. The file does not say which run returned a document, nor at which rank.
 
     >>> import tempfile
     >>> from cranfield import open_store
@@ -150,9 +149,9 @@ def read_sheet(store: Store, path: str | os.PathLike[str], assessor: str) -> Rea
     store: a `Store`.
     path: the CSV that somebody has filled in; its columns may be in another order, and separated by semicolons or tabs.
     assessor: who filled it in.
-    A row without a grade is left out. A grade that is not on the scale of the store, and a document that never waited
-    in it, are errors, and then nothing is brought in. What is in the store already is not said again.
-    Returns a `ReadSheet`.
+    Returns a `ReadSheet`. A row without a grade is left out. A grade that is not on the scale of the store, and a
+    document that never waited in it, are errors, and then nothing is brought in. What is in the store already is not
+    said again.
 
     >>> import tempfile
     >>> from cranfield import open_store
