@@ -30,7 +30,12 @@ class JudgedIn(NamedTuple):
 
 
 def judged_in(qrels: Any) -> JudgedIn | None:
-    """The words for the judgments that a command was given; None where nobody could judge more of them."""
+    """The words for the judgments that a command was given; None where nobody could judge more of them.
+
+    What some assessors have not judged may be judged by others, and would not wait: then nothing is said, either.
+    """
+    if getattr(qrels, "view", None) is not None:
+        return None
     from cranfield.systems.collection import folder_of_queries
 
     name: str = getattr(qrels, "name", qrels)
