@@ -39,9 +39,7 @@ def import_file(
     who = assessor or run_name(source)
     if format is None and isinstance(source, str) and is_sheet(source):
         if kind not in (None, "person"):
-            raise InputError(
-                source, f"a sheet is filled in by a person, not by the kind '{kind}'.", hint="leave it out"
-            )
+            raise InputError(source, f"a sheet is filled in by a person, not by a {kind}.", hint="leave it out")
         with open_store(where) as store:  # in which its documents wait
             found = read_sheet(store, source, who)
             notes = _told(
