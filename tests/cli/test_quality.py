@@ -145,7 +145,7 @@ def test_queries_and_judgments_must_fit(project):
     (project / "queries.tsv").write_text("1\tone\n")
     assert "2 judged queries have no text: 2, 3." in run(project, "test").stderr
     (project / "qrels.txt").unlink()
-    assert "it has no judgments" in run(project, "test").stderr
+    assert "there are no judgments yet" in run(project, "test").stderr
     assert "there is no system 'other' in it" in run(project, "test", "other").stderr
 
 

@@ -207,6 +207,20 @@ def test_queries_are_listed_and_searched(pages, judged):
     expect(page.locator("#top")).to_contain_text("1 of 2 queries done")
 
 
+def test_a_query_for_which_nothing_was_returned_gets_a_document(pages, judged):
+    judged.add_queries({"q3": "raincoat"})
+    judged.add_documents({"coat": "Keeps the rain out."})
+    page = pages.open("/queries")
+    page.get_by_text("raincoat").click()
+    expect(page.locator("main")).to_contain_text("No system returned anything for this query")
+    page.keyboard.press("a")
+    page.get_by_label("Its id").fill("coat")
+    page.keyboard.press("Enter")
+    expect(page.locator(".document .text")).to_have_text("Keeps the rain out.")
+    press(page, "3", "saved: 3 Perfect")
+    assert judged.view().by_query == {"q3": {"coat": 3.0}}
+
+
 def test_what_was_judged_is_looked_through_and_corrected(pages, judged):
     judged.judge("q1", "d0", 1, assessor="ann", comment="hm")
     judged.judge("q1", "d1", 2, assessor="bob")

@@ -188,15 +188,28 @@ def test_queries_are_found_by_words_of_theirs_and_of_their_documents(filled):
         return sorted(each["query_id"] for each in ann.ask("queries", words=words)["queries"])
 
     assert found("") == ["q1", "q2"]
+    filled.add_queries({"q0": "nothing was returned"})
+    assert found("") == ["q0", "q1", "q2"]
     assert found("dogs") == ["q1"]
     assert found("title 2") == ["q2"]
     assert found("d3") == ["q2"]
-    assert found("nothing") == []
+    assert found("unheard of") == []
     filled.judge("q1", "d0", 1, assessor="bob")
     assert {each["query_id"]: (each["pooled"], each["left"]) for each in ann.ask("queries")["queries"]} == {
         "q1": (2, 1),
         "q2": (2, 2),
+        "q0": (0, 0),
     }
+
+
+def test_a_document_that_no_system_returned_is_added(filled):
+    ann = Browser(filled)
+    told = ann.ask("add", query_id="q1", doc_id="d3")
+    assert (told["task"]["title"], told["progress"]["documents"]) == ("Title 3", 5)
+    assert ann.ask("add", query_id="q1", doc_id="d3")["progress"]["documents"] == 5
+    assert (
+        ann.post("add", assessor="ann", query_id="q9", doc_id="d3").json()["error"].endswith("there is no query 'q9'.")
+    )
 
 
 def test_differences_are_settled(filled):

@@ -117,9 +117,9 @@ def command(
     )
     output.write(_lines(View(found), form, file), file, data=form in DATA)
     if form == "text" and file is None and engine is None:
-        from cranfield.cli.to_judge import judged_in, say_unjudged
+        from cranfield.cli.to_judge import pool_command, say_unjudged
 
-        say_unjudged(evaluations, lambda: judged_in(qrels), runs)
+        say_unjudged(evaluations, lambda: pool_command(qrels, runs))
 
 
 def _read_beside(weights: str | None, by: str | None) -> tuple[dict[str, float] | None, dict[str, str] | None]:

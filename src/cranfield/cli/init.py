@@ -29,11 +29,12 @@ def command(collection: str | None) -> None:
     output.refuse_existing(path)
     name = _found() if collection is None else collection
     opened = open_collection(name)
-    write_text(path, project_template(name, corpus=opened.corpus is not None))
+    write_text(path, project_template(name, corpus=opened.corpus is not None, judged=opened.qrels is not None))
     judged = len(opened.judged_queries()) if opened.qrels is not None else 0
     output.say(f"wrote {path}: {name}, {len(opened.queries)} queries, {judged} of them judged")
     own = "" if opened.corpus is not None else f"describe your system in {path}, then "
-    output.say(f"next: {own}cranfield test; and when you like the result: cranfield accept")
+    judge = "" if opened.qrels is not None else "cranfield judge, then "
+    output.say(f"next: {own}{judge}cranfield test; and when you like the result: cranfield accept")
 
 
 def _found() -> str:

@@ -3,23 +3,45 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from cranfield.cli import options, output
 
 
+class GradeOption(click.ParamType[tuple[float, str, str]]):
+    """A grade with its name and what it means: 2=Relevant: part of the answer."""
+
+    name = "grade"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, str, str]:
+        """The grade, its name and its meaning."""
+        grade, _, told = str(value).partition("=")
+        name, _, meaning = told.partition(":")
+        try:
+            return float(grade), name.strip(), meaning.strip()
+        except ValueError:
+            self.fail(f"'{value}' is not a grade and its name, such as '1=Relevant'.", param, ctx)
+
+
 @click.command("judge")
-@click.argument("store")
+@click.argument("store", required=False)
+@options.config("cranfield.toml")
 @click.option("--me", "assessor", metavar="NAME", help="Your name, under which grades are kept [that on this machine].")
+@click.option(
+    "--grade", "scale", type=GradeOption(), multiple=True, metavar="N=NAME", help="A grade of your own; one for each."
+)
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on; others need a token.")
 @click.option("--port", type=click.IntRange(0, 65535), help="The port [8765, or a free one].")
 @click.option("--known-as", "names", multiple=True, metavar="HOST", help="A further name of this machine.")
 @click.option("--pictures", type=options.FILE, metavar="FOLDER", help="Where images of documents are [beside STORE].")
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
 def command(
-    store: str,
+    store: str | None,
+    config: Path,
     assessor: str | None,
+    scale: tuple[tuple[float, str, str], ...],
     host: str,
     port: int | None,
     names: tuple[str, ...],
@@ -28,36 +50,61 @@ def command(
 ) -> None:
     """Open a page on which people judge the documents that wait in STORE.
 
-    Every grade is on disk before the page moves on. It contacts no other machine; Ctrl-C ends it. Other
-    people can judge with --host 0.0.0.0 and the address it prints, which has a token in it. STORE is a file or the URL
-    of a PostgreSQL database; `cranfield pool` fills it.
+    Every grade is on disk before the page moves on. The page contacts no other machine; Ctrl-C ends it. Others can
+    judge too with --host 0.0.0.0 and the address that is printed, which has a token in it. STORE is a file or the URL
+    of a PostgreSQL database, filled by `cranfield pool`.
+
+    Without STORE, what the systems of cranfield.toml return first and nobody has judged is pooled, and judged in the
+    store of that project, judgments.db beside the file unless it names another.
 
     \b
     Example:
-      cranfield judge judgments.db
+      cranfield judge judgments.db --me ann
+      cranfield judge judgments.db --grade '0=Off topic' --grade '1=On topic: answers at least a part'
     """
     from cranfield.judging.page.serving import Listening, has_screen, serve
     from cranfield.judging.store import open_store
 
-    def started(listening: Listening) -> None:
-        output.say(f"Judging {opened.name}: {left:,} documents left. Ctrl-C ends it.")
-        for address in listening.addresses:
-            output.say(f"  {address}")
-        if has_screen() and not no_browser:
-            import webbrowser
+    where = store if store is not None else _pooled(config)
+    with open_store(where) as opened:
+        if scale:
+            opened.set_scale(scale)
 
-            webbrowser.open(listening.addresses[0])
+        def started(listening: Listening) -> None:
+            output.say(f"Judging in {opened.name}, {listening.progress.left:,} documents left. Ctrl-C ends it.")
+            for address in listening.addresses:
+                output.say(f"  {address}")
+            if has_screen() and not no_browser:
+                import webbrowser
 
-    with open_store(store) as opened:
-        before = opened.progress()
-        left = before.left
-        folder = Path(pictures) if pictures else None
-        who = assessor if assessor is not None else _user_name() if host == "127.0.0.1" else ""
-        serve(opened, who, host=host, port=port, names=names, pictures=folder, on_start=started)
-        after = opened.progress()
-    output.say(
-        f"{store}: {after.documents - after.left:,} of {after.documents:,} documents judged, {after.left:,} left."
-    )
+                webbrowser.open(listening.addresses[0])
+
+        done = serve(
+            opened,
+            assessor if assessor is not None else _user_name() if host == "127.0.0.1" else "",
+            host=host,
+            port=port,
+            names=names,
+            pictures=Path(pictures) if pictures else None,
+            on_start=started,
+        )
+    output.say(f"\n{where}: {done.documents - done.left:,} of {done.documents:,} documents judged, {done.left:,} left")
+
+
+def _pooled(config: Path) -> str:
+    """What is to be judged in a project; the store it waits in."""
+    from cranfield.cli.project_pool import pool_project
+    from cranfield.errors import InputError
+    from cranfield.systems.project import read_project
+
+    if not config.is_file():
+        fact = "there is no such file, and no STORE is named."
+        raise InputError(str(config), fact, hint="cranfield judge judgments.db; 'cranfield pool' fills a store")
+    project = read_project(config)
+    store = pool_project(project)
+    if project.store is None:
+        output.say(f'To test with these judgments, add to {config}: [judgments] store = "{Path(store).name}"')
+    return store
 
 
 def _user_name() -> str:

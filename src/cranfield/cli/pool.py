@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from cranfield.cli import options, output, system_options
+from cranfield.cli.pool_sources import asked, documents_of, failures, named
 from cranfield.cli.reading_options import RUN_FORMAT
 from cranfield.cli.run_files import expanded
 from cranfield.errors import InputError
 from cranfield.judging.pool_choice import PoolPlan
-from cranfield.layout import count, wrapped
 from cranfield.read.source import run_name
 from cranfield.read.streams import stream_name
 from cranfield.systems.opening import short_names
 
 if TYPE_CHECKING:
     from cranfield.systems.collection import Collection
-    from cranfield.systems.first_answers import FirstAnswers
 
 
 class ShareOfAll(click.ParamType[float]):
@@ -113,15 +112,18 @@ def command(
         wanted = chosen_queries(query_ids or list(topics), list(topics), queries)
         texts = {query: topics[query]["text"] for query in wanted}
         deepest = max(depth, sample_depth if sample else 1)
-        answers = [_asked(system, collection, texts, deepest, jobs, timeout, collapse) for system in systems]
+        answers = [
+            asked(system, collection, texts, deepest, timeout=timeout, collapse=collapse, jobs=jobs)
+            for system in systems
+        ]
         if qrels is not None:
             say(_bring_in(qrels, store))
         found = pool(
             store,
             topics,
-            _named(expanded(runs), answers),
+            named(expanded(runs), answers),
             depth,
-            documents=_documents(answers, collection),
+            documents=documents_of(answers, collection),
             query_ids=wanted,
             sample=sample,
             sample_depth=sample_depth,
@@ -130,7 +132,7 @@ def command(
             seed=seed,
             format=run_format,
         )
-        for line in (*pool_lines(found, output.width()), *_failures(answers)):
+        for line in (*pool_lines(found, output.width()), *failures(answers)):
             say(line)
         if not os.path.isfile(queries) and collection and collection.qrels is not None and not found.judged:
             say(f"  the judgments of {queries} are not in it; --qrels {queries} brings them in")
@@ -169,56 +171,6 @@ def _bring_in(qrels: str, store: str) -> str:
         if held is None:
             raise InputError(qrels, "this collection has no judgments.")
     return str(import_file(held, store, run_name(qrels)))
-
-
-def _asked(
-    system: str,
-    collection: Collection | None,
-    queries: Mapping[str, str],
-    k: int,
-    jobs: int,
-    timeout: float | None,
-    collapse: str | None,
-) -> FirstAnswers:
-    """The first documents of a live system."""
-    from cranfield.cli.progress import shown_progress
-    from cranfield.systems.collapse import collapse_by
-    from cranfield.systems.first_answers import first_answers
-    from cranfield.systems.opening import open_system
-
-    opened = open_system(system, collection, timeout=timeout)
-    to_document = collapse_by(collapse) if collapse else None
-    try:
-        with shown_progress(opened.name) as progress:
-            return first_answers(opened, queries, k, progress, jobs=jobs, to_document=to_document)
-    finally:
-        opened.close()
-
-
-def _named(files: Sequence[str], answers: Sequence[FirstAnswers]) -> dict[str, Any]:
-    """All runs by name, those of files and those of systems."""
-    from cranfield.evaluation.naming import named_runs, numbered
-
-    runs = named_runs(files)
-    for answer in answers:
-        runs[numbered(answer.system, runs)] = answer.rankings
-    return runs
-
-
-def _documents(answers: Sequence[FirstAnswers], collection: Collection | None) -> Iterator[Any]:
-    """The texts of documents; those of the collection come last, and so they count."""
-    for answer in answers:
-        yield from answer.texts.items()
-    if collection is not None:
-        yield from collection.documents()
-
-
-def _failures(answers: Sequence[FirstAnswers]) -> Iterator[str]:
-    for answer in answers:
-        if answer.failed:
-            query, error = next(iter(answer.failed.items()))
-            failed = count(len(answer.failed), "query failed", "queries failed")
-            yield from wrapped(f"{answer.system}: {failed}; {query}: {error}", "  ", width=output.width())
 
 
 def _save_sheet(store: str, sheet: str, force: bool) -> Iterator[str]:

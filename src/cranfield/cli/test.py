@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import click
@@ -31,8 +30,9 @@ def command(systems: tuple[str, ...], config: Path, worst: int, report: str | No
       cranfield init && cranfield test && cranfield accept
     """
     from cranfield.cli.progress import shown_progress
-    from cranfield.cli.to_judge import judged_by_project, say_unjudged
+    from cranfield.cli.to_judge import say_unjudged
     from cranfield.systems.project import read_project
+    from cranfield.systems.settings import SETTINGS_FILE
     from cranfield.systems.testing import run_test
     from cranfield.systems.text.tested import tested_lines
 
@@ -40,11 +40,8 @@ def command(systems: tuple[str, ...], config: Path, worst: int, report: str | No
     found = run_test(project, shown_progress, systems, worst)
     for line in tested_lines(found, worst):
         output.say(line)
-    say_unjudged(
-        [tested.evaluation for tested in found.systems if tested.evaluation],
-        lambda: judged_by_project(project, found.collection),
-        [os.path.relpath(tested.recorded.path) for tested in found.systems],
-    )
+    judge = ["cranfield", "judge", *(["--config", str(config)] if str(config) != SETTINGS_FILE else [])]
+    say_unjudged([tested.evaluation for tested in found.systems if tested.evaluation], lambda: judge)
     if report is not None:
         from cranfield.report import write_test
 

@@ -76,11 +76,20 @@ def position(connection: sa.Connection, assessor: str, query_id: str) -> int:
     return int(connection.execute(counted).scalar_one())
 
 
+def has_query(connection: sa.Connection, query_id: str) -> bool:
+    """Whether a store knows a query."""
+    found = sa.select(QUERIES.c.query_id).where(QUERIES.c.query_id == query_id)
+    return connection.execute(found).first() is not None
+
+
 def list_queries(connection: sa.Connection, assessor: str, words: str, limit: int) -> list[ListedQuery]:
-    """Queries in the order of an assessor, all or those with some words in their text, id or documents."""
+    """Queries in the order of an assessor, all or those with some words in their text, id or documents.
+
+    Those for which nothing was returned are among them: somebody may know a document that answers them.
+    """
     later = sa.case((QUERIES.c.place >= place(assessor), 0), else_=1)
     columns = [QUERIES.c[name] for name in ("query_id", "text", "pooled", "open")]
-    chosen = sa.select(*columns).where(QUERIES.c.pooled > 0).order_by(later, QUERIES.c.place).limit(limit)
+    chosen = sa.select(*columns).order_by(later, QUERIES.c.place).limit(limit)
     if words:
         found = sa.select(WAITING.c.query_id).outerjoin(DOCUMENTS, DOCUMENTS.c.doc_id == WAITING.c.doc_id)
         found = found.where(_holds(words, WAITING.c.doc_id, DOCUMENTS.c.title))

@@ -194,11 +194,13 @@ def _refuse_unknown(source: str, names: Sequence[str], known: Mapping[str, str])
 
 
 def _elsewhere(store: Store, kinds: Sequence[str]) -> str:
-    """A hint where the judgments are all of another kind."""
+    """A hint where the judgments are all of another kind, or where there are none."""
     with store._reading() as connection:
         others = sorted({kind for kind in known_assessors(connection).values() if kind not in kinds})
+    if not others:
+        return f"cranfield judge {store.name}"
     kinds_option = " ".join(f"--kind {kind}" for kind in others)
-    return f"there are some of the kind {', '.join(others)}: {kinds_option}, or view(kinds={others})" if others else ""
+    return f"there are some of the kind {', '.join(others)}: {kinds_option}, or view(kinds={others})"
 
 
 def _provenance(counts: _ViewCounts, merge: str, kinds: Sequence[str]) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,14 @@ _GATE: dict[str, type | tuple[type, ...]] = {
     "non_inferiority": (int, float),
     "max_worse_queries": int,
 }
-_JUDGMENTS: dict[str, type | tuple[type, ...]] = {"assessors": list, "merge": str, "kinds": list}
+_JUDGMENTS: dict[str, type | tuple[type, ...]] = {
+    "store": str,
+    "scale": list,
+    "assessors": list,
+    "merge": str,
+    "kinds": list,
+}
+STORE = "judgments.db"  # where people judge, if nothing else is said
 _NAME = re.compile(r"\w[\w.-]*")
 
 
@@ -65,6 +73,8 @@ class Project:
     gate: Mapping[str, Any] = field(default_factory=dict)
     asking: Mapping[str, Any] = field(default_factory=dict)
     policy: Policy = field(default_factory=Policy)
+    store: str | None = None
+    scale: Sequence[Any] | None = None
     view: JudgmentView | None = None
 
     @property
@@ -76,7 +86,20 @@ class Project:
         """The collection it names."""
         inside = self.collection != BUILTIN and not self.collection.startswith(IR_DATASETS)
         found = open_collection(self.folder / self.collection if inside else self.collection, split=self.split)
-        return found if self.view is None else replace(found, qrels=self.view.of(found.qrels))
+        if self.store is not None:  # in which the judgments are, whatever else the collection has
+            found = replace(found, qrels=self.judged_in if self.has_store else None)
+        return found if self.view is None or found.qrels is None else replace(found, qrels=self.view.of(found.qrels))
+
+    @property
+    def judged_in(self) -> str:
+        """The store in which people judge, whether it is there already or not."""
+        name = self.store or STORE
+        return name if "://" in name else str(self.folder / name)
+
+    @property
+    def has_store(self) -> bool:
+        """Whether that store is there."""
+        return "://" in self.judged_in or os.path.isfile(self.judged_in)
 
     def accepted_path(self, name: str) -> Path:
         """Where what was accepted is kept."""
@@ -85,6 +108,10 @@ class Project:
     def result_path(self, name: str) -> Path:
         """Where what the last test found is kept."""
         return self.folder / ".cranfield" / name
+
+    def recorded_run(self, system: str) -> Path:
+        """Where the last test recorded what a system returned."""
+        return self.result_path(f"{system}.run.tsv")
 
     def changed(self, settings: Mapping[str, Any]) -> Project:
         """The project with other settings than those of its file: k, timeout, collapse, and those of asking."""
@@ -133,7 +160,9 @@ def read_project(path: Path) -> Project:
         gate=gate,
         asking={name: table[name] for name in _ASKING if name in table},
         policy=Policy(**{name: table[name] for name in _POLICY if name in table}),
-        view=_view(chosen) if chosen else None,
+        store=chosen.get("store"),
+        scale=chosen.get("scale"),
+        view=_view(chosen) if {*chosen} - {"store", "scale"} else None,
     )
 
 
@@ -162,6 +191,7 @@ retries = 3    # further attempts where a failure may pass
 # Where the accepted runs are kept. Commit this folder; .cranfield holds the last result and need not be committed.
 baseline = "baseline"
 
+{judgments}
 [gate]
 measures = ["nDCG@10"]
 tolerance = 0.01   # a larger drop fails, if it is also significant at alpha
@@ -196,8 +226,23 @@ tuned = true      # stems, and titles that count three times
 _NO_CORPUS = "# There is no corpus.jsonl, so nothing can be indexed here: describe your own system.\n"
 
 
-def project_template(collection: str, *, corpus: bool) -> str:
+_JUDGED = """\
+# [judgments]
+# store = "judgments.db"   # what people judge with `cranfield judge`, in place of the judgments of the collection
+"""
+_UNJUDGED = """\
+[judgments]
+store = "judgments.db"   # what people judge with `cranfield judge`
+"""
+
+
+def project_template(collection: str, *, corpus: bool, judged: bool) -> str:
     """A commented cranfield.toml."""
     from cranfield.systems.opening import KINDS
 
-    return TEMPLATE.format(collection=collection, types=", ".join(KINDS), systems=_SQLITE if corpus else _NO_CORPUS)
+    return TEMPLATE.format(
+        collection=collection,
+        types=", ".join(KINDS),
+        systems=_SQLITE if corpus else _NO_CORPUS,
+        judgments=_JUDGED if judged else _UNJUDGED,
+    )

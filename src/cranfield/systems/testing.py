@@ -88,7 +88,11 @@ def run_test(project: Project, progress: Progress, systems: Sequence[str] = (), 
             )
     collection = project.open_collection()
     if collection.qrels is None:
-        raise InputError(collection.name, "it has no judgments.", hint="put them into qrels/test.tsv or qrels.txt")
+        raise InputError(
+            collection.name,
+            "there are no judgments yet.",
+            hint="'cranfield judge' opens a page to judge on; or put judgments into qrels/test.tsv or qrels.txt",
+        )
     collection = kept_in_memory(collection)
     judgments = Judgments.read(collection.qrels)
     _check_texts(collection, judgments)
@@ -138,7 +142,7 @@ def asked(project: Project, collection: Collection, system: Any, name: str, path
 
 
 def _test_one(project: Project, collection: Collection, judgments: Judgments, name: str, progress: Progress) -> Tested:
-    out, saved = project.result_path(f"{name}{_RUN}"), project.result_path(f"{name}{_VALUES}")
+    out, saved = project.recorded_run(name), project.result_path(f"{name}{_VALUES}")
     saved.unlink(missing_ok=True)
     recorded = asked(project, collection, dict(project.systems[name]), name, out, progress)
     measures = _wanted(project.measures, project.gate)

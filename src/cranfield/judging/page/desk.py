@@ -38,6 +38,7 @@ class Desk:
             "judge": self.judge,
             "undo": self.undo,
             "open": self.open,
+            "add": self.add,
             "leave": self.leave,
             "query": self.query,
             "queries": self.queries,
@@ -94,6 +95,15 @@ class Desk:
             raise TakenError
         return {"task": task, "said": said}
 
+    def add(self, asked: Asked) -> Told:
+        """Let a document that somebody knows of wait for a query, though no system returned it; and open it."""
+        who, item = self._who(asked), _item(asked)
+        with self._store._reading() as connection:
+            if not listing.has_query(connection, item[0]):
+                raise InputError(self._store.name, f"there is no query '{item[0]}'.")
+        self._store.wait([item[:2]], why=f"added by {who}")
+        return {**self.open(asked), "progress": self._progress(who)}
+
     def leave(self, asked: Asked) -> Told:
         """Let others have what an assessor has not judged."""
         self._store.give_back(self._who(asked))
@@ -106,11 +116,13 @@ class Desk:
             rows = listing.list_documents(connection, who, query)
             number = listing.position(connection, who, query)
             queries = listing.totals(connection).queries
+            asked_for = assigning.task_of(connection, (query, "", 0, 0), 0)
         documents = [
             {**_named(row.item), "title": row.title, "open": row.open, "said": row.mine and _said(row.mine)}
             for row in rows
         ]
-        return {"number": number, "queries": queries, "documents": documents}
+        told = {"query": asked_for.query, "narrative": asked_for.narrative}
+        return {**told, "number": number, "queries": queries, "documents": documents}
 
     def queries(self, asked: Asked) -> Told:
         """The queries in the order of an assessor, and those with some words."""

@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 from cranfield.errors import CranfieldError, need
+from cranfield.judging.events import StoreProgress
 from cranfield.judging.store import Store
 
 PORT = 8765
@@ -23,10 +24,10 @@ EVERYWHERE = ("0.0.0.0", "::")
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """Where a page can be opened, and what a visitor must know."""
+    """Where a page can be opened, and how much waits there."""
 
     addresses: tuple[str, ...]
-    token: str | None
+    progress: StoreProgress
 
 
 def serve(
@@ -38,7 +39,7 @@ def serve(
     names: Collection[str] = (),
     pictures: Path | None = None,
     on_start: Callable[[Listening], None],
-) -> None:
+) -> StoreProgress:
     """Serve the page until Ctrl-C.
 
     assessor: who judges, unless somebody says otherwise on the page.
@@ -47,6 +48,7 @@ def serve(
     names: further names by which the server may be called.
     pictures: the folder beneath which images of documents lie; by default that of the store.
     on_start: is told where the page is, once it can be opened.
+    Returns how far the judging is in the end.
     """
     need("starlette", purpose="the judging page", extra="judge")
     uvicorn = need("uvicorn", purpose="the judging page", extra="judge")
@@ -60,9 +62,17 @@ def serve(
         app, log_level="warning", access_log=False, lifespan="off", server_header=False, timeout_graceful_shutdown=5
     )
     server = uvicorn.Server(settings)
-    on_start(Listening(_addresses(host, listener.getsockname()[1], token), token))
+    on_start(Listening(_addresses(host, listener.getsockname()[1], token), _progress(store)))
     with closing(listener), suppress(KeyboardInterrupt):  # that is how it is stopped
         server.run(sockets=[listener])
+    return _progress(store)
+
+
+def _progress(store: Store) -> StoreProgress:
+    from cranfield.judging.listing import totals
+
+    with store._reading() as connection:
+        return totals(connection)
 
 
 def has_screen() -> bool:

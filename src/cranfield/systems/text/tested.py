@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from cranfield.evaluation.result import Evaluation
 from cranfield.layout import WIDTH, aligned, count, cut, visible, wrapped
+from cranfield.ranks.judgments import Judgments
 from cranfield.systems.misses import Miss, Place
 from cranfield.systems.testing import ProjectTest, Tested
 from cranfield.systems.text.recorded import failure_lines, milliseconds, order_lines
@@ -14,6 +15,7 @@ from cranfield.systems.text.recorded import failure_lines, milliseconds, order_l
 def tested_lines(found: ProjectTest, worst: int) -> Iterator[str]:
     """The table of systems; then for each what failed, what got worse, and its worst queries."""
     yield from _table(found.systems)
+    yield from _unjudged_queries(found)
     for tested in found.systems:
         yield ""
         yield f"{tested.system}: {_verdict(tested)}"
@@ -28,6 +30,17 @@ def tested_lines(found: ProjectTest, worst: int) -> Iterator[str]:
             yield f"  the worst {'query' if len(tested.missed) == 1 else 'queries'} by {measure}"
             for miss in tested.missed:
                 yield from miss_lines(miss)
+
+
+def _unjudged_queries(found: ProjectTest) -> Iterator[str]:
+    """The queries that nobody has judged: they were not asked, and a value that looks good says nothing about them."""
+    judged = Judgments.read(found.collection.qrels).number
+    lacking = [query for query in found.collection.queries if query not in judged]
+    if lacking:
+        listed = ", ".join(map(visible, lacking[:5])) + (", …" if len(lacking) > 5 else "")
+        told = count(len(lacking), "query has no judgments and was", "queries have no judgments and were")
+        yield ""
+        yield from wrapped(f"{told} not asked: {listed}", hang=2)
 
 
 def _table(results: Sequence[Tested]) -> Iterator[str]:

@@ -1,9 +1,11 @@
 // One document at a time. A grade is saved before the page moves on, and the next document is there already.
 
+import { askForDocument } from "./adding.js";
 import { documentCard } from "./document.js";
 import { fill, make, notice } from "./elements.js";
-import { chip, gradeButtons, gradeOfKey, keyOf } from "./grades.js";
+import { gradeButtons, gradeOfKey, keyOf } from "./grades.js";
 import { keysCard, listen } from "./keys.js";
+import { documentList, same } from "./list.js";
 import { ask, insist, newKey } from "./server.js";
 import { head } from "./session.js";
 
@@ -33,6 +35,7 @@ class Judging {
       { keys: ["x"], told: "cannot judge this document", run: () => this.grade(null) },
       { keys: ["c"], told: "comment", run: () => this.comment() },
       { keys: ["f"], told: "show all of a long text", run: () => this.main.querySelector(".more")?.click() },
+      { keys: ["a"], told: "add a document that you know of", run: () => this.add() },
       { keys: ["l"], told: "list the queries", run: () => this.go("/queries") },
       { keys: ["/"], told: "search queries and documents", run: () => this.go("/queries?search") },
       { keys: ["?"], told: "these keys", run: () => this.help() },
@@ -61,10 +64,43 @@ class Judging {
       await this.open({ query_id: query, doc_id: asked.get("document"), part: partOf(asked.get("part")) });
     } else {
       await this.refill(query ?? "");
-      if (query && this.queue[0]?.query_id !== query) notice("Nothing of that query is left for you; here is the next.");
-      await this.advance();
+      if (query && this.queue[0]?.query_id !== query) await this.chosen(query);
+      else await this.advance();
     }
     history.replaceState(null, "", "/"); // a reload goes on with what is next
+  }
+
+  // A query of which nothing is left: its first document is shown; if it has none, one can be added.
+  async chosen(query) {
+    await this.load(query);
+    const first = this.list.documents.find((each) => each.said || each.open);
+    if (first) return this.open(first);
+    this.at = this.seen.length;
+    const { query: text, narrative } = this.list;
+    head(this.session, { title: text || query, narrative, progress: this.progress });
+    const told = this.list.documents.length ? "Others judge the documents of this query." : "No system returned anything for this query. Do you know a document that answers it?";
+    fill(
+      this.main,
+      make(
+        "section",
+        { class: "card finished" },
+        make("p", {}, told),
+        make("div", { class: "tools" }, this.tool("A", "add a document", () => this.add(query)), this.tool("␣", "next", () => this.hold(() => this.advance()))),
+      ),
+    );
+  }
+
+  add(query = this.entry?.task.query_id ?? this.list.query_id) {
+    if (this.busy || !query) return;
+    askForDocument((doc_id) =>
+      this.hold(async () => {
+        const told = await this.ask("add", { query_id: query, doc_id, part: null });
+        this.progress = told.progress;
+        this.put(told.task, told.said);
+        this.list.query_id = null;
+        await this.draw();
+      }),
+    );
   }
 
   // Fetch what comes next, in the order of the server.
@@ -243,29 +279,31 @@ class Judging {
             this.commentField(),
           ),
         ),
-        this.aside(),
+        documentList(this.list.documents, task, this.session.scale, (item) => !this.busy && this.hold(() => this.open(item))),
       ),
     );
     scrollTo(0, 0);
   }
 
+  tool(key, name, run, pressed) {
+    return make(
+      "button",
+      { type: "button", class: pressed ? "chosen" : "", "aria-pressed": pressed === undefined ? null : String(pressed), on: { click: run } },
+      make("kbd", {}, key),
+      name,
+    );
+  }
+
   tools(said) {
-    const tool = (key, name, run, pressed) =>
-      make(
-        "button",
-        { type: "button", class: pressed ? "chosen" : "", "aria-pressed": pressed === undefined ? null : String(pressed), on: { click: run } },
-        make("kbd", {}, key),
-        name,
-      );
     return make(
       "div",
       { class: "tools" },
-      tool("←", "back", () => this.back()),
-      tool("␣", "next", () => this.next()),
-      tool("U", "undo", () => this.undo()),
-      tool("X", "cannot judge", () => this.grade(null), said?.grade === null),
-      tool("C", "comment", () => this.comment()),
-      tool("?", "keys", () => this.help()),
+      this.tool("←", "back", () => this.back()),
+      this.tool("␣", "next", () => this.next()),
+      this.tool("U", "undo", () => this.undo()),
+      this.tool("X", "cannot judge", () => this.grade(null), said?.grade === null),
+      this.tool("C", "comment", () => this.comment()),
+      this.tool("?", "keys", () => this.help()),
     );
   }
 
@@ -312,35 +350,6 @@ class Judging {
     }
   }
 
-  aside() {
-    const { documents } = this.list;
-    const current = this.entry.task;
-    const row = (each) => {
-      const now = same(each, current);
-      const title = each.title || each.doc_id;
-      const others = !each.open && !each.said && !now;
-      const open = () => !this.busy && this.hold(() => this.open(each));
-      return make(
-        "li",
-        {},
-        make(
-          "button",
-          { type: "button", class: now ? "now" : "", "aria-current": now ? "true" : null, disabled: others, title: others ? "others judge it" : null, on: { click: open } },
-          others ? make("span", { class: "grade none" }, "·") : chip(each.said ? each.said.grade : undefined, this.session.scale),
-          make("span", { class: "name", dir: "auto" }, title),
-        ),
-      );
-    };
-    const count = documents.length;
-    return make(
-      "aside",
-      { class: "card", "aria-label": "Documents of this query" },
-      make("p", { class: "soft" }, `This query, ${count.toLocaleString("en")} ${count === 1 ? "document" : "documents"}`),
-      make("ul", { class: "list" }, documents.slice(0, 200).map(row)),
-      count > 200 && make("p", { class: "soft" }, `and ${(count - 200).toLocaleString("en")} more`),
-    );
-  }
-
   async finished() {
     this.at = this.seen.length;
     const { left, documents } = this.progress;
@@ -357,7 +366,7 @@ class Judging {
         { class: "card finished" },
         make("p", {}, told),
         make("p", { class: "links" }, make("a", { href: "/adjudicate" }, "Settle differences"), make("a", { href: "/judged" }, "Look through what was judged")),
-        this.seen.length > 0 && make("div", { class: "tools" }, make("button", { type: "button", on: { click: () => this.back() } }, make("kbd", {}, "←"), "back"), make("button", { type: "button", on: { click: () => this.undo() } }, make("kbd", {}, "U"), "undo")),
+        this.seen.length > 0 && make("div", { class: "tools" }, this.tool("←", "back", () => this.back()), this.tool("U", "undo", () => this.undo())),
       ),
     );
   }
@@ -370,10 +379,6 @@ class Judging {
   go(address) {
     location.assign(address);
   }
-}
-
-function same(one, other) {
-  return one.query_id === other.query_id && one.doc_id === other.doc_id && String(one.part) === String(other.part);
 }
 
 function partOf(text) {

@@ -31,9 +31,13 @@ export async function show(session, main) {
   if (new URLSearchParams(location.search).has("search")) field.focus();
 }
 
+function done(query) {
+  return query.pooled > 0 && query.left === 0;
+}
+
 function rows(told, words) {
   if (!told.queries.length) {
-    return [make("p", { class: "soft" }, words ? "Nothing has these words." : "No documents wait to be judged.")];
+    return [make("p", { class: "soft" }, words ? "Nothing has these words." : "There are no queries here.")];
   }
   const row = (each) =>
     make(
@@ -42,9 +46,9 @@ function rows(told, words) {
       make(
         "a",
         { href: `/?query=${encodeURIComponent(each.query_id)}` },
-        make("span", { class: each.left ? "tick" : "tick done", "aria-label": each.left ? "open" : "done" }, each.left ? "" : "✓"),
+        make("span", { class: done(each) ? "tick done" : "tick", "aria-label": done(each) ? "done" : "open" }, done(each) ? "✓" : ""),
         make("span", { class: "name", dir: "auto" }, each.text || each.query_id),
-        make("span", { class: "soft number" }, `${each.pooled - each.left} of ${each.pooled}`),
+        make("span", { class: "soft number" }, each.pooled ? `${each.pooled - each.left} of ${each.pooled}` : "nothing found"),
       ),
     );
   return [

@@ -1,0 +1,78 @@
+"""What the systems of a project return first and nobody has judged waits in the store of the project."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from cranfield.cli import output
+from cranfield.cli.pool_sources import asked, documents_of, failures
+
+if TYPE_CHECKING:
+    from cranfield.systems.collection import Collection
+    from cranfield.systems.first_answers import FirstAnswers
+    from cranfield.systems.project import Project
+
+DEPTH = 10
+
+
+def pool_project(project: Project) -> str:
+    """Pool the first documents of all systems; the name of the store in which they wait.
+
+    What the last test recorded is taken as it is, if the collection has the texts; the rest is asked for.
+    """
+    from cranfield.judging.pool_text import pool_lines
+    from cranfield.judging.pooling import pool
+    from cranfield.judging.store import open_store
+
+    collection = project.open_collection()
+    store = project.judged_in
+    if project.store is None and collection.qrels is not None:
+        from cranfield.judging.importing import import_file
+
+        output.say(str(import_file(collection.qrels, store)))
+    runs: dict[str, Any] = {}
+    answers: list[FirstAnswers] = []
+    for name, settings in project.systems.items():
+        runs[name], answer = _first_of(project, collection, name, settings)
+        answers += [answer] if answer else []
+    told = collection.narratives
+    topics = {query: {"text": text, "narrative": told.get(query, "")} for query, text in collection.queries.items()}
+    found = pool(store, topics, runs, DEPTH, documents=documents_of(answers, collection))
+    if project.scale is not None:
+        with open_store(store) as opened:
+            opened.set_scale(project.scale)
+    for line in (*pool_lines(found, output.width()), *failures(answers)):
+        output.say(line)
+    return store
+
+
+def _first_of(
+    project: Project, collection: Collection, name: str, settings: Mapping[str, Any]
+) -> tuple[dict[str, Any], FirstAnswers | None]:
+    """The first documents of a system by query, and what it was asked for them."""
+    from cranfield.ranks.first import first_documents
+    from cranfield.ranks.policy import Policy
+    from cranfield.read.source import open_source
+
+    recorded = project.recorded_run(name)
+    known: dict[str, Any] = {}
+    if collection.corpus is not None and os.path.isfile(recorded):
+        wanted: dict[str, dict[str, float]] = {query: {} for query in collection.queries}
+        known.update(first_documents(open_source(recorded, "run"), wanted, DEPTH, Policy()))
+    missing = {query: text for query, text in collection.queries.items() if query not in known}
+    if not missing:
+        return known, None
+    timeout = None if "timeout" in settings else project.timeout
+    answer = asked(
+        dict(settings),
+        collection,
+        missing,
+        DEPTH,
+        timeout=timeout,
+        collapse=project.collapse,
+        name=name,
+        **project.asking,
+    )
+    return {**known, **answer.rankings}, answer

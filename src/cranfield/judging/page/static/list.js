@@ -1,0 +1,43 @@
+// The documents of a query beside the one that is shown, with the grades that the assessor gave.
+
+import { make } from "./elements.js";
+import { chip } from "./grades.js";
+
+const MOST = 200;
+
+export function documentList(documents, current, scale, open) {
+  const count = documents.length;
+  return make(
+    "aside",
+    { class: "card", "aria-label": "Documents of this query" },
+    make("p", { class: "soft" }, `This query, ${count.toLocaleString("en")} ${count === 1 ? "document" : "documents"}`),
+    make("ul", { class: "list" }, documents.slice(0, MOST).map((each) => row(each, current, scale, open))),
+    count > MOST && make("p", { class: "soft" }, `and ${(count - MOST).toLocaleString("en")} more`),
+  );
+}
+
+function row(each, current, scale, open) {
+  const now = same(each, current);
+  const others = !each.open && !each.said && !now;
+  return make(
+    "li",
+    {},
+    make(
+      "button",
+      {
+        type: "button",
+        class: now ? "now" : "",
+        "aria-current": now ? "true" : null,
+        disabled: others,
+        title: others ? "others judge it" : null,
+        on: { click: () => open(each) },
+      },
+      others ? make("span", { class: "grade none" }, "·") : chip(each.said ? each.said.grade : undefined, scale),
+      make("span", { class: "name", dir: "auto" }, each.title || each.doc_id),
+    ),
+  );
+}
+
+export function same(one, other) {
+  return one.query_id === other.query_id && one.doc_id === other.doc_id && String(one.part) === String(other.part);
+}
