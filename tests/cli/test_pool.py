@@ -175,6 +175,23 @@ def test_judgments_into_a_store_and_out(folder):
     assert not (folder / "other.db").exists()
 
 
+def test_a_table_of_judgments_that_looks_like_a_sheet(folder):
+    (folder / "qrels.csv").write_text("query_id,query,doc_id,grade\n1,cats,a,1\n")
+    run("convert", "qrels.txt", "judgments.db", cwd=folder)
+    (folder / "sheet.csv").write_text("query_id,query,doc_id,grade\n1,cats,new,1\n")
+    wrong = run("convert", "sheet.csv", "judgments.db", cwd=folder)
+    assert wrong.returncode == 2
+    assert "sheet.csv:2: document 'new' never waited for query '1' in judgments.db." in wrong.stderr
+    assert "--from csv" in wrong.stderr
+    done = run("convert", "sheet.csv", "judgments.db", "--from", "csv", cwd=folder)
+    assert done.stdout == "judgments.db: 1 new judgment by sheet\n"
+    model = run("convert", "qrels.csv", "judgments.db", "--kind", "model", cwd=folder)
+    assert "a sheet is filled in by a person" in model.stderr
+    absent = run("convert", "qrels.csv", "nothing.db", cwd=folder)
+    assert "there is no such store" in absent.stderr
+    assert not (folder / "nothing.db").exists()
+
+
 @pytest.fixture
 def judged(folder):
     with open_store(folder / "judgments.db", create=True) as store:
@@ -222,7 +239,9 @@ def test_which_judgments_count(judged):
     assert float(precision()) == 0.5  # 'a' is 0 by majority
     assert float(precision("--merge", "max")) == 1.0
     assert float(precision("--assessor", "bob")) == 0.0
+    assert "To judge" in run("evaluate", "judgments.db", "bm25.run", cwd=judged).stdout
     done = run("evaluate", "judgments.db", "bm25.run", "--merge", "max", "--kind", "model", cwd=judged)
+    assert "To judge" not in done.stdout  # others may have judged it
     assert "judges:1|merge:max|kinds:model" in done.stdout.replace("\n", "")
 
 
@@ -316,7 +335,7 @@ def test_the_command_can_be_typed_whatever_the_names(folder):
 def test_cranfield_test_says_it_too(project):
     (project / "mine" / "qrels.txt").write_text("1 0 a 1\n")
     done = run("test", "--worst", "0", cwd=project)
-    command = done.stdout.splitlines()[-1].split()
-    assert command[:4] == ["cranfield", "pool", "judgments.db", "mine"]
-    assert run(*command[1:], cwd=project).returncode == 0
-    assert ("1", "cats-0") in waiting(project)
+    assert done.stdout.splitlines()[-2:] == [
+        "1 document in the first 10 of 1 query is unjudged. To judge it:",
+        "  cranfield judge",
+    ]

@@ -113,6 +113,13 @@ def test_why_names_the_runs_and_is_short(store):
     assert "why" not in dir(store.next_for("ann"))
 
 
+def test_why_names_only_runs_that_returned_it_so_early(store):
+    runs = {"bm25": {"q1": ["a", "b", "c"]}, "dense": {"q1": ["c", "b", "a"]}}
+    pool(store, QUERIES_ASKED, runs, 1, sample=1, sample_depth=3)
+    why = {document: row.why for (_, document), row in waiting(store).items()}
+    assert why == {"a": "first 1 of bm25", "b": "sample down to rank 3 of bm25, dense", "c": "first 1 of dense"}
+
+
 def test_queries_go_into_the_store_with_narratives_and_only_pooled_texts_do(store):
     queries = {"q1": {"text": "cats", "narrative": "Pet cats only."}, "q2": "dogs"}
     texts = [("a", "Cats", "Cats sleep."), ("b", "", ""), ("z", "Zebras", "Zebras run.")]

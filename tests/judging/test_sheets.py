@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -19,6 +20,11 @@ HOSTILE = [
     "''=x",
     "\t=1",
     "a;b",
+    "a;=1+1",
+    "a;'=1",
+    "a; \n@x",
+    "a\n- list",
+    "a\n-1",
     'say "hi"',
     "two\nlines",
     "two\r\nlines",
@@ -191,10 +197,13 @@ def test_hostile_ids_and_texts_survive_and_run_nowhere(store, tmp_path):
 
 
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.text(max_size=20))
+@given(st.text(max_size=20) | st.text("';=-+@ \t\r\nax", max_size=12))
 def test_escaping_can_be_undone(text):
     assert plain(escaped(text)) == text
     assert not escaped(text).startswith(("=", "+", "-", "@", "\t", "\r"))
+    # A spreadsheet that separates by something else sees no formula either.
+    for cell in re.split(r"[;\t\r\n]", escaped(text)):
+        assert not cell.strip().startswith(("=", "+", "@"))
 
 
 def test_a_text_that_no_cell_holds_is_cut_and_said(store, tmp_path):

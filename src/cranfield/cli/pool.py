@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,7 +14,9 @@ from cranfield.cli.pool_sources import asked, documents_of, failures, named
 from cranfield.cli.reading_options import RUN_FORMAT
 from cranfield.cli.run_files import expanded
 from cranfield.errors import InputError
+from cranfield.judging.pool_choice import PoolPlan
 from cranfield.read.source import run_name
+from cranfield.read.streams import stream_name
 from cranfield.systems.opening import short_names
 
 if TYPE_CHECKING:
@@ -97,6 +101,8 @@ def command(
         raise click.UsageError("Missing argument 'QUERIES'; with --sheet alone, what waits already is written.")
     if queries is not None and not (runs or systems):
         raise click.UsageError("there is nothing to pool; name a RUN or a --system.")
+    PoolPlan(depth, sample, sample_depth, limit, overlap, seed).check()
+    say = partial(output.say, err=sheet == "-")  # where the sheet itself goes to standard output
     failed = False
     if queries is not None:
         from cranfield.judging.pool_text import pool_lines
@@ -111,7 +117,7 @@ def command(
             for system in systems
         ]
         if qrels is not None:
-            _bring_in(qrels, store)
+            say(_bring_in(qrels, store))
         found = pool(
             store,
             topics,
@@ -126,16 +132,15 @@ def command(
             seed=seed,
             format=run_format,
         )
-        for line in pool_lines(found, output.width()):
-            output.say(line)
-        for line in failures(answers):
-            output.say(line)
+        for line in (*pool_lines(found, output.width()), *failures(answers)):
+            say(line)
         if not os.path.isfile(queries) and collection and collection.qrels is not None and not found.judged:
-            output.say(f"  the judgments of {queries} are not in it; --qrels {queries} brings them in")
+            say(f"  the judgments of {queries} are not in it; --qrels {queries} brings them in")
         failed = any(answer.failed for answer in answers)
     if sheet is not None:
-        _save_sheet(store, sheet, force)
-    output.say(f"Next: cranfield judge {store}")
+        for line in _save_sheet(store, sheet, force):
+            say(line)
+    say(f"Next: cranfield judge {stream_name(store)}")
     return 1 if failed else 0
 
 
@@ -155,8 +160,8 @@ def _opened(queries: str, corpus: str | None) -> tuple[dict[str, dict[str, str]]
     return topics, collection or asked
 
 
-def _bring_in(qrels: str, store: str) -> None:
-    """Judgments of a file or a collection, as imported ones."""
+def _bring_in(qrels: str, store: str) -> str:
+    """Bring judgments of a file or a collection in, as imported ones; what came of it."""
     from cranfield.judging.importing import import_file
     from cranfield.systems.collection import BUILTIN, IR_DATASETS, open_collection
 
@@ -165,15 +170,14 @@ def _bring_in(qrels: str, store: str) -> None:
         held = open_collection(qrels).qrels
         if held is None:
             raise InputError(qrels, "this collection has no judgments.")
-    output.say(str(import_file(held, store, run_name(qrels))))
+    return str(import_file(held, store, run_name(qrels)))
 
 
-def _save_sheet(store: str, sheet: str, force: bool) -> None:
+def _save_sheet(store: str, sheet: str, force: bool) -> Iterator[str]:
     from cranfield.judging.pool_text import sheet_lines
     from cranfield.judging.sheets import save_sheet
     from cranfield.judging.store import open_store
 
     with open_store(store, read_only=True) as opened:
         written = save_sheet(opened, sheet, force=force)
-    for line in sheet_lines(written, store, output.width()):
-        output.say(line, err=sheet == "-")
+    return sheet_lines(written, opened.name, output.width())

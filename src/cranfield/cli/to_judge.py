@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cranfield.cli import output
 from cranfield.layout import count, wrapped
 from cranfield.read.formats.store import names_store
-from cranfield.read.streams import BUILT_IN
+from cranfield.read.streams import BUILT_IN, stream_name
 
 if TYPE_CHECKING:
     from cranfield.evaluation.result import Evaluation
@@ -20,7 +20,12 @@ MOST_NAMES = 5  # runs in a command
 
 
 def pool_command(qrels: Any, runs: Sequence[str]) -> list[str] | None:
-    """The call of `cranfield pool` that collects what is unjudged; None where nobody could judge it."""
+    """The call of `cranfield pool` that collects what is unjudged; None where nobody could judge it.
+
+    What some assessors have not judged may be judged by others, and would not wait: then there is none, either.
+    """
+    if getattr(qrels, "view", None) is not None:
+        return None
     from cranfield.systems.collection import folder_of_queries
     from cranfield.systems.project import STORE
 
@@ -30,7 +35,7 @@ def pool_command(qrels: Any, runs: Sequence[str]) -> list[str] | None:
     if any(run == "-" or run.startswith(BUILT_IN) for run in runs):  # which cannot be read again
         return None
     known = names_store(name)
-    words = ["cranfield", "pool", name if known else STORE, folder_of_queries(name) or "QUERIES"]
+    words = ["cranfield", "pool", stream_name(name) if known else STORE, folder_of_queries(name) or "QUERIES"]
     words += runs if len(runs) <= MOST_NAMES else ["RUN..."]
     return words if known else [*words, "--qrels", name]
 

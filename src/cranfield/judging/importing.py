@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from cranfield.errors import InputError
 from cranfield.judging.sheets import is_sheet, read_sheet
 from cranfield.judging.store import open_store
 from cranfield.layout import count
@@ -32,10 +33,13 @@ def import_file(
 
     source: the name of the file, or what else `Judgments.read` takes
     assessor: whose judgments these are; by default the file says it by its name
-    kind: of assessor; by default a person for a sheet, and imported for judgments
+    kind: of assessor; by default imported. A sheet is always that of a person
+    format: of judgments; what it is given for is no sheet
     """
     who = assessor or run_name(source)
-    if isinstance(source, str) and is_sheet(source):
+    if format is None and isinstance(source, str) and is_sheet(source):
+        if kind not in (None, "person"):
+            raise InputError(source, f"a sheet is filled in by a person, not by a {kind}.", hint="leave it out")
         with open_store(where) as store:  # in which its documents wait
             found = read_sheet(store, source, who)
             notes = _told(

@@ -6,13 +6,13 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from cranfield.errors import InputError
 from cranfield.evaluation.naming import named_runs
 from cranfield.judging.checking import checked_id, text_rows
 from cranfield.judging.events import BY_PEOPLE
-from cranfield.judging.places import ENDS, drawn, place
+from cranfield.judging.pool_choice import FoundByRuns, PoolOfQuery, PoolPlan, assessors_of, choose
 from cranfield.judging.store import DOCUMENT_FIELDS, QUERY_FIELDS, Store, open_store
 from cranfield.ranks.first import first_documents
 from cranfield.ranks.judgments import Judgments
@@ -21,10 +21,7 @@ from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import scan_source
 from cranfield.read.source import open_source
 
-NAMED = 3  # runs that the reason of a document names
 _NOBODY = 0  # assessors of what belongs to the pool and is not to be judged
-
-FoundByRuns = dict[str, list[Any]]  # of a query, by document: the best rank, then the runs that returned it
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,40 +63,6 @@ class Pooled:
     empty: tuple[str, ...] = field(repr=False)
     without_text: tuple[str, ...] = field(repr=False)
     unknown: Mapping[str, int] = field(repr=False)
-
-
-class PoolPlan(NamedTuple):
-    """How far down a pool goes, and how many it takes of what is there. See `pool`."""
-
-    depth: int
-    sample: int
-    sample_depth: int
-    limit: int | None
-    overlap: float
-    seed: int
-
-    @property
-    def deepest(self) -> int:
-        """The last rank that matters."""
-        return max(self.depth, self.sample_depth) if self.sample else self.depth
-
-    def check(self) -> None:
-        """Refuse what cannot be meant."""
-        for name in ("depth", "sample", "sample_depth", "limit"):
-            given = getattr(self, name)
-            if given is not None and (isinstance(given, bool) or not isinstance(given, int) or given < 0):
-                raise InputError("pool", f"{name} is {given!r}.", hint="give a whole number")
-        if not self.depth and not self.sample:
-            raise InputError("pool", "depth is 0, so that nothing is pooled.", hint="give a depth or a sample")
-        if self.sample and self.sample_depth <= self.depth:
-            fact = f"a sample from below rank {self.depth} down to rank {self.sample_depth} is empty."
-            raise InputError("pool", fact, hint="sample_depth must be larger than depth")
-        if self.limit is not None and self.sample:
-            raise InputError("pool", "a sample with a limit by rank is no longer random.", hint="leave one of them out")
-        if self.limit == 0:
-            raise InputError("pool", "limit is 0, so that nothing is pooled.", hint="leave it out for no limit")
-        if not isinstance(self.overlap, int | float) or not 0 <= self.overlap <= 1:
-            raise InputError("pool", f"overlap is {self.overlap!r}.", hint="give a share from 0 to 1")
 
 
 def pool(
@@ -164,7 +127,7 @@ def _pool(
     wanted = known if query_ids is None else chosen_queries(query_ids, known, store.name)
     found, unknown = returned_first(runs, known, wanted, plan.deepest, format)
     judged = _judged(store)
-    choices = {query: _choose(query, ranks, judged.get(query, set()), plan) for query, ranks in found.items()}
+    choices = {query: choose(query, ranks, judged.get(query, set()), plan) for query, ranks in found.items()}
     to_judge = {document for each in choices.values() for document in each.waiting}
     kept = list(text_rows(_only(documents, to_judge), DOCUMENT_FIELDS, "doc_id", store.name))
     new, without_text = _write(store, texts, kept, choices, to_judge, plan)
@@ -177,7 +140,7 @@ def _pool(
         judged=sum(each.judged for each in choices.values()),
         waiting=len(waiting),
         new=new,
-        twice=sum(_assessors(*item, plan) == 2 for item in waiting),
+        twice=sum(assessors_of(*item, plan) == 2 for item in waiting),
         sampled=sum(each.sampled for each in choices.values()),
         not_drawn=sum(len(each.not_drawn) for each in choices.values()),
         beyond_limit=sum(each.beyond_limit for each in choices.values()),
@@ -221,19 +184,10 @@ def returned_first(
         if scanned.extra:
             unknown[name] = scanned.extra
         for query, documents in first_documents(source, asked, depth, policy).items():
-            _add_ranking(found[query], documents, name)
+            ranks = found[query]
+            for rank, document in enumerate(documents, 1):
+                ranks.setdefault(document, {})[name] = rank
     return found, unknown
-
-
-def _add_ranking(found: FoundByRuns, documents: Sequence[str], run: str) -> None:
-    for rank, document in enumerate(documents, 1):
-        seen = found.get(document)
-        if seen is None:
-            found[document] = [rank, run]
-        else:
-            if rank < seen[0]:
-                seen[0] = rank
-            seen.append(run)
 
 
 def _judged(store: Store) -> dict[str, set[str]]:
@@ -244,53 +198,6 @@ def _judged(store: Store) -> dict[str, set[str]]:
     for each in graded_documents(store, None, BY_PEOPLE):
         found.setdefault(each.query_id, set()).add(each.doc_id)
     return found
-
-
-class _PoolOfQuery(NamedTuple):
-    """What becomes of the documents that runs return for a query; of those that wait, why."""
-
-    waiting: dict[str, str]
-    not_drawn: dict[str, str]
-    pooled: int
-    judged: int
-    sampled: int
-    beyond_limit: int
-
-
-def _choose(query: str, found: FoundByRuns, judged: set[str], plan: PoolPlan) -> _PoolOfQuery:
-    first = {document: seen for document, seen in found.items() if seen[0] <= plan.depth}
-    below = [document for document in found if document not in first]
-    sample = set(drawn(below, plan.sample, "sample", plan.seed, query)) if plan.sample else set()
-    waiting = [document for document in first if document not in judged]
-    beyond = 0
-    if plan.limit is not None and len(waiting) > plan.limit:
-        beyond = len(waiting) - plan.limit
-        waiting = sorted(waiting, key=lambda document: (first[document][0], place(query, document)))[: plan.limit]
-    sampled = [document for document in below if document in sample and document not in judged]
-    not_drawn = [document for document in below if document not in sample and document not in judged]
-    to_rank = f"sample down to rank {plan.sample_depth} of"
-    return _PoolOfQuery(
-        waiting={
-            **{document: _why(f"first {plan.depth} of", found[document]) for document in waiting},
-            **{document: _why(to_rank, found[document]) for document in sampled},
-        },
-        not_drawn={document: _why(f"not drawn: {to_rank}", found[document]) for document in not_drawn},
-        pooled=len(found) - beyond,
-        judged=sum(document in judged for document in found),
-        sampled=len(sampled),
-        beyond_limit=beyond,
-    )
-
-
-def _why(what: str, seen: Sequence[Any]) -> str:
-    _, *runs = seen
-    more = f" and {len(runs) - NAMED} more" if len(runs) > NAMED else ""
-    return f"{what} {', '.join(runs[:NAMED])}{more}"
-
-
-def _assessors(query: str, document: str, plan: PoolPlan) -> int:
-    """Two for a random share of the documents, which is the same every time."""
-    return 2 if plan.overlap and place("overlap", plan.seed, query, document) < plan.overlap * ENDS else 1
 
 
 def _only(documents: Any, wanted: set[str]) -> Iterator[Any]:
@@ -305,7 +212,7 @@ def _write(
     store: Store,
     texts: Iterable[Mapping[str, str]],
     documents: Iterable[Mapping[str, str]],
-    choices: Mapping[str, _PoolOfQuery],
+    choices: Mapping[str, PoolOfQuery],
     to_judge: set[str],
     plan: PoolPlan,
 ) -> tuple[int, tuple[str, ...]]:
@@ -316,7 +223,7 @@ def _write(
     def rows(query: str, why: Mapping[str, str], nobody: bool = False) -> Iterator[WaitingRow]:
         for document, reason in why.items():
             checked = checked_id(document, store.name, f"query '{query}'")
-            yield WaitingRow(query, checked, 0, 0, reason, _NOBODY if nobody else _assessors(query, document, plan))
+            yield WaitingRow(query, checked, 0, 0, reason, _NOBODY if nobody else assessors_of(query, document, plan))
 
     with store._writing("the pool") as connection:
         add_queries(connection, texts)

@@ -70,7 +70,7 @@ def event_of(row: Any) -> Event:
         doc_id=row.doc_id,
         assessor=row.assessor,
         kind=row.kind,
-        grade=row.grade,
+        grade=None if row.grade is None else float(row.grade),  # SQLite returns what it was given
         at=datetime.fromisoformat(row.at.replace("Z", "+00:00")),
         part=part,
         undoes=row.undoes,

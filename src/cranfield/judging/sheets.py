@@ -10,6 +10,7 @@ import csv
 import io
 import math
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -27,7 +28,13 @@ NEEDED = ("query_id", "doc_id", "grade")
 LONGEST_CELL = 32_000  # characters: spreadsheets hold 32,767, and put the rest into the next row
 CUT = " […]"
 SEPARATORS = ",;\t"
-_FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", "'")
+_SIGNS = "=+@＝＋－＠"
+_FORMULAS = (*_SIGNS, "-", "\t", "\r", "\n", "'")
+# Where people separate by semicolons, their spreadsheet cuts a text at each of them, and at line breaks: a new cell
+# begins there. A list with dashes is left as it is.
+_NEW_CELL = r"([;\t\r\n]\s*)"
+_BEGINS = re.compile(rf"{_NEW_CELL}(['{_SIGNS}]|-(?! ))")
+_ESCAPED = re.compile(rf"{_NEW_CELL}'(['{_SIGNS}]|-(?! ))")
 _MARK = "\ufeff"  # by which spreadsheets know UTF-8
 
 
@@ -82,8 +89,7 @@ def save_sheet(store: Store, path: str | os.PathLike[str], *, force: bool = Fals
     store: a `Store`.
     path: of the file to write.
     force: replace a file that exists.
-    It does not say which run returned a document, nor at which rank.
-    Returns a `WrittenSheet`.
+    Returns a `WrittenSheet`. The file does not say which run returned a document, nor at which rank.
 
     >>> import tempfile
     >>> from cranfield import open_store
@@ -115,16 +121,17 @@ def save_sheet(store: Store, path: str | os.PathLike[str], *, force: bool = Fals
 def escaped(text: str) -> str:
     """A cell that no spreadsheet takes for a formula and that fits into one.
 
-    >>> escaped("=1+1"), escaped("'tis"), escaped("cats")
-    ("'=1+1", "''tis", 'cats')
+    >>> escaped("=1+1"), escaped("'tis"), escaped("cats"), escaped("a;=1+1")
+    ("'=1+1", "''tis", 'cats', "a;'=1+1")
     """
     shown = text if len(text) <= LONGEST_CELL else text[: LONGEST_CELL - len(CUT)] + CUT
-    return f"'{shown}" if shown.startswith(_FORMULAS) else shown
+    shown = _BEGINS.sub(r"\1'\2", shown)
+    return f"'{shown}" if shown.startswith(_FORMULAS) or shown.lstrip().startswith(_FORMULAS) else shown
 
 
 def plain(cell: str) -> str:
     """The text of a cell as it was before it was escaped."""
-    return cell[1:] if cell.startswith("'") else cell
+    return _ESCAPED.sub(r"\1\2", cell.removeprefix("'"))
 
 
 def is_sheet(path: str) -> bool:
@@ -142,9 +149,9 @@ def read_sheet(store: Store, path: str | os.PathLike[str], assessor: str) -> Rea
     store: a `Store`.
     path: the CSV that somebody has filled in; its columns may be in another order, and separated by semicolons or tabs.
     assessor: who filled it in.
-    A row without a grade is left out. A grade that is not on the scale of the store, and a document that never waited
-    in it, are errors, and then nothing is brought in. What is in the store already is not said again.
-    Returns a `ReadSheet`.
+    Returns a `ReadSheet`. A row without a grade is left out. A grade that is not on the scale of the store, and a
+    document that never waited in it, are errors, and then nothing is brought in. What is in the store already is not
+    said again.
 
     >>> import tempfile
     >>> from cranfield import open_store
@@ -170,7 +177,8 @@ def read_sheet(store: Store, path: str | os.PathLike[str], assessor: str) -> Rea
         for row in rows:
             if (row.query_id, row.doc_id) not in there:
                 fact = f"document '{row.doc_id}' never waited for query '{row.query_id}' in {store.name}."
-                hint = "has the spreadsheet changed the ids? Open the file again with these columns as text"
+                hint = "has the spreadsheet changed the ids? Open the file again with these columns as text; for "
+                hint += "judgments that are no sheet: --from csv"
                 raise InputError(name, fact, line=row.line, hint=hint)
         new = import_rows(
             connection,

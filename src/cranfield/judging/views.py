@@ -199,7 +199,8 @@ def _elsewhere(store: Store, kinds: Sequence[str]) -> str:
         others = sorted({kind for kind in known_assessors(connection).values() if kind not in kinds})
     if not others:
         return f"cranfield judge {store.name}"
-    return f"there are some of the kind {', '.join(others)}: view(kinds={others})"
+    kinds_option = " ".join(f"--kind {kind}" for kind in others)
+    return f"there are some of the kind {', '.join(others)}: {kinds_option}, or view(kinds={others})"
 
 
 def _provenance(counts: _ViewCounts, merge: str, kinds: Sequence[str]) -> str:

@@ -200,6 +200,11 @@ alpha = 0.05
 # [gate.minimum]   # fails below these, significant or not
 # "nDCG@10" = 0.4
 
+# Where the judgments are in a store (judgments.db): whose count, and how several of a document are merged.
+# [judgments]
+# assessors = ["ann", "bob"]
+# merge = "median"
+
 # The systems. Types: {types}.
 {systems}
 # [systems.mine]
