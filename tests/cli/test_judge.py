@@ -1,6 +1,7 @@
 """`cranfield judge`: the page opens, people judge, Ctrl-C ends it; in a project it pools by itself."""
 
 import re
+import shlex
 import signal
 import socket
 import subprocess
@@ -14,8 +15,9 @@ pytest.importorskip("sqlalchemy")
 pytest.importorskip("starlette")
 
 from cranfield import open_store
+from tests.cli.test_help import examples
 from tests.judging_person import judge
-from tests.program import run, shims
+from tests.program import INSTALLED, run
 
 SEARCH = """
 TEXTS = {"a": "red shoes", "b": "blue shoes", "c": "a red hat"}
@@ -47,7 +49,7 @@ class Served:
     """A call of `cranfield judge` whose page can be asked."""
 
     def __init__(self, folder, *words):
-        command = [str(shims() / "cranfield"), "judge", *words, "--no-browser", "--port", "0"]
+        command = [str(INSTALLED / "cranfield"), "judge", *words, "--no-browser", "--port", "0"]
         streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
         self.program = subprocess.Popen(command, cwd=folder, text=True, **streams)
         self.printed = ""
@@ -76,6 +78,18 @@ def test_people_judge_and_ctrl_c_ends_it(tmp_path):
     assert told.splitlines()[-1] == "judgments.db: 2 of 2 documents judged, 0 left"
     with open_store(tmp_path / "judgments.db") as store:
         assert store.view().by_query == {"q1": {"d1": 3.0, "d2": 0.0}}
+
+
+def test_the_examples_of_the_help(tmp_path):
+    with open_store(tmp_path / "judgments.db", create=True) as store:
+        store.wait([("q1", "d1")])
+    lines = examples("judge")
+    assert len(lines) == 2
+    for line in lines:
+        served = Served(tmp_path, *shlex.split(line)[2:])
+        served.end()
+        assert served.address
+        assert served.program.returncode == 0
 
 
 def test_a_project_pools_what_its_systems_return_and_tests_with_what_is_judged(project):
