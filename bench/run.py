@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import compileall
+import json
 import os
 import shutil
 import subprocess
@@ -288,6 +289,26 @@ def case_report() -> None:
         rows.append((f"{queries:,} queries: a page of {size:.1f} MB{usable}", seconds, memory))
     print(f"  target: {goal}", flush=True)
     record(title, rows, rows[-1][0], goal)
+
+
+def case_judging() -> None:
+    command = [PYTHON, str(Path(__file__).with_name("judging.py"))]
+    told = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    names = {
+        "synced": "32 KB that are on disk, p99",
+        "next": "the next document, p99",
+        "next, 20 at once": "the same, 20 at once",
+        "grade, 20 at once": "a grade is saved, 20 at once, p99",
+        "grade, 20 at once, median": "the same, median",
+        "view": "all judgments as a view",
+    }
+    print("\nTwenty assessors at once get and grade documents without a pause between them.")
+    show(
+        "A store of a million waiting documents and a million judgments",
+        [(name, told[key], None) for key, name in names.items()],
+        names["synced"],
+        "the next document in 20 ms, a grade in 50 ms with 20 at once, the view in 10 s",
+    )
 
 
 def case_pool() -> None:

@@ -18,6 +18,8 @@ Made = TypeVar("Made")
 class _PendingChange(Generic[Made]):
     what: str
     make: Callable[[sa.Connection], Made]
+    lasting: bool
+    called: threading.Event = field(default_factory=threading.Event)  # it is done, or its thread is to lead
     done: bool = False
     result: list[Made] = field(default_factory=list)
     error: Exception | None = None
@@ -26,47 +28,73 @@ class _PendingChange(Generic[Made]):
 class SharedCommits:
     """Runs changes, each on disk when its call returns. One that shared with a change that failed runs again, alone.
 
-    writing: opens a transaction for something that is lost if it fails
+    The first thread leads: it makes all changes that wait, its own among them, and then calls the one that has waited
+    longest to lead. So nobody waits for more than two transactions.
+
+    writing: opens a transaction for something that is lost if it fails, on disk at its end or not
     """
 
-    def __init__(self, writing: Callable[[str], AbstractContextManager[sa.Connection]]) -> None:
+    def __init__(self, writing: Callable[[str, bool], AbstractContextManager[sa.Connection]]) -> None:
         self._writing = writing
+        self._lock = threading.Lock()
         self._waiting: deque[_PendingChange[Any]] = deque()
-        self._turn = threading.Lock()
+        self._led = False
 
-    def run(self, what: str, make: Callable[[sa.Connection], Made]) -> Made:
-        """Make a change; its result, or its error."""
-        mine = _PendingChange(what, make)
-        self._waiting.append(mine)
-        with self._turn:
-            if not mine.done:  # nobody made it while this thread waited for its turn
+    def run(self, what: str, make: Callable[[sa.Connection], Made], *, lasting: bool = True) -> Made:
+        """Make a change; its result, or its error. One that is not `lasting` may be lost in a power failure."""
+        mine = _PendingChange(what, make, lasting)
+        with self._lock:
+            self._waiting.append(mine)
+            leads, self._led = not self._led, True
+        try:
+            if not leads:
+                mine.called.wait()
+            if not mine.done:
+                leads = True
                 self._make_all()
+        finally:
+            with self._lock:
+                leads = leads or (mine.called.is_set() and not mine.done)  # called while it was being stopped
+                if mine in self._waiting:
+                    self._waiting.remove(mine)
+                if leads:
+                    self._call_next()
         if mine.error is not None:
             raise mine.error
         return mine.result[0]
 
+    def _call_next(self) -> None:
+        if self._waiting:
+            self._waiting[0].called.set()
+        else:
+            self._led = False
+
     def _make_all(self) -> None:
-        changes = [self._waiting.popleft() for _ in range(len(self._waiting))]
+        with self._lock:
+            changes = [self._waiting.popleft() for _ in range(len(self._waiting))]
         try:
-            with self._writing(changes[0].what) as connection:
+            with self._writing(changes[0].what, any(change.lasting for change in changes)) as connection:
                 results = [change.make(connection) for change in changes]
         except Exception:  # one of them failed, and took the others with it: each tries alone and has its own error
             for change in changes:
                 self._make_alone(change)
         except BaseException:  # this thread is being stopped; the others have their turn still
-            self._waiting.extendleft(reversed(changes))
+            with self._lock:
+                self._waiting.extendleft(reversed(changes))
             raise
         else:
             for change, result in zip(changes, results, strict=True):
                 change.result.append(result)
                 change.done = True
+                change.called.set()
 
     def _make_alone(self, change: _PendingChange[Any]) -> None:
         try:
-            with self._writing(change.what) as connection:
+            with self._writing(change.what, change.lasting) as connection:
                 result = change.make(connection)
         except Exception as error:
             change.error = error
         else:
             change.result.append(result)
         change.done = True
+        change.called.set()

@@ -85,7 +85,7 @@ class Database:
                 yield connection
 
     @contextmanager
-    def writing(self, what: str, *, lasting: bool = True) -> Iterator[sa.Connection]:
+    def writing(self, what: str, lasting: bool = True) -> Iterator[sa.Connection]:
         """A transaction that writes, one at a time. `what` is lost if it fails.
 
         lasting: it is on disk when this ends; else a power failure may take it back, and nobody waits for the disk.

@@ -186,8 +186,11 @@ class Store:
         from cranfield.judging.assigning import next_tasks
 
         who = checked_id(assessor, self.name, "the assessor")
-        with self._database.writing("who is working on what", lasting=False) as connection:
-            return next_tasks(connection, who, count, without, first)
+        return self._database.commits.run(
+            "who is working on what",
+            lambda connection: next_tasks(connection, who, count, without, first),
+            lasting=False,
+        )
 
     def give_back(self, assessor: str) -> None:
         """Let others have what an assessor got and did not judge.
