@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import urllib.request
+from pathlib import Path
 
 
 def ask(address: str, name: str, **body: object) -> dict:
@@ -36,16 +37,18 @@ def judge(address: str, grades: dict[tuple[str, str], float]) -> None:
 def main() -> None:
     rows = [row.split() for row in sys.argv[1].split(",")]
     grades = {(query, document): float(grade) for query, document, grade in rows}
-    command = [*sys.argv[2:], "--no-browser", "--port", "0"]
-    program = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    assert program.stdout is not None
-    for line in program.stdout:
+    # The program itself, which gets the signal, and not what may stand in its place on the path.
+    program = str(Path(sys.executable).with_name(sys.argv[2]))
+    command = [program, *sys.argv[3:], "--no-browser", "--port", "0"]
+    served = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert served.stdout is not None
+    for line in served.stdout:
         address = re.search(r"http://\S+", line)
         print(line.replace(address[0], "http://127.0.0.1:8765/") if address else line, end="")
         if address:
             judge(address[0], grades)
-            program.send_signal(signal.SIGINT)
-    sys.exit(program.wait())
+            served.send_signal(signal.SIGINT)
+    sys.exit(served.wait())
 
 
 if __name__ == "__main__":

@@ -62,8 +62,8 @@ def serve(
         app, log_level="warning", access_log=False, lifespan="off", server_header=False, timeout_graceful_shutdown=5
     )
     server = uvicorn.Server(settings)
-    on_start(Listening(_addresses(host, listener.getsockname()[1], token), _progress(store)))
     with closing(listener), suppress(KeyboardInterrupt):  # that is how it is stopped
+        on_start(Listening(_addresses(host, listener.getsockname()[1], token), _progress(store)))
         server.run(sockets=[listener])
     return _progress(store)
 
