@@ -127,9 +127,9 @@ def test_judgments_that_a_project_has_are_brought_in(project):
     assert run("test", cwd=project).returncode == 0
     served = Served(project)
     told = served.end()
-    assert "2 new judgments by qrels" in told
+    assert "2 new judgments by collection" in told
     assert "2 documents of 3 queries wait" in told
-    assert 'add to cranfield.toml: [judgments] store = "judgments.db"' in told
+    assert 'add to cranfield.toml:\n  [judgments]\n  store = "judgments.db"\n' in told
     (project / "cranfield.toml").write_text(f'{settings}\n[judgments]\nstore = "judgments.db"\n')
     assert "2 documents in the first 10" in run("test", cwd=project).stdout
 

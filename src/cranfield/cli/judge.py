@@ -95,7 +95,7 @@ def _pooled(config: Path) -> str:
     """What is to be judged in a project; the store it waits in."""
     from cranfield.cli.project_pool import pool_project
     from cranfield.errors import InputError
-    from cranfield.systems.project import read_project
+    from cranfield.systems.project import STORE, read_project
 
     if not config.is_file():
         fact = "there is no such file, and no STORE is named."
@@ -103,7 +103,8 @@ def _pooled(config: Path) -> str:
     project = read_project(config)
     store = pool_project(project)
     if project.store is None:
-        output.say(f'To test with these judgments, add to {config}: [judgments] store = "{Path(store).name}"')
+        for line in (f"To test with these judgments, add to {config}:", "  [judgments]", f'  store = "{STORE}"'):
+            output.say(line)
     return store
 
 

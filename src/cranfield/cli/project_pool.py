@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from cranfield.systems.project import Project
 
 DEPTH = 10
+EARLIER = "collection"  # the assessor of the judgments that a collection came with
 
 
 def pool_project(project: Project) -> str:
@@ -31,7 +32,7 @@ def pool_project(project: Project) -> str:
     if project.store is None and collection.qrels is not None:
         from cranfield.judging.importing import import_file
 
-        output.say(str(import_file(collection.qrels, store)))
+        output.say(str(import_file(collection.qrels, store, EARLIER)))
     runs: dict[str, Any] = {}
     answers: list[FirstAnswers] = []
     for name, settings in project.systems.items():

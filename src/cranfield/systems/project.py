@@ -200,11 +200,6 @@ alpha = 0.05
 # [gate.minimum]   # fails below these, significant or not
 # "nDCG@10" = 0.4
 
-# Where the judgments are in a store (judgments.db): whose count, and how several of a document are merged.
-# [judgments]
-# assessors = ["ann", "bob"]
-# merge = "median"
-
 # The systems. Types: {types}.
 {systems}
 # [systems.mine]
@@ -228,11 +223,17 @@ _NO_CORPUS = "# There is no corpus.jsonl, so nothing can be indexed here: descri
 
 _JUDGED = """\
 # [judgments]
-# store = "judgments.db"   # what people judge with `cranfield judge`, in place of the judgments of the collection
+# store = "judgments.db"        # what people judge with `cranfield judge`, in place of the judgments of the collection
+# assessors = ["ann", "bob"]    # whose judgments count; by default those of all people
+# merge = "median"              # what counts where they differ
+# scale = [[0, "Off topic"], [1, "On topic", "It answers at least a part"]]
 """
 _UNJUDGED = """\
 [judgments]
-store = "judgments.db"   # what people judge with `cranfield judge`
+store = "judgments.db"          # what people judge with `cranfield judge`
+# assessors = ["ann", "bob"]    # whose judgments count; by default those of all people
+# merge = "median"              # what counts where they differ
+# scale = [[0, "Off topic"], [1, "On topic", "It answers at least a part"]]
 """
 
 

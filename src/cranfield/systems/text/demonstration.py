@@ -59,9 +59,10 @@ def _next_lines(found: Demonstration) -> Iterator[str]:
     )
     yield from wrapped(
         f"{unjudged:.0%} of tuned's first ten documents have no judgment and count as not relevant: judge them, and "
-        "the values may change.",
+        "the values may change:",
         "- ",
     )
+    yield "    cranfield init builtin; cranfield judge"
     yield "- Test your own engine the same way, and keep it from getting worse:"
     yield "    cranfield init; cranfield test; cranfield accept"
     yield "- Or measure and compare runs that you have:"
