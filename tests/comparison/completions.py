@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 
-from cranfield import evaluate
+from cranfield import Judgments, evaluate
 
 LEVELS = (0, 1, 2)
 
@@ -17,14 +17,22 @@ def unjudged(judged, *rankings):
 
 def differences(measure, judged, baseline, run, completions):
     """run - baseline for each way to judge the unjudged documents: a tuple of grades, or a dict of them."""
-    measure = measure.replace(judged_only=False)  # in a completion, every document is judged
+    [found] = differences_of([measure], judged, baseline, run, completions).values()
+    return found
+
+
+def differences_of(measures, judged, baseline, run, completions):
+    """The same by several measures, which is hardly slower than by one."""
+    complete = {each: each.replace(judged_only=False) for each in measures}  # in a completion, every document is judged
     missing = unjudged(judged, baseline, run)
     qrels = {
         str(at): {**judged, **(grades if isinstance(grades, dict) else dict(zip(missing, grades, strict=True)))}
         for at, grades in enumerate(completions)
     }
-    columns = [evaluate(qrels, dict.fromkeys(qrels, ranking), measure).column(measure) for ranking in (baseline, run)]
-    return columns[1] - columns[0]
+    judgments = Judgments.read(qrels)
+    distinct = list(dict.fromkeys(complete.values()))
+    found = [evaluate(judgments, dict.fromkeys(qrels, ranking), distinct) for ranking in (baseline, run)]
+    return {each: found[1].column(name) - found[0].column(name) for each, name in complete.items()}
 
 
 def all_differences(measure, judged, baseline, run, levels):
@@ -36,10 +44,10 @@ def all_differences(measure, judged, baseline, run, levels):
     return differences(measure, judged, baseline, run, itertools.product(levels, repeat=len(missing)))
 
 
-def random_differences(measure, judged, baseline, run, levels, count, seed):
-    """run - baseline for random completions, of which some have few relevant documents and some many."""
+def random_differences(measures, judged, baseline, run, levels, count, seed):
+    """run - baseline for random completions, of which some have few relevant documents and some many, by measure."""
     missing = unjudged(judged, baseline, run)
-    return differences(measure, judged, baseline, run, _drawn(levels, len(missing), count, seed))
+    return differences_of(measures, judged, baseline, run, _drawn(levels, len(missing), count, seed))
 
 
 @cache
