@@ -12,7 +12,7 @@ unknowns. The effects of a query are eliminated within it, which leaves five: no
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -26,6 +26,7 @@ TOP = 3.0  # of the scale that the priors are for; on others they are stretched
 PRIOR_MEAN = (1.0, 0.0, 0.0, 0.0, 0.0)
 PRIOR_VARIANCE = (4.0, 0.25, 0.25, 0.5, 0.5)
 STEPS = 10  # of expectation and maximisation
+ENOUGH = 500  # queries to estimate variances from
 
 
 class Variances(NamedTuple):
@@ -45,8 +46,7 @@ class JudgedSums(NamedTuple):
 
     squares: Numbers  # of x, with x: queries × 5 × 5
     products: Numbers  # of x with the grade: queries × 5
-    grades: float  # squared
-    observed: int
+    grades: Numbers  # squared
 
 
 def features(first: Integers, second: Integers) -> Numbers:
@@ -76,7 +76,7 @@ def sums_of(x: Numbers, query: Integers, grade: Numbers, queries: int) -> Judged
         for other in range(one + 1):
             total = np.bincount(query, x[:, one] * x[:, other], queries)
             squares[:, one, other] = squares[:, other, one] = total
-    return JudgedSums(squares, products, float(grade @ grade), len(grade))
+    return JudgedSums(squares, products, np.bincount(query, grade**2, queries).astype(np.float64, copy=False))
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,34 +109,61 @@ class GradeModel:
         return np.asarray(np.einsum("dk,dk->d", self.x, self.coefficients[self.query]))
 
     @cached_property
-    def shared(self) -> Numbers:
-        """How each grade follows β, the effects of its query included, in units in which β has covariance 1."""
-        through = self.x - np.einsum("dk,dkl->dl", self.x[:, :EFFECTS], self.pull[self.query])
-        return np.asarray(through @ np.linalg.cholesky(self.beta_covariance))
+    def coefficients_covariance(self) -> Numbers:
+        """Of γ, for each query."""
+        through = -self.pull @ self.beta_covariance  # covariance of the effects with β
+        found = np.array(np.broadcast_to(self.beta_covariance, (len(self.pull), FIXED, FIXED)))
+        found[:, :EFFECTS, :] += through
+        found[:, :, :EFFECTS] += through.transpose(0, 2, 1)
+        found[:, :EFFECTS, :EFFECTS] += self.all_effects_covariance
+        return found
 
     @cached_property
-    def own(self) -> Numbers:
-        """The same for the effects of the query."""
-        root = np.linalg.cholesky(self.effects_covariance)
-        return np.asarray(np.einsum("dk,dkl->dl", self.x[:, :EFFECTS], root[self.query]))
+    def all_effects_covariance(self) -> Numbers:
+        """Of u, v and w of each query, β being unknown."""
+        return self.effects_covariance + self.pull @ self.beta_covariance @ self.pull.transpose(0, 2, 1)
 
     @cached_property
     def variance(self) -> Numbers:
         """Of the grade of each document."""
-        return np.asarray((self.shared**2).sum(axis=1) + (self.own**2).sum(axis=1) + self.variances.noise)
+        found = np.full(len(self.x), self.variances.noise)
+        for one in range(FIXED):
+            for other in range(one + 1):
+                twice = 1 if one == other else 2
+                of_query = twice * self.coefficients_covariance[:, one, other]
+                found += self.x[:, one] * self.x[:, other] * of_query[self.query]
+        return found
 
     def covariance_with(self, weights: Numbers) -> Numbers:
         """Of the grade of each document with a weighted sum of all of them."""
         queries = len(self.effects)
-        in_query = np.stack([np.bincount(self.query, weights * column, queries) for column in self.own.T], axis=1)
-        together = self.shared @ (weights @ self.shared)
-        return np.asarray(together + (self.own * in_query[self.query]).sum(axis=1) + weights * self.variances.noise)
+        sums = np.stack([np.bincount(self.query, weights * column, queries) for column in self.x.T], axis=1)
+        through_beta = self.beta_covariance @ (sums.sum(axis=0) - np.einsum("qkl,qk->l", self.pull, sums[:, :EFFECTS]))
+        own = np.einsum("qkl,ql->qk", self.effects_covariance, sums[:, :EFFECTS])
+        of_query = with_effects(through_beta, own - self.pull @ through_beta)  # covariance of γ with the sum
+        found: Numbers = weights * self.variances.noise
+        for one in range(FIXED):
+            found += self.x[:, one] * of_query[self.query, one]
+        return found
+
+    def only(self, places: Integers) -> GradeModel:
+        """The same for some of the documents."""
+        return replace(self, x=self.x[places], query=self.query[places])
+
+    @cached_property
+    def _through_beta(self) -> Numbers:
+        """How each grade follows β, by way of the effects of its query, too."""
+        found = self.x.copy()
+        for one in range(EFFECTS):
+            found -= self.x[:, one, None] * self.pull[self.query, one]
+        return found
 
     def covariance_with_one(self, place: int) -> Numbers:
         """Of the grade of each document with that of one of them."""
-        found: Numbers = self.shared @ self.shared[place]
-        same = np.flatnonzero(self.query == self.query[place])
-        found[same] += self.own[same] @ self.own[place]
+        found: Numbers = self._through_beta @ (self.beta_covariance @ self._through_beta[place])
+        query, effects = self.query[place], self.x[place, :EFFECTS]
+        same = np.flatnonzero(self.query == query)
+        found[same] += self.x[same, :EFFECTS] @ (self.effects_covariance[query] @ effects)
         found[place] += self.variances.noise
         return found
 
@@ -165,11 +192,19 @@ def fit(x: Numbers, query: Integers, queries: int, grade: Numbers, judged: Flags
     """The model, given the grades of the judged documents of a scale from 0 to `top`."""
     sums = sums_of(x[judged], query[judged], grade[judged], queries)
     stretch = top / TOP
+    return solved(x, query, sums, estimated(x, query, sums, stretch), stretch)
+
+
+def estimated(x: Numbers, query: Integers, sums: JudgedSums, stretch: float) -> Variances:
+    """The variances, from the queries of which something is judged; some of them, if they are many."""
+    judged = np.flatnonzero(sums.squares[:, 0, 0])
+    judged = judged[:: 1 + len(judged) // ENOUGH]
+    some = JudgedSums(sums.squares[judged], sums.products[judged], sums.grades[judged])
     start = Variances(*(each * stretch**2 for each in START))
     variances = start
     for _ in range(STEPS):
-        variances = improved(solved(x, query, sums, variances, stretch), sums, start)
-    return solved(x, query, sums, variances, stretch)
+        variances = improved(solved(x, query, some, variances, stretch), some, start)
+    return variances
 
 
 def solved(x: Numbers, query: Integers, sums: JudgedSums, variances: Variances, stretch: float) -> GradeModel:
@@ -180,12 +215,17 @@ def solved(x: Numbers, query: Integers, sums: JudgedSums, variances: Variances, 
     within = precision[:, :EFFECTS, :EFFECTS] + np.diag([1 / variances.level, 1 / variances.side, 1 / variances.side])
     effects_covariance = inverse_of_effects(within)
     pull = effects_covariance @ precision[:, :EFFECTS, :]
-    left = precision.sum(axis=0) - np.einsum("qkl,qkm->lm", precision[:, :EFFECTS, :], pull) + np.diag(prior)
+    left = precision.sum(axis=0) - flat(precision[:, :EFFECTS, :]).T @ flat(pull) + np.diag(prior)
     target = products.sum(axis=0) - np.einsum("qkl,qk->l", pull, products[:, :EFFECTS])
     beta_covariance = np.linalg.inv((left + left.T) / 2)
     beta = beta_covariance @ (target + prior * np.array(PRIOR_MEAN) * stretch)
     effects = np.einsum("qkl,ql->qk", effects_covariance, products[:, :EFFECTS])
     return GradeModel(x, query, variances, beta, beta_covariance, effects, pull, effects_covariance)
+
+
+def flat(blocks: Numbers) -> Numbers:
+    """The blocks of all queries below each other."""
+    return np.ascontiguousarray(blocks).reshape(-1, blocks.shape[-1])
 
 
 def inverse_of_effects(matrices: npt.NDArray[np.float64]) -> Numbers:
@@ -204,18 +244,13 @@ def improved(model: GradeModel, sums: JudgedSums, start: Variances) -> Variances
     """One step of expectation and maximisation; the start counts like a few observations."""
     queries = len(model.effects)
     gamma = model.coefficients
-    through = -model.pull @ model.beta_covariance  # covariance of the effects with β
-    effects = model.effects_covariance - np.einsum("qkl,qml->qkm", through, model.pull)
-    covariance = np.broadcast_to(model.beta_covariance, (queries, FIXED, FIXED)).copy()
-    covariance[:, :EFFECTS, :] += through
-    covariance[:, :, :EFFECTS] += through.transpose(0, 2, 1)
-    covariance[:, :EFFECTS, :EFFECTS] += effects
-    fitted = np.einsum("qkl,qkl->", sums.squares, gamma[:, :, None] * gamma[:, None, :] + covariance)
-    noise = sums.grades - 2 * np.einsum("qk,qk->", gamma, sums.products) + fitted
-    squared = (gamma - model.beta)[:, :EFFECTS] ** 2 + np.einsum("qkk->qk", effects)
+    squares = gamma[:, :, None] * gamma[:, None, :] + model.coefficients_covariance
+    fitted = (sums.squares * squares).sum()
+    noise = sums.grades.sum() - 2 * (gamma * sums.products).sum() + fitted
+    squared = (gamma - model.beta)[:, :EFFECTS] ** 2 + np.einsum("qkk->qk", model.all_effects_covariance)
     level, *sides = squared.sum(axis=0)
     found = Variances(noise, level, sum(sides))
-    observations = Variances(sums.observed, queries, 2 * queries)
+    observations = Variances(sums.squares[:, 0, 0].sum(), queries, 2 * queries)
     return Variances(
         *(
             (worth * before + total) / (worth + observed)
