@@ -1,0 +1,142 @@
+"""Judging until decided, replayed on complete judgments: `python bench/deciding.py [SEED …]`; see case_deciding."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from cranfield.judging.deciding.decision import Decision
+from cranfield.judging.deciding.looks import Look
+
+FRESH = tuple(range(100, 110))  # seeds that nothing was tuned on
+QUERIES, DOCUMENTS, SYSTEMS, FAMILIES, DEPTH, PAIRS = 50, 300, 40, 4, 10, 40
+
+Rankings = dict[str, list[str]]
+Qrels = Mapping[str, Mapping[str, float]]
+
+
+class Replayed(NamedTuple):
+    """What came of a pair."""
+
+    share: float  # of the documents, judged
+    found: str
+    truth: str
+    seconds: float  # to choose, in the median
+
+
+def simulated(seed: int) -> tuple[Qrels, dict[str, Rankings]]:
+    """A collection and 40 systems.
+
+    A document has a quality, from which its grade comes. A system sees the quality, what its family (lexical, dense …)
+    takes for quality, and noise of its own; how well it sees differs from query to query.
+    """
+    chance = np.random.default_rng(seed)
+    hard = chance.normal(0, 0.6, QUERIES)
+    quality = chance.normal(0, 1, (QUERIES, DOCUMENTS))
+    seen = quality + hard[:, None] + chance.normal(0, 0.4, quality.shape)  # by the assessor
+    grades = np.searchsorted([1.0, 1.7, 2.4], seen).astype(float)
+    illusions = chance.normal(0, 1, (FAMILIES, *quality.shape))
+    names = [[f"d{document}" for document in range(DOCUMENTS)] for _ in range(QUERIES)]
+    qrels = {f"q{q}": dict(zip(names[q], grades[q].tolist(), strict=True)) for q in range(QUERIES)}
+    runs = {}
+    for system in range(SYSTEMS):
+        skill = np.exp(chance.normal(np.log(1.6), 0.25) + chance.normal(0, 0.25, QUERIES))
+        fooled = chance.uniform(0.5, 1.0)
+        noise = chance.normal(0, chance.uniform(0.2, 0.8), quality.shape)
+        score = skill[:, None] * quality + fooled * illusions[system % FAMILIES] + noise
+        first = np.argsort(-score, axis=1)[:, :DEPTH]
+        runs[f"s{system}"] = {f"q{q}": [f"d{document}" for document in first[q]] for q in range(QUERIES)}
+    return qrels, runs
+
+
+def verdict(look: Look) -> str:
+    """The verdict on two runs."""
+    return look.pairs[0].verdict
+
+
+def replay(qrels: Qrels, runs: Mapping[str, Rankings], measure: str = "nDCG@10") -> Replayed:
+    """Judge until decided; a document without a judgment is not relevant."""
+    start = decision = Decision.of(runs, measure)
+    everything: dict[str, dict[str, float | None]] = {}
+    known = decision.candidates
+    for place in range(len(known.doc_ids)):
+        query, document = known.names_of(place)
+        everything.setdefault(query, {})[document] = qrels.get(query, {}).get(document, 0.0)
+    truth = verdict(start.with_grades(everything).look())
+    times = []
+    while not decision.look().done:
+        begin = time.perf_counter()
+        chosen = decision.next(10)
+        times.append(time.perf_counter() - begin)
+        grades: dict[str, dict[str, float | None]] = {}
+        for query, document in chosen:
+            grades.setdefault(query, {})[document] = everything[query][document]
+        decision = decision.with_grades(grades)
+    look = decision.look()
+    return Replayed(look.judged / len(known.doc_ids), verdict(look), truth, float(np.median(times or [0.0])))
+
+
+def pairs_of(names: list[str], count: int, seed: int) -> Iterator[tuple[str, str]]:
+    """Pairs drawn at random, each once."""
+    every = [(one, other) for place, one in enumerate(names) for other in names[:place]]
+    chosen = np.random.default_rng(seed).permutation(len(every))[:count]
+    return (every[place] for place in chosen.tolist())
+
+
+def summary(replayed: list[Replayed]) -> dict[str, float]:
+    """The figures of many pairs."""
+    share = np.array([each.share for each in replayed])
+    both = [(each.found, each.truth) for each in replayed]
+    count = len(both)
+    return {
+        "pairs": count,
+        "judged, mean": float(share.mean()),
+        "judged, median": float(np.median(share)),
+        "judged, p90": float(np.quantile(share, 0.9)),
+        "same verdict": sum(found == truth for found, truth in both) / count,
+        "opposite": sum({found, truth} == {"better", "worse"} for found, truth in both) / count,
+        "false significant": sum(truth == "neither" != found for found, truth in both),
+        "missed": sum(found == "neither" != truth for found, truth in both),
+        "ties": sum(truth == "neither" for _, truth in both),
+        "seconds to choose": float(np.median([each.seconds for each in replayed])),
+    }
+
+
+def replay_simulated(seeds: tuple[int, ...] = FRESH, count: int = PAIRS) -> dict[str, float]:
+    """Random pairs of the systems of several collections."""
+    found = []
+    for seed in seeds:
+        qrels, runs = simulated(seed)
+        for one, other in pairs_of(list(runs), count, seed):
+            found.append(replay(qrels, {one: runs[one], other: runs[other]}))
+    return summary(found)
+
+
+def seconds_of_large(documents: int = 100_000, judged: float = 0.1) -> float:
+    """The time to choose ten of so many candidates, a tenth of them judged: all that is needed, from the grades on."""
+    chance = np.random.default_rng(0)
+    queries = documents // 15
+    runs = {name: {f"q{q}": [f"d{d}" for d in chance.permutation(20)[:DEPTH]] for q in range(queries)} for name in "ab"}
+    decision = Decision.of(runs)
+    known = decision.candidates
+    grades: dict[str, dict[str, float | None]] = {}
+    for place in np.flatnonzero(chance.random(len(known.doc_ids)) < judged).tolist():
+        query, document = known.names_of(place)
+        grades.setdefault(query, {})[document] = float(chance.integers(4))
+    times = []
+    for _ in range(5):
+        pair = decision.with_grades(grades)._pairs[0]
+        start = time.perf_counter()
+        pair.next(10)
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+if __name__ == "__main__":
+    given = tuple(map(int, sys.argv[1:])) or FRESH
+    print(json.dumps({"simulated": replay_simulated(given), "large": seconds_of_large()}))

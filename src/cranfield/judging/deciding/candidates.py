@@ -1,0 +1,192 @@
+"""Candidates: the first documents of all runs as columns, with the grades that are known."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from cranfield.errors import InputError
+from cranfield.judging.pooling import returned_first
+from cranfield.measures.registry import Measure
+from cranfield.ranks.columns import Flags, Integers, Numbers, offsets
+from cranfield.ranks.grades import NOT_RELEVANT
+from cranfield.ranks.judgments import Judgments
+from cranfield.ranks.overlap import SourceIds
+from cranfield.ranks.policy import Policy
+from cranfield.ranks.tables.ranks import JudgedRanks
+from cranfield.read.source import open_source
+
+Grades = Mapping[str, Mapping[str, float]]
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """The documents that any run returns down to a depth, sorted by query, and all that is judged of their queries.
+
+    For each document: `query` (a number), `doc_ids`, `grade` (NaN where nobody has judged it), and in `rank`, which has
+    a line for each run, its rank, 0 where the run does not return it that early. What is judged and not returned by any
+    run has the rank 0 everywhere: measures look at it, and nothing has to be guessed of it.
+    For each query: `query_ids`, and in `retrieved`, which has a line for each run, how many documents are ranked.
+    """
+
+    runs: tuple[str, ...]
+    query_ids: tuple[str, ...]
+    doc_ids: tuple[str, ...] = field(repr=False)
+    query: Integers
+    rank: Integers
+    retrieved: Integers
+    grade: Numbers
+    passed: Flags  # somebody saw it and could not judge it: it counts as not relevant, as everywhere
+    scale: tuple[float, ...]
+
+    @classmethod
+    def of_runs(
+        cls,
+        runs: Mapping[str, Any],
+        grades: Grades,
+        scale: Sequence[float],
+        depth: int,
+        query_ids: Sequence[str] | None = None,
+        format: str | None = None,
+    ) -> Candidates:
+        """Read the first documents of all runs; by default of all queries that any of them has."""
+        queries = list(dict.fromkeys(query_ids)) if query_ids is not None else queries_of(runs, format)
+        found, _ = returned_first(runs, queries, queries, depth, format)
+        ranks: list[Mapping[str, int]] = []
+        doc_ids: list[str] = []
+        known: list[float] = []
+        lengths = []
+        for query in queries:
+            by_document, judged = found[query], judged_of(grades, query)
+            everything = [*by_document, *(document for document in judged if document not in by_document)]
+            doc_ids += everything
+            ranks += [by_document.get(document, {}) for document in everything]
+            known += [judged.get(document, np.nan) for document in everything]
+            lengths.append(len(everything))
+        rank = np.array([[each.get(name, 0) for each in ranks] for name in runs], dtype=np.int64)
+        whose = np.repeat(np.arange(len(queries), dtype=np.int64), lengths)
+        rank = rank.reshape(len(runs), len(doc_ids))
+        return cls(
+            runs=tuple(runs),
+            query_ids=tuple(queries),
+            doc_ids=tuple(doc_ids),
+            query=whose,
+            rank=rank,
+            retrieved=np.array([np.bincount(whose[line > 0], minlength=len(queries)) for line in rank]),
+            grade=np.array(known, dtype=np.float64),
+            passed=np.zeros(len(known), dtype=np.bool_),
+            scale=tuple(sorted(scale)),
+        )
+
+    def with_grades(self, grades: Mapping[str, Mapping[str, float | None]]) -> Candidates:
+        """The same with more grades; a document that is not among the candidates is an error."""
+        changed, passed = self.grade.copy(), self.passed.copy()
+        for query, judged in grades.items():
+            for document, grade in judged.items():
+                place = self._place(query, document)
+                passed[place] = grade is None or not grade >= 0
+                changed[place] = NOT_RELEVANT if passed[place] else grade
+        known = replace(self, grade=changed, passed=passed)
+        known.__dict__.update({name: self.__dict__[name] for name in ("_places", "returned") if name in self.__dict__})
+        return known
+
+    def _place(self, query: str, document: str) -> int:
+        try:
+            return self._places[query, document]
+        except KeyError:
+            fact = f"document '{document}' of query '{query}' is not among the first documents of the runs."
+            raise InputError("the grades", fact, hint="give grades of what next() returns") from None
+
+    @cached_property
+    def _places(self) -> dict[tuple[str, str], int]:
+        return {pair: place for place, pair in enumerate(map(self.names_of, range(len(self.doc_ids))))}
+
+    def names_of(self, place: int) -> tuple[str, str]:
+        """The ids of a candidate: that of its query and its own."""
+        return self.query_ids[self.query[place]], self.doc_ids[place]
+
+    @cached_property
+    def judged(self) -> Flags:
+        """Whether each document needs no more judging."""
+        return ~np.isnan(self.grade)
+
+    @cached_property
+    def observed(self) -> Flags:
+        """Whether somebody gave a grade to each document that some run returns."""
+        return np.asarray(self.judged & self.returned & ~self.passed)
+
+    @cached_property
+    def returned(self) -> Flags:
+        """Whether any run returns each document."""
+        return np.asarray((self.rank > 0).any(axis=0))
+
+    def differing(self, one: int, other: int) -> Flags:
+        """Whether two runs rank any document of a query differently: otherwise no grade of the query can matter."""
+        unlike = self.rank[one] != self.rank[other]
+        return np.asarray(np.bincount(self.query[unlike], minlength=len(self.query_ids)) > 0)
+
+    @cached_property
+    def levels(self) -> Numbers:
+        """The grades of the scale, and all others that somebody gave, from the lowest to the highest."""
+        return np.unique(np.concatenate([self.scale, self.grade[self.judged]]))
+
+    def rounded(self, grades: Numbers) -> Numbers:
+        """Numbers as the nearest grades of the scale; what is judged keeps its grade."""
+        scale = np.array(self.scale)
+        between = (scale[1:] + scale[:-1]) / 2
+        return np.where(self.judged, self.grade, scale[np.searchsorted(between, grades)])
+
+    def values(self, measure: Measure, run: int, completions: Numbers) -> Numbers:
+        """A measure of a run: a line for each completion, which is a grade for each document; a column for each query.
+
+        All completions stand in one table, as if they were queries of their own.
+        """
+        count, queries = len(completions), len(self.query_ids)
+        rows = self._order(run)
+        query = self.query[rows] + queries * np.arange(count)[:, None]
+        judged_first = offsets(np.tile(np.bincount(self.query, minlength=queries), count).tolist())
+        table = JudgedRanks(
+            query_ids=self.query_ids * count,
+            query=query.reshape(-1),
+            rank=np.tile(self.rank[run][rows], count),
+            grade=completions[:, rows].reshape(-1),
+            tied=np.zeros(query.size, dtype=np.bool_),
+            row=(rows + len(self.doc_ids) * np.arange(count)[:, None]).reshape(-1),
+            retrieved=np.tile(self.retrieved[run], count),
+            missing=np.tile(self.retrieved[run] == 0, count),
+            judged_grades=self.falling(completions).reshape(-1),
+            judged_first=judged_first,
+            judged_row=np.arange(completions.size),
+        )
+        return np.asarray(measure(table).reshape(count, queries))
+
+    def _order(self, run: int) -> Integers:
+        """The documents of a run in the order of its rankings."""
+        rows = np.flatnonzero(self.rank[run] > 0)
+        return rows[np.lexsort((self.rank[run][rows], self.query[rows]))]
+
+    def falling(self, completions: Numbers) -> Numbers:
+        """The grades of each query, the highest first."""
+        levels = self.levels
+        below = len(levels) - 1 - np.searchsorted(levels, completions)
+        start = self.query * len(levels)
+        return np.asarray(levels[len(levels) - 1 - (np.sort(start + below, axis=-1) - start)])
+
+
+def queries_of(runs: Mapping[str, Any], format: str | None) -> list[str]:
+    """The queries of all runs, in the order in which they appear."""
+    nothing, policy = Judgments({"": {}}, name="the queries"), Policy()
+    found: dict[str, None] = {}
+    for run in runs.values():
+        found.update(dict.fromkeys(SourceIds(open_source(run, "run", format), nothing, policy).queries(sys.maxsize)))
+    return list(found)
+
+
+def judged_of(grades: Grades, query: str) -> dict[str, float]:
+    """The grades of a query; a negative one means that a document is not judged."""
+    return {document: float(grade) for document, grade in grades.get(query, {}).items() if grade >= 0}

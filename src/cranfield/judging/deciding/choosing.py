@@ -1,0 +1,154 @@
+"""Which documents to judge next: those whose grades tell most about the end of the interval that is nearer to 0.
+
+L = mean(d) ∓ t* · sd(d) / √n decides whether a difference is significant. It is made linear in the grades, L ≈ Σ c g,
+and a document is worth what its grade takes from the variance of L: cov(L, g)² / var(g). Documents tell about others,
+so each document of a batch is chosen given those before it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from cranfield.judging.deciding.candidates import Candidates
+from cranfield.judging.deciding.grade_model import GradeModel
+from cranfield.judging.deciding.verdicts import differences
+from cranfield.measures.arithmetic import discounted, gains
+from cranfield.measures.completion import cutoff_of, is_sum
+from cranfield.measures.registry import Measure
+from cranfield.ranks.columns import Flags, Integers, Numbers
+from cranfield.ranks.filling import single_documents
+
+NDCG = "nDCG"
+LEAST_SPREAD = 0.01  # of the differences of queries: those of runs that are nearly the same have none
+SHORTLIST = 50  # times as many as are wanted are looked at one after the other, the best of all by themselves
+AT_ONCE = 2_000_000  # documents of rankings tried in one table
+
+
+class ScoredPlaces(NamedTuple):
+    """Documents, as their places among the candidates, in the order in which to judge them, and what each is worth."""
+
+    place: Integers
+    worth: Numbers
+
+
+class Linearised(NamedTuple):
+    """The differences of queries as they are expected, and how each grade moves that of its query."""
+
+    expected: Numbers
+    slope: Numbers
+
+
+def choose(model: GradeModel, weights: Numbers, open_: Flags, count: int) -> ScoredPlaces:
+    """The documents that together take most from the variance of Σ weights · grade, one after the other."""
+    covariance, variance = model.covariance_with(weights), model.variance
+    promising = np.flatnonzero(open_)
+    if len(promising) > SHORTLIST * count:
+        worth = covariance[promising] ** 2 / variance[promising]
+        promising = np.sort(promising[np.argpartition(-worth, SHORTLIST * count)[: SHORTLIST * count]])
+    model, covariance, variance = model.only(promising), covariance[promising], variance[promising]
+    left = np.ones(len(promising), dtype=np.bool_)
+    places: list[int] = []
+    worths: list[float] = []
+    known: list[Numbers] = []
+    for _ in range(min(count, len(promising))):
+        worth = np.where(left, covariance**2 / variance, -1.0)
+        best = int(np.argmax(worth))
+        places.append(int(promising[best]))
+        worths.append(float(worth[best]))
+        left[best] = False
+        told = model.covariance_with_one(best)
+        for before in known:
+            told -= before * before[best]
+        told /= math.sqrt(variance[best])
+        covariance = covariance - told * (covariance[best] / math.sqrt(variance[best]))
+        variance = np.maximum(variance - told**2, model.variances.noise * 1e-9)
+        known.append(told)
+    return ScoredPlaces(np.array(places, dtype=np.int64), np.array(worths))
+
+
+def worth_of(model: GradeModel, weights: Numbers) -> Numbers:
+    """What each document takes from the variance of Σ weights · grade if it is the next one."""
+    return np.asarray(model.covariance_with(weights) ** 2 / model.variance)
+
+
+def weights_of(found: Linearised, query: Integers, judged: Flags, critical: float) -> Numbers:
+    """How each grade that is not known moves L."""
+    expected = found.expected
+    queries, mean = len(expected), expected.mean()
+    spread = max(float(expected.std(ddof=1)), LEAST_SPREAD)
+    side = -1.0 if mean < 0 else 1.0
+    moves = 1 / queries - side * critical * (expected - mean) / ((queries - 1) * spread * math.sqrt(queries))
+    return np.where(judged, 0.0, moves[query] * found.slope)
+
+
+def linearised(candidates: Candidates, measure: Measure, pair: tuple[int, int], model: GradeModel) -> Linearised:
+    """The differences where all grades are as expected; documents that are not in the ranking of a run count there too.
+
+    nDCG and sums over documents have formulas. For other measures each document gets the lowest and the highest grade
+    in turn, which takes as many rankings as there are documents, twice.
+    """
+    scale = candidates.scale
+    expected = np.where(candidates.judged, candidates.grade, np.clip(model.expected, scale[0], scale[-1]))
+    if measure.definition.name == NDCG:
+        return _of_ndcg(candidates, measure, pair, expected)
+    if is_sum(measure):
+        return _of_sum(candidates, measure, pair, expected)
+    return _by_trying(candidates, measure, pair, candidates.rounded(expected))
+
+
+def _of_ndcg(candidates: Candidates, measure: Measure, pair: tuple[int, int], expected: Numbers) -> Linearised:
+    parameters = dict(measure.parameters)
+    cutoff = cutoff_of(measure)
+    scale = candidates.levels
+    worth = gains(scale, parameters.get("gain", "linear"))
+    gain, slope = np.interp(expected, scale, worth), (worth[-1] - worth[0]) / (scale[-1] - scale[0])
+    deepest = max(int(candidates.rank.max(initial=1)), int(np.bincount(candidates.query).max(initial=1)))
+    how = (parameters.get("base", 2), parameters.get("discount", "all"))
+    by_rank = np.concatenate([[0.0], discounted(np.ones(deepest), np.arange(1, deepest + 1), *how)])
+    if cutoff is not None:
+        by_rank[cutoff + 1 :] = 0.0
+    baseline, run = pair
+    weight = by_rank[candidates.rank[run]] - by_rank[candidates.rank[baseline]]
+    query, queries = candidates.query, len(candidates.query_ids)
+    order = np.argsort(query * (2.0 * abs(gain).max(initial=1.0)) - gain)
+    first = np.searchsorted(query, np.arange(queries))
+    in_ideal = np.empty(len(query))
+    in_ideal[order] = by_rank[np.arange(len(query)) - first[query] + 1]
+    ideal = np.bincount(query, in_ideal * gain, queries)
+    ideal = np.where(ideal > 0, ideal, 1.0)
+    difference = np.bincount(query, weight * gain, queries) / ideal
+    return Linearised(difference, slope * (weight - difference[query] * in_ideal) / ideal[query])
+
+
+def _of_sum(candidates: Candidates, measure: Measure, pair: tuple[int, int], expected: Numbers) -> Linearised:
+    deepest = max(int(candidates.rank.max(initial=1)), 1)
+    levels = candidates.levels
+    worth = np.stack([measure(single_documents(deepest, grade)) for grade in levels])  # by grade, by rank
+    rising = np.concatenate([[0.0], (worth[-1] - worth[0]) / (levels[-1] - levels[0])])
+    baseline, run = pair
+    slope = rising[candidates.rank[run]] - rising[candidates.rank[baseline]]
+    difference = np.bincount(candidates.query, slope * expected, len(candidates.query_ids))
+    return Linearised(np.asarray(difference, dtype=np.float64), slope)
+
+
+def _by_trying(candidates: Candidates, measure: Measure, pair: tuple[int, int], expected: Numbers) -> Linearised:
+    """The unjudged documents of all queries side by side: one of each is tried at a time."""
+    query = candidates.query
+    unjudged = np.flatnonzero(~candidates.judged)
+    turn = np.arange(len(unjudged)) - np.searchsorted(query[unjudged], query[unjudged])
+    slope = np.zeros(len(query))
+    step = max(1, AT_ONCE // max(len(query), 1))
+    low, high = candidates.scale[0], candidates.scale[-1]
+    for start in range(0, int(turn.max(initial=-1)) + 1, step):
+        here = unjudged[(turn >= start) & (turn < start + step)]
+        lines = turn[(turn >= start) & (turn < start + step)] - start
+        ends = []
+        for grade in (low, high):
+            tried = np.repeat(expected[None], int(lines.max()) + 1, axis=0)
+            tried[lines, here] = grade
+            ends.append(differences(candidates, measure, pair, tried)[lines, query[here]])
+        slope[here] = (ends[1] - ends[0]) / (high - low)
+    return Linearised(differences(candidates, measure, pair, expected[None])[0], slope)

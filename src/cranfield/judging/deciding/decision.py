@@ -1,0 +1,249 @@
+"""Decision: which documents to judge until the verdict on runs stands, and whether it does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from cranfield.errors import ComparisonError, MeasureError
+from cranfield.evaluation.naming import named_runs
+from cranfield.judging.deciding.candidates import Candidates, Grades
+from cranfield.judging.deciding.looks import (
+    ALL_JUDGED,
+    NOT_WORTH,
+    OPEN,
+    STATES,
+    Look,
+    PairLook,
+    reason_of,
+    state_of_all,
+)
+from cranfield.judging.deciding.pairs import Pair
+from cranfield.judging.scale import DEFAULT_SCALE
+from cranfield.measures import Measure, parse_measure
+from cranfield.measures.completion import cutoff_of
+from cranfield.measures.registry import require_ranks
+from cranfield.ranks.judgments import Judgments
+
+LEAST = 50  # judged documents, before any verdict stands
+BATCH = 10  # documents from one look that counts to the next
+IN_A_ROW = 2  # looks with the same verdict
+USUAL_DEPTH = 10
+
+
+class Standing(NamedTuple):
+    """The verdict of the last look that counted, how many were judged then, and for how many looks it has stood."""
+
+    judged: int = -BATCH
+    verdict: str | None = None
+    looks: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """Judge until the verdict on two runs stands, or on several runs beside a baseline. Make one with `Decision.of`.
+
+    The verdict in question is that of Student's paired t-test, as `compare` gives it, if all documents that any run
+    returns down to a depth were judged. A decision knows the grades so far and never changes: `with_grades` makes the
+    next one.
+
+    >>> from random import Random
+    >>> chance = Random(1)
+    >>> qrels = {f"q{q}": {f"d{d}": float(chance.randrange(4)) for d in range(20)} for q in range(30)}
+    >>> good = {q: sorted(g, key=lambda d: -g[d] + chance.gauss(0, 1)) for q, g in qrels.items()}
+    >>> bad = {q: sorted(g, key=lambda d: -g[d] + chance.gauss(0, 5)) for q, g in qrels.items()}
+    >>> decision = Decision.of({"bad": bad, "good": good})
+    >>> while not decision.look().done:
+    ...     for query, document in decision.next(10):
+    ...         decision = decision.judge(query, document, qrels[query][document])
+    >>> look = decision.look()
+    >>> look.state, look.judged < 100 < look.left, look.pairs[0].low > 0
+    ('better', True, True)
+    """
+
+    candidates: Candidates
+    measure: Measure
+    alpha: float = 0.05
+    confidence: float = 0.95
+    seed: int = 0
+    standing: tuple[Standing, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        runs: Mapping[str, Any] | Iterable[Any],
+        measure: str | Measure = "nDCG@10",
+        grades: Any = None,
+        *,
+        scale: Sequence[float] | None = None,
+        alpha: float = 0.05,
+        confidence: float = 0.95,
+        depth: int | None = None,
+        queries: Sequence[str] | None = None,
+        seed: int = 0,
+        format: str | None = None,
+    ) -> Self:
+        """Begin, or go on with what is judged already.
+
+        runs: {name: run} or a list of runs, which are what `evaluate` takes; the first is the baseline, and each of the
+            others is compared with it.
+        measure: any measure of ranks and grades whose queries are averaged. Choosing is fastest for nDCG and for sums
+            over documents (P, DCG, RBP and the like); for others, each document is tried with two grades.
+        grades: what is judged so far: qrels of any kind; None if nothing is.
+        scale: the grades that can be given; by default 0, 1, 2, 3.
+        alpha: the level of significance.
+        confidence: how probable a verdict must be before it stands.
+        depth: how many documents of each ranking count; by default the cutoff of the measure, or 10 without one.
+        queries: their ids; by default all that any run has. All of them count in the comparison.
+        seed: for what is drawn.
+        format: of the runs, if it cannot be detected.
+        Returns a `Decision`.
+        """
+        chosen = parse_measure(measure) if isinstance(measure, str) else measure
+        _check(chosen, alpha, confidence, depth)
+        named = named_runs(runs)
+        if len(named) < 2:
+            raise ComparisonError("a decision needs at least two runs.", hint="the first is the baseline")
+        known: Grades = {} if grades is None else Judgments.read(grades).by_query
+        grades_of_scale = [each.grade for each in DEFAULT_SCALE] if scale is None else [float(each) for each in scale]
+        if len(set(grades_of_scale)) < 2 or min(grades_of_scale) < 0:
+            raise ComparisonError(f"{scale} is not a scale.", hint="give two grades or more, none below 0")
+        deepest = depth or cutoff_of(chosen) or USUAL_DEPTH
+        candidates = Candidates.of_runs(named, known, grades_of_scale, deepest, queries, format)
+        if len(candidates.query_ids) < 2:
+            raise ComparisonError("a decision needs at least two queries.")
+        return cls(candidates, chosen, alpha, confidence, seed, (Standing(),) * (len(named) - 1))
+
+    def judge(self, query: str, document: str, grade: float | None) -> Self:
+        """The decision with one more grade.
+
+        query, document: their ids.
+        grade: a number; None for a document that cannot be judged, which then counts as not relevant.
+        Returns the next decision.
+        """
+        return self.with_grades({query: {document: grade}})
+
+    def with_grades(self, grades: Mapping[str, Mapping[str, float | None]]) -> Self:
+        """The decision with more grades.
+
+        grades: by query and document, as of `judge`.
+        Returns the next decision.
+        """
+        standing = self.standing
+        if any(self._counts(each) for each in standing):
+            standing = tuple(map(self._stands, range(len(standing))))
+        return replace(self, candidates=self.candidates.with_grades(grades), standing=standing)
+
+    def next(self, count: int = BATCH) -> list[tuple[str, str]]:
+        """What to judge next.
+
+        count: how many documents, at most.
+        Returns (query, document) for each, the most telling first; none if all that matter are judged. With several
+        runs, a document is worth as much as it is for the undecided pair that needs it most.
+        """
+        worth: dict[int, float] = {}
+        undecided = [place for place, state in enumerate(self._states) if state == OPEN]
+        for place in undecided or range(len(self._pairs)):
+            chosen = self._pairs[place].next(count)
+            for document, value in zip(chosen.place.tolist(), chosen.worth.tolist(), strict=True):
+                worth[document] = max(value, worth.get(document, 0.0))
+        best = sorted(worth, key=lambda document: (-worth[document], document))
+        return [self.candidates.names_of(document) for document in best[:count]]
+
+    def look(self) -> Look:
+        """Where the decision stands. A verdict stands if at least 50 documents are judged, and it was probable enough
+        at two looks with 10 judgments between them.
+
+        Returns a `Look`.
+        """
+        return self._look
+
+    @property
+    def judged(self) -> int:
+        """How many of the first documents of all runs are judged."""
+        return int(self.candidates.observed.sum())
+
+    @cached_property
+    def _pairs(self) -> tuple[Pair, ...]:
+        others = range(1, len(self.candidates.runs))
+        return tuple(Pair(self.candidates, self.measure, (0, run), self.alpha, self.seed) for run in others)
+
+    def _counts(self, standing: Standing) -> bool:
+        """Whether enough was judged since the last look that counted."""
+        return self.judged - standing.judged >= BATCH
+
+    def _stands(self, place: int) -> Standing:
+        """What this look adds to those before it."""
+        before, outlook = self.standing[place], self._pairs[place].outlook
+        sure = max(outlook.probabilities) >= self.confidence
+        verdict = outlook.verdict if sure else None
+        same = sure and verdict == before.verdict
+        if not self._counts(before):
+            return before if same or not sure else Standing(before.judged, verdict, 0)
+        return Standing(self.judged, verdict, before.looks + 1 if same else int(sure))
+
+    @cached_property
+    def _states(self) -> list[str]:
+        return [self._state(place) for place in range(len(self._pairs))]
+
+    def _state(self, place: int) -> str:
+        pair = self._pairs[place]
+        if not pair.differing:
+            return NOT_WORTH
+        if not pair.left:
+            return ALL_JUDGED
+        standing, verdict = self._stands(place), pair.outlook.verdict
+        sure = max(pair.outlook.probabilities) >= self.confidence
+        stands = sure and standing.verdict == verdict and standing.looks >= IN_A_ROW and self.judged >= LEAST
+        return STATES[verdict] if stands else OPEN
+
+    @cached_property
+    def _look(self) -> Look:
+        pairs = tuple(self._pair_look(pair, state) for pair, state in zip(self._pairs, self._states, strict=True))
+        matters = np.any([pair.matters for pair in self._pairs], axis=0)
+        needed = max((pair.likely_needed for pair in pairs), default=0)
+        return Look(state_of_all(self._states), self.judged, int(matters.sum()), needed, pairs)
+
+    def _pair_look(self, pair: Pair, state: str) -> PairLook:
+        baseline, run = (self.candidates.runs[place] for place in pair.runs)
+        found, total = pair.outlook, pair.outlook.from_judging + pair.outlook.from_queries
+        from_judging = found.from_judging / total if total > 0 else 0.0
+        needed = 0
+        if state == OPEN:
+            needed = min(max(pair.needed(self.confidence) + BATCH, LEAST - self.judged), pair.left)
+        return PairLook(
+            baseline=baseline,
+            run=run,
+            measure=self.measure.name,
+            difference=found.difference,
+            low=found.low,
+            high=found.high,
+            from_judging=from_judging,
+            from_queries=1 - from_judging if total > 0 else 0.0,
+            better=found.better,
+            worse=found.worse,
+            neither=found.neither,
+            verdict=found.verdict,
+            left=pair.left,
+            likely_needed=needed,
+            state=state,
+            reason=reason_of(state, f"{run} beside {baseline}", max(found.probabilities), found.verdict, pair.left),
+        )
+
+
+def _check(measure: Measure, alpha: float, confidence: float, depth: int | None) -> None:
+    require_ranks(measure)
+    if measure.definition.of_holes or measure.definition.skips_unjudged or measure.definition.aggregate != "mean":
+        raise MeasureError(
+            f"{measure.name} cannot be decided: it is about what is not judged, or it is not a mean over queries.",
+            hint="nDCG@10, P@10, RBP, AP and RR can",
+        )
+    for name, value in (("alpha", alpha), ("confidence", confidence)):
+        if not 0 < value < 1:
+            raise ComparisonError(f"invalid {name} {value}.", hint="it lies between 0 and 1")
+    if depth is not None and depth < 1:
+        raise ComparisonError(f"invalid depth {depth}.", hint="give 1 or more")

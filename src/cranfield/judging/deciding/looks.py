@@ -1,0 +1,95 @@
+"""Look: where a decision stands."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from cranfield.judging.deciding.verdicts import BETTER, NEITHER, WORSE
+
+OPEN, ALL_JUDGED, NOT_WORTH, DECIDED = "open", "all judged", "not worth judging on", "decided"
+STATES = {BETTER: BETTER, WORSE: WORSE, NEITHER: NOT_WORTH}  # of a verdict that stands
+
+
+class PairLook(NamedTuple):
+    """What is known of a run beside the baseline.
+
+    baseline, run: their names
+    measure: the name of the measure
+    difference: run less baseline, as estimated from what is judged and what the model expects of the rest
+    low, high: its interval, wide enough for both what is not judged and the choice of queries
+    from_judging, from_queries: the shares of the variance that come from documents not judged, and from having no more
+        queries; judging takes away the first, and only more queries the second
+    better, worse, neither: how probable each verdict of the paired t-test is, if everything were judged
+    verdict: the most probable of them
+    left: unjudged documents whose grade can change the difference
+    likely_needed: about how many of these must be judged before the verdict stands. The estimate is taken to stay where
+        it is, while its uncertainty falls as the model says; it is rough, and rises and falls from look to look.
+    state: "better" or "worse"; "not worth judging on", if neither can be shown with these queries; "all judged", if
+        no document is left that matters; otherwise "open"
+    reason: why it is so, in a sentence
+    """
+
+    baseline: str
+    run: str
+    measure: str
+    difference: float
+    low: float
+    high: float
+    from_judging: float
+    from_queries: float
+    better: float
+    worse: float
+    neither: float
+    verdict: str
+    left: int
+    likely_needed: int
+    state: str
+    reason: str
+
+
+class Look(NamedTuple):
+    """Where a decision stands.
+
+    state: that of the pair; of several pairs "open" while one of them is, and then "decided"
+    judged, left: how many documents of the first ones of all runs are judged, and how many are not and still matter
+    likely_needed: about how many more must be judged; see `PairLook`
+    pairs: each run beside the baseline
+    """
+
+    state: str
+    judged: int
+    left: int
+    likely_needed: int
+    pairs: tuple[PairLook, ...]
+
+    @property
+    def done(self) -> bool:
+        """Whether no more judging is asked for."""
+        return self.state != OPEN
+
+    @property
+    def reason(self) -> str:
+        """Why judging may stop or must go on, in a sentence for each pair."""
+        return "\n".join(pair.reason for pair in self.pairs)
+
+
+def state_of_all(states: list[str]) -> str:
+    """One state for several pairs."""
+    if len(states) == 1:
+        return states[0]
+    return OPEN if OPEN in states else DECIDED
+
+
+def reason_of(state: str, pair: str, probability: float, verdict: str, left: int) -> str:
+    """Why a pair has its state."""
+    shown = f"{100 * probability:.0f}%" if probability < 0.995 else "more than 99%"
+    told = {
+        BETTER: f"{pair}: better, whatever the other {left} documents turn out to be ({shown} sure, twice in a row).",
+        WORSE: f"{pair}: worse, whatever the other {left} documents turn out to be ({shown} sure, twice in a row).",
+        NOT_WORTH: f"{pair}: no significant difference, and the other {left} documents will hardly change that "
+        f"({shown} sure, twice in a row); more queries might.",
+        ALL_JUDGED: f"{pair}: all documents that matter are judged.",
+    }
+    if state == NOT_WORTH and not left:
+        return f"{pair}: both rank the same documents in the same order; no judgment can tell them apart."
+    return told.get(state, f"{pair}: {verdict} is likely ({shown}), and must be likely at two looks in a row.")

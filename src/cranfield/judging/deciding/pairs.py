@@ -1,0 +1,95 @@
+"""Pair: two runs of a decision, with what the grades so far tell about them. Each part is worked out when asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from cranfield.judging.deciding.candidates import Candidates
+from cranfield.judging.deciding.choosing import ScoredPlaces, choose, linearised, weights_of, worth_of
+from cranfield.judging.deciding.grade_model import GradeModel, features, fit
+from cranfield.judging.deciding.verdicts import Outlook, differences, drawn, outlook
+from cranfield.measures.completion import is_sum
+from cranfield.measures.registry import Measure
+from cranfield.ranks.columns import Flags, Numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """A baseline and a run, as their numbers."""
+
+    candidates: Candidates
+    measure: Measure
+    runs: tuple[int, int]
+    alpha: float
+    seed: int
+
+    @cached_property
+    def differing(self) -> bool:
+        """Whether the two rank anything differently."""
+        return bool(self.candidates.differing(*self.runs).any())
+
+    @cached_property
+    def matters(self) -> Flags:
+        """The unjudged documents whose grades can change the difference."""
+        known = self.candidates
+        ranks = known.rank[list(self.runs)]
+        can = known.differing(*self.runs)[known.query] & known.returned
+        if is_sum(self.measure):  # then a document at the same rank in both adds the same to both
+            can &= ranks[0] != ranks[1]
+        return np.asarray(can & ~known.judged)
+
+    @property
+    def left(self) -> int:
+        """How many these are."""
+        return int(self.matters.sum())
+
+    @cached_property
+    def model(self) -> GradeModel:
+        """What is known of the grades."""
+        known = self.candidates
+        baseline, run = self.runs
+        x = features(known.rank[run], known.rank[baseline])
+        return fit(x, known.query, len(known.query_ids), known.grade, known.observed, max(known.scale))
+
+    @cached_property
+    def outlook(self) -> Outlook:
+        """How probable each verdict is."""
+        if self.left:
+            completions = drawn(self.candidates, self.model, self.seed)
+        else:  # what is left cannot change anything, so that one completion is as good as all
+            completions = self.candidates.rounded(np.zeros((1, len(self.candidates.query))))
+        found = differences(self.candidates, self.measure, self.runs, completions)
+        return outlook(found, self.alpha, self.measure.definition.lower_is_better)
+
+    @cached_property
+    def weights(self) -> Numbers:
+        """How each unknown grade moves the end of the interval that is nearer to 0."""
+        found = linearised(self.candidates, self.measure, self.runs, self.model)
+        return weights_of(found, self.candidates.query, ~self.matters, self.critical)
+
+    @cached_property
+    def critical(self) -> float:
+        """The t-value that is significant."""
+        from scipy.stats import t
+
+        return float(t.isf(self.alpha / 2, len(self.candidates.query_ids) - 1))
+
+    def next(self, count: int) -> ScoredPlaces:
+        """The documents to judge next."""
+        return choose(self.model, self.weights, self.matters, count)
+
+    def needed(self, confidence: float) -> int:
+        """About how many judgments make a verdict sure, if the t-value stays and its variance falls as expected."""
+        from scipy.stats import norm
+
+        found = self.outlook
+        distance = abs(abs(found.t) - self.critical)
+        wanted = (distance / float(norm.ppf(confidence))) ** 2
+        if found.t_deviation**2 <= wanted:
+            return 0
+        told = np.sort(worth_of(self.model, self.weights)[self.matters])[::-1]
+        remaining = 1 - np.cumsum(told) / told.sum() if told.sum() > 0 else np.zeros(len(told))
+        return int(np.searchsorted(-remaining, -wanted / found.t_deviation**2)) + 1

@@ -1,0 +1,140 @@
+"""The model of grades against a dense solve, and the choice of documents against trying all of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from cranfield.judging.deciding.choosing import choose, worth_of
+from cranfield.judging.deciding.grade_model import (
+    EFFECTS,
+    FIXED,
+    PRIOR_MEAN,
+    PRIOR_VARIANCE,
+    GradeModel,
+    Variances,
+    features,
+    fit,
+    improved,
+    solved,
+    sums_of,
+)
+
+VARIANCES = Variances(0.7, 0.5, 0.2)
+QUERIES = 7
+
+
+class Case:
+    """Documents of a few queries, some judged, and the same model as one dense matrix."""
+
+    def __init__(self, seed: int) -> None:
+        chance = np.random.default_rng(seed)
+        self.query = np.sort(chance.integers(QUERIES, size=60))
+        first, second = chance.integers(0, 11, size=(2, 60))
+        self.x = features(first, second)
+        self.grade = chance.integers(0, 4, size=60).astype(float)
+        self.judged = (chance.random(60) < 0.4) & (self.query != 3)  # nothing of one query is judged
+        design = np.zeros((60, FIXED + EFFECTS * QUERIES))
+        design[:, :FIXED] = self.x
+        for place, query in enumerate(self.query):
+            start = FIXED + EFFECTS * query
+            design[place, start : start + EFFECTS] = self.x[place, :EFFECTS]
+        self.design = design
+
+    def sums(self):
+        return sums_of(self.x[self.judged], self.query[self.judged], self.grade[self.judged], QUERIES)
+
+    def model(self) -> GradeModel:
+        return solved(self.x, self.query, self.sums(), VARIANCES, 1.0)
+
+    def dense(self) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and covariance of all coefficients."""
+        noise, level, side = VARIANCES
+        prior = np.array([*PRIOR_VARIANCE, *(level, side, side) * QUERIES])
+        mean = np.array([*PRIOR_MEAN, *([0.0] * EFFECTS * QUERIES)])
+        seen = self.design[self.judged]
+        covariance = np.linalg.inv(np.diag(1 / prior) + seen.T @ seen / noise)
+        return covariance @ (mean / prior + seen.T @ self.grade[self.judged] / noise), covariance
+
+    def grade_covariance(self) -> np.ndarray:
+        _, covariance = self.dense()
+        return self.design @ covariance @ self.design.T + VARIANCES.noise * np.eye(60)
+
+
+@pytest.fixture(params=range(5))
+def case(request: pytest.FixtureRequest) -> Case:
+    return Case(request.param)
+
+
+def test_expected_grades_are_those_of_the_dense_solve(case: Case) -> None:
+    mean, _ = case.dense()
+    np.testing.assert_allclose(case.model().expected, case.design @ mean, atol=1e-9)
+
+
+def test_variances_and_covariances_are_those_of_the_dense_solve(case: Case) -> None:
+    model, expected = case.model(), case.grade_covariance()
+    np.testing.assert_allclose(model.variance, np.diag(expected), atol=1e-9)
+    weights = np.random.default_rng(1).normal(size=60)
+    np.testing.assert_allclose(model.covariance_with(weights), expected @ weights, atol=1e-9)
+    for place in range(60):
+        np.testing.assert_allclose(model.covariance_with_one(place), expected[place], atol=1e-9)
+
+
+def test_draws_have_the_mean_and_the_covariance_of_the_dense_solve(case: Case) -> None:
+    drawn = case.model().draw(np.random.default_rng(0), 40_000)
+    mean, _ = case.dense()
+    np.testing.assert_allclose(drawn.mean(axis=0), case.design @ mean, atol=0.06)
+    np.testing.assert_allclose(np.cov(drawn.T), case.grade_covariance(), atol=0.15)
+
+
+def test_a_step_of_the_variances_is_that_of_the_dense_posterior(case: Case) -> None:
+    mean, covariance = case.dense()
+    second = covariance + np.outer(mean, mean)
+    seen, grade = case.design[case.judged], case.grade[case.judged]
+    noise = ((grade - seen @ mean) ** 2).sum() + np.trace(seen @ covariance @ seen.T)
+    effects = np.diag(second)[FIXED:].reshape(QUERIES, EFFECTS).sum(axis=0)
+    found = improved(case.model(), case.sums(), Variances(0.9, 0.4, 0.15))
+    assert found.noise == pytest.approx((5 * 0.9 + noise) / (5 + len(grade)))
+    assert found.level == pytest.approx((5 * 0.4 + effects[0]) / (5 + QUERIES))
+    assert found.side == pytest.approx((10 * 0.15 + effects[1] + effects[2]) / (10 + 2 * QUERIES))
+
+
+def test_the_choice_is_that_of_trying_every_document(case: Case) -> None:
+    model, left = case.model(), ~case.judged
+    weights = np.where(left, np.random.default_rng(2).normal(size=60), 0.0)
+    covariance = case.grade_covariance()
+    known: list[int] = []
+
+    def variance_left(places: list[int]) -> float:
+        """Of the weighted sum, once these are judged."""
+        told = covariance[places] @ weights
+        return float(weights @ covariance @ weights - told @ np.linalg.solve(covariance[np.ix_(places, places)], told))
+
+    for _ in range(6):
+        open_ = [place for place in np.flatnonzero(left) if place not in known]
+        known.append(min(open_, key=lambda place: variance_left([*known, place])))
+    chosen = choose(model, weights, left, 6)
+    assert chosen.place.tolist() == known
+    before = float(weights @ covariance @ weights)
+    assert chosen.worth.sum() == pytest.approx(before - variance_left(known))
+    assert worth_of(model, weights)[known[0]] == pytest.approx(chosen.worth[0])
+
+
+def test_a_shortlist_chooses_what_all_candidates_would() -> None:
+    chance = np.random.default_rng(0)
+    query = np.sort(chance.integers(400, size=6_000))
+    x = features(*chance.integers(0, 11, size=(2, 6_000)))
+    judged = chance.random(6_000) < 0.1
+    model = fit(x, query, 400, chance.integers(0, 4, size=6_000).astype(float), judged, 3.0)
+    weights = np.where(judged, 0.0, chance.normal(size=6_000))
+    few = choose(model, weights, ~judged, 10)
+    assert few.place.tolist() == choose(model, weights, ~judged, 200).place[:10].tolist()
+
+
+def test_a_binary_scale_stretches_the_priors() -> None:
+    query = np.repeat(np.arange(3), 4)
+    x = features(np.arange(12) % 4, np.arange(12) % 3)
+    nothing = np.zeros(12, dtype=bool)
+    wide, narrow = (fit(x, query, 3, np.zeros(12), nothing, top) for top in (3.0, 1.0))
+    np.testing.assert_allclose(narrow.expected * 3, wide.expected)
+    np.testing.assert_allclose(narrow.variance * 9, wide.variance)
