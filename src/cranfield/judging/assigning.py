@@ -17,7 +17,7 @@ import sqlalchemy as sa
 
 from cranfield.judging.events import Task
 from cranfield.judging.places import ENDS, place
-from cranfield.judging.recording import not_undone
+from cranfield.judging.recording import found_by_item, not_undone
 from cranfield.judging.schema import DOCUMENTS, EVENTS, ITEM, LEASES, PASSED, QUERIES, WAITING, is_open
 from cranfield.judging.waiting import WaitingItem, upsert
 
@@ -33,7 +33,7 @@ def said_by(assessor: Any) -> sa.ColumnElement[bool]:
     return sa.exists(
         sa.select(EVENTS.c.number).where(
             *(EVENTS.c[name] == WAITING.c[name] for name in ITEM),
-            EVENTS.c.assessor == assessor,
+            found_by_item(EVENTS.c.assessor) == assessor,
             EVENTS.c.adjudicates.is_(sa.false()),
             not_undone(),
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -30,6 +31,11 @@ def checked_text(value: Any, source: str, what: str) -> str:
     return text
 
 
+def checked_if_given(value: Any, source: str, what: str) -> str | None:
+    """The same of a text that may be left out."""
+    return None if value is None else checked_text(value, source, what)
+
+
 def checked_part(part: DocumentPart | None, source: str) -> DocumentPart:
     """The ends of a part as the tables hold them: 0 and 0 for a whole document."""
     if part is None:
@@ -37,11 +43,11 @@ def checked_part(part: DocumentPart | None, source: str) -> DocumentPart:
     try:
         start, end = part
         good = 0 <= int(start) == start < int(end) == end < 2**31
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         good = False
     if not good:
         raise InputError(
-            source, f"{part!r} is not a part of a text.", hint="a part is (start, end), from 0, start < end"
+            source, f"{part!r:.60} is not a part of a text.", hint="a part is (start, end), from 0, start < end"
         )
     return int(start), int(end)
 
@@ -52,10 +58,12 @@ def checked_grade(grade: Any, source: str) -> float | None:
         return None
     try:
         number = float(grade)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = math.nan
     if isinstance(grade, str | bytes | bool) or not math.isfinite(number):
-        raise InputError(source, f"{grade!r} is not a grade.", hint="a grade is a number; None if it cannot be judged")
+        raise InputError(
+            source, f"{grade!r:.60} is not a grade.", hint="a grade is a number; None if it cannot be judged"
+        )
     return number + 0.0  # -0 is 0
 
 
@@ -70,8 +78,8 @@ def checked_seconds(seconds: Any, source: str) -> float | None:
     """A time that can have been spent."""
     if seconds is None:
         return None
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds < math.inf:
-        raise InputError(source, f"{seconds!r} is not a number of seconds.")
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds <= sys.float_info.max:
+        raise InputError(source, f"{seconds!r:.60} is not a number of seconds.")
     return float(seconds)
 
 

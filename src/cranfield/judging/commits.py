@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
@@ -21,6 +21,7 @@ class _PendingChange(Generic[Made]):
     lasting: bool
     called: threading.Event = field(default_factory=threading.Event)  # it is done, or its thread is to lead
     done: bool = False
+    left: bool = False  # its thread was stopped, and waits no longer
     result: list[Made] = field(default_factory=list)
     error: Exception | None = None
 
@@ -43,10 +44,11 @@ class SharedCommits:
     def run(self, what: str, make: Callable[[sa.Connection], Made], *, lasting: bool = True) -> Made:
         """Make a change; its result, or its error. One that is not `lasting` may be lost in a power failure."""
         mine = _PendingChange(what, make, lasting)
-        with self._lock:
-            self._waiting.append(mine)
-            leads, self._led = not self._led, True
+        leads = False
         try:
+            with self._lock:
+                self._waiting.append(mine)
+                leads, self._led = not self._led, True
             if not leads:
                 mine.called.wait()
             if not mine.done:
@@ -55,6 +57,7 @@ class SharedCommits:
         finally:
             with self._lock:
                 leads = leads or (mine.called.is_set() and not mine.done)  # called while it was being stopped
+                mine.left = True
                 if mine in self._waiting:
                     self._waiting.remove(mine)
                 if leads:
@@ -73,15 +76,18 @@ class SharedCommits:
         with self._lock:
             changes = [self._waiting.popleft() for _ in range(len(self._waiting))]
         try:
+            self._make(changes)
+        finally:  # if this thread is being stopped, the others have their turn still
+            with self._lock:
+                self._waiting.extendleft(change for change in reversed(changes) if not (change.done or change.left))
+
+    def _make(self, changes: Sequence[_PendingChange[Any]]) -> None:
+        try:
             with self._writing(changes[0].what, any(change.lasting for change in changes)) as connection:
                 results = [change.make(connection) for change in changes]
         except Exception:  # one of them failed, and took the others with it: each tries alone and has its own error
             for change in changes:
                 self._make_alone(change)
-        except BaseException:  # this thread is being stopped; the others have their turn still
-            with self._lock:
-                self._waiting.extendleft(reversed(changes))
-            raise
         else:
             for change, result in zip(changes, results, strict=True):
                 change.result.append(result)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -12,7 +13,7 @@ import sqlalchemy as sa
 from cranfield.judging.assigning import free_for, said_by
 from cranfield.judging.events import Event, StoreProgress
 from cranfield.judging.places import place
-from cranfield.judging.recording import event_of, not_undone
+from cranfield.judging.recording import event_of, found_by_item, not_undone
 from cranfield.judging.schema import DOCUMENTS, EVENTS, ITEM, QUERIES, WAITING
 from cranfield.judging.waiting import WaitingItem
 
@@ -91,9 +92,9 @@ def list_queries(connection: sa.Connection, assessor: str, words: str, limit: in
     columns = [QUERIES.c[name] for name in ("query_id", "text", "pooled", "open")]
     chosen = sa.select(*columns).order_by(later, QUERIES.c.place).limit(limit)
     if words:
-        found = sa.select(WAITING.c.query_id).outerjoin(DOCUMENTS, DOCUMENTS.c.doc_id == WAITING.c.doc_id)
-        found = found.where(_holds(words, WAITING.c.doc_id, DOCUMENTS.c.title))
-        chosen = chosen.where(_holds(words, QUERIES.c.text, QUERIES.c.query_id) | QUERIES.c.query_id.in_(found))
+        found = sa.select(WAITING.c.query_id).where(_all_hold(words, partial(_document_holds, WAITING.c.doc_id)))
+        in_query = _all_hold(words, lambda word: _holds(word, QUERIES.c.text, QUERIES.c.query_id))
+        chosen = chosen.where(in_query | QUERIES.c.query_id.in_(found))
     return [ListedQuery(*row) for row in connection.execute(chosen)]
 
 
@@ -146,8 +147,7 @@ def list_judged(
         if name in filters:  # a grade of None asks for what could not be judged
             chosen = chosen.where(column.is_(None) if filters[name] is None else column == filters[name])
     if filters.get("words"):
-        places = (QUERIES.c.text, DOCUMENTS.c.title, EVENTS.c.doc_id, EVENTS.c.query_id, EVENTS.c.comment)
-        chosen = chosen.where(_holds(filters["words"], *places))
+        chosen = chosen.where(_all_hold(filters["words"], _event_holds))
     if before is not None:
         chosen = chosen.where(EVENTS.c.number < before)
     return [JudgedDocument(event_of(row), row.query or "", row.title or "") for row in connection.execute(chosen)]
@@ -173,7 +173,7 @@ def _standing_of(connection: sa.Connection, assessor: str, query_id: str, doc_id
     chosen = EVENTS.select().where(
         EVENTS.c.query_id == query_id,
         *([EVENTS.c.doc_id == doc_id] if doc_id is not None else []),
-        EVENTS.c.assessor == assessor,
+        found_by_item(EVENTS.c.assessor) == assessor,
         EVENTS.c.adjudicates.is_(sa.false()),
         not_undone(),
         _is_last(),
@@ -184,11 +184,11 @@ def _standing_of(connection: sa.Connection, assessor: str, query_id: str, doc_id
 def _is_last() -> sa.ColumnElement[bool]:
     """The condition that an assessor says nothing later of the same thing that was not taken back."""
     later, undo = EVENTS.alias("later"), EVENTS.alias("undo_of_later")
-    same = (*ITEM, "assessor", "adjudicates")
     undone = sa.exists(sa.select(undo.c.number).where(undo.c.undoes == later.c.number))
     return ~sa.exists(
         sa.select(later.c.number).where(
-            *(later.c[name] == EVENTS.c[name] for name in same),
+            *(later.c[name] == EVENTS.c[name] for name in (*ITEM, "adjudicates")),
+            found_by_item(later.c.assessor) == EVENTS.c.assessor,
             later.c.number > EVENTS.c.number,
             later.c.undoes.is_(None),
             ~undone,
@@ -196,6 +196,25 @@ def _is_last() -> sa.ColumnElement[bool]:
     )
 
 
-def _holds(words: str, *places: Any) -> sa.ColumnElement[bool]:
-    """The condition that each of some words is in one of some texts."""
-    return sa.and_(*(sa.or_(*(each.icontains(word, autoescape=True) for each in places)) for word in words.split()))
+def _all_hold(words: str, holds: Callable[[str], sa.ColumnElement[bool]]) -> sa.ColumnElement[bool]:
+    """The condition that each of some words is found."""
+    return sa.and_(sa.true(), *map(holds, words.split()))
+
+
+def _holds(word: str, *places: Any) -> sa.ColumnElement[bool]:
+    """The condition that a word is in one of some texts."""
+    return sa.or_(*(each.icontains(word, autoescape=True) for each in places))
+
+
+# Texts are searched once, and not again for everything that was said of them: there are fewer of them.
+
+
+def _document_holds(doc_id: Any, word: str) -> sa.ColumnElement[bool]:
+    titled = sa.select(DOCUMENTS.c.doc_id).where(_holds(word, DOCUMENTS.c.title))
+    return _holds(word, doc_id) | doc_id.in_(titled)
+
+
+def _event_holds(word: str) -> sa.ColumnElement[bool]:
+    asked = sa.select(QUERIES.c.query_id).where(_holds(word, QUERIES.c.text))
+    told = _holds(word, EVENTS.c.query_id, EVENTS.c.comment) | EVENTS.c.query_id.in_(asked)
+    return told | _document_holds(EVENTS.c.doc_id, word)

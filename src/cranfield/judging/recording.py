@@ -81,6 +81,14 @@ def event_of(row: Any) -> Event:
     )
 
 
+def found_by_item(column: Any) -> Any:
+    """A column to compare with once the events of a document are found, of which there are few.
+
+    SQLite, which knows nothing about how often a value occurs, would search all events of the assessor instead.
+    """
+    return column.concat("")
+
+
 def not_undone() -> Any:
     """The condition that an event says something, and was not taken back."""
     later = EVENTS.alias("undo")

@@ -12,6 +12,7 @@ from cranfield.errors import InputError, need
 from cranfield.judging.checking import (
     checked_grade,
     checked_id,
+    checked_if_given,
     checked_item,
     checked_kind,
     checked_seconds,
@@ -250,8 +251,8 @@ class Store:
             "adjudicates": bool(adjudicates),
             "comment": checked_text(comment, self.name, "the comment"),
             "seconds": checked_seconds(seconds, self.name),
-            "text_sha256": text_sha256,
-            "key": key,
+            "text_sha256": checked_if_given(text_sha256, self.name, "text_sha256"),
+            "key": checked_if_given(key, self.name, "the key"),
         }
         what = f"the grade of document '{item[1]}' for query '{item[0]}'"
         return self._database.commits.run(what, lambda connection: say(connection, row, self.name))
@@ -269,8 +270,9 @@ class Store:
         from cranfield.judging.appending import take_back
 
         who = checked_id(assessor, self.name, "the assessor")
+        sent = checked_if_given(key, self.name, "the key")
         return self._database.commits.run(
-            "the undo", lambda connection: take_back(connection, who, query_id, doc_id, key, self.name)
+            "the undo", lambda connection: take_back(connection, who, query_id, doc_id, sent, self.name)
         )
 
     def events(

@@ -72,7 +72,7 @@ async def _answer(desk: Desk, request: Request) -> Response:
             return _error(413, "that is too long.")
     try:
         asked = json.loads(body or b"{}")
-    except ValueError:
+    except (ValueError, RecursionError):  # no JSON, or brackets in brackets without end
         asked = None
     if not isinstance(asked, dict):
         return _error(400, "a JSON object is needed.")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from cranfield.errors import InputError
 from cranfield.judging import assigning, listing
-from cranfield.judging.checking import checked_grade, checked_id, checked_item
+from cranfield.judging.checking import checked_grade, checked_id, checked_item, checked_text
 from cranfield.judging.events import Event, Task
 from cranfield.judging.page.images import image_link, is_web_address
 from cranfield.judging.store import Store
@@ -56,7 +56,7 @@ class Desk:
     def next(self, asked: Asked) -> Told:
         """The next documents for an assessor, and how far all are."""
         who, count = self._who(asked), min(_number(asked, "count", 1), MOST_TASKS)
-        without = [each for each in _list(asked, "without") if isinstance(each, int)]
+        without = [each for each in _list(asked, "without") if _is_number(each)]
         tasks = self._store.next_several(who, count, without=without, first=_text(asked, "query_id"))
         return {"tasks": [self._task(task) for task in tasks], "progress": self._progress(who)}
 
@@ -143,7 +143,7 @@ class Desk:
         }
         if "grade" in asked:
             filters["grade"] = checked_grade(asked["grade"], "the page")
-        before = asked.get("before") if isinstance(asked.get("before"), int) else None
+        before = asked["before"] if _is_number(asked.get("before")) else None
         with self._store._reading() as connection:
             rows = listing.list_judged(connection, who, filters, before, JUDGED + 1)
         return {
@@ -252,7 +252,7 @@ def _part(asked: Asked) -> Any:
 
 def _text(asked: Asked, name: str) -> str:
     value = asked.get(name)
-    return value if isinstance(value, str) else ""
+    return checked_text(value, "the page", name) if isinstance(value, str) else ""
 
 
 def _list(asked: Asked, name: str) -> list[Any]:
@@ -262,4 +262,9 @@ def _list(asked: Asked, name: str) -> list[Any]:
 
 def _number(asked: Asked, name: str, usual: int) -> int:
     value = asked.get(name)
-    return value if isinstance(value, int) and value > 0 else usual
+    return value if _is_number(value) and value > 0 else usual
+
+
+def _is_number(value: Any) -> TypeGuard[int]:
+    """Whether this can be the number of a row."""
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63
