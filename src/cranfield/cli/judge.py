@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from cranfield.cli import options, output
+from cranfield.cli.measure_options import MeasureOptions, measure_options
+from cranfield.cli.run_files import expanded
+
+if TYPE_CHECKING:
+    from cranfield.judging.deciding.following import FollowedDecision
+    from cranfield.judging.store import Store
 
 
 class GradeOption(click.ParamType[tuple[float, str, str]]):
@@ -27,6 +33,9 @@ class GradeOption(click.ParamType[tuple[float, str, str]]):
 
 @click.command("judge")
 @click.argument("store", required=False)
+@click.argument("runs", nargs=-1, metavar="[RUN]...")
+@click.option("--decide", is_flag=True, help="Judge until it is decided how the RUNs compare with the first of them.")
+@measure_options
 @options.config("cranfield.toml")
 @click.option("--me", "assessor", metavar="NAME", help="Your name, under which grades are kept [that on this machine].")
 @click.option(
@@ -39,6 +48,9 @@ class GradeOption(click.ParamType[tuple[float, str, str]]):
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
 def command(
     store: str | None,
+    runs: tuple[str, ...],
+    decide: bool,
+    measures: MeasureOptions,
     config: Path,
     assessor: str | None,
     scale: tuple[tuple[float, str, str], ...],
@@ -57,18 +69,25 @@ def command(
     Without STORE, what the systems of cranfield.toml return first and nobody has judged is pooled, and judged in the
     store of that project, judgments.db beside the file unless it names another.
 
+    With --decide, the documents come first whose grades tell most about whether the other RUNs are better or worse than
+    the first one, and the page says when the verdict stands, or when judging on is not worth it.
+
     \b
     Example:
       cranfield judge judgments.db --me ann
+      cranfield judge judgments.db --decide old.run new.run -m nDCG@10
       cranfield judge judgments.db --grade '0=Off topic' --grade '1=On topic: answers at least a part'
     """
     from cranfield.judging.page.serving import Listening, has_screen, serve
     from cranfield.judging.store import open_store
 
+    if decide != bool(runs):
+        raise click.UsageError("--decide needs RUNs, and RUNs need --decide.")
     where = store if store is not None else _pooled(config)
     with open_store(where) as opened:
         if scale:
             opened.set_scale(scale)
+        decision = _decision(opened, runs, measures) if decide else None
 
         def started(listening: Listening) -> None:
             output.say(f"Judging in {opened.name}, {listening.progress.left:,} documents left. Ctrl-C ends it.")
@@ -86,9 +105,25 @@ def command(
             port=port,
             names=names,
             pictures=Path(pictures) if pictures else None,
+            decision=decision,
             on_start=started,
         )
     output.say(f"\n{where}: {done.documents - done.left:,} of {done.documents:,} documents judged, {done.left:,} left")
+
+
+def _decision(store: Store, runs: tuple[str, ...], measures: MeasureOptions) -> FollowedDecision:
+    """What is to be decided; its documents wait in the store."""
+    from cranfield.judging.deciding.decision import Decision
+    from cranfield.judging.deciding.following import FollowedDecision
+
+    chosen = measures.chosen(("nDCG@10",))
+    if len(chosen) > 1:
+        raise click.UsageError("one measure decides.")
+    scale = [each.grade for each in store.scale]
+    files = expanded(runs)
+    decision = FollowedDecision(store, lambda grades: Decision.of(files, chosen[0], grades, scale=scale))
+    store.wait(decision.unjudged(), why=f"to decide about {', '.join(files[:3])}{', …' if len(files) > 3 else ''}")
+    return decision
 
 
 def _pooled(config: Path) -> str:

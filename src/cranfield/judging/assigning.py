@@ -8,7 +8,7 @@ its own. Statements are made once, with names for what changes: making them take
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain
 from typing import Any
@@ -129,6 +129,17 @@ def take(connection: sa.Connection, assessor: str, item: WaitingItem, lease: flo
         return None
     _keep(connection, assessor, [row[0]], moment, lease)
     return task_of(connection, item, row[0])
+
+
+def take_several(
+    connection: sa.Connection, assessor: str, items: Iterable[WaitingItem], count: int, without: Collection[int] = ()
+) -> list[Task]:
+    """The first of some documents that an assessor may judge, kept for them."""
+    tasks: list[Task] = []
+    for item in items:
+        if len(tasks) < count and (task := take(connection, assessor, item)) and task.number not in without:
+            tasks.append(task)
+    return tasks
 
 
 def release(connection: sa.Connection, item: WaitingItem, assessor: str) -> None:

@@ -84,8 +84,8 @@ def reason_of(state: str, pair: str, probability: float, verdict: str, left: int
     """Why a pair has its state."""
     shown = f"{100 * probability:.0f}%" if probability < 0.995 else "more than 99%"
     told = {
-        BETTER: f"{pair}: better, whatever the other {left} documents turn out to be ({shown} sure, twice in a row).",
-        WORSE: f"{pair}: worse, whatever the other {left} documents turn out to be ({shown} sure, twice in a row).",
+        BETTER: f"{pair}: better; the other {left} documents will hardly change that ({shown} sure, twice in a row).",
+        WORSE: f"{pair}: worse; the other {left} documents will hardly change that ({shown} sure, twice in a row).",
         NOT_WORTH: f"{pair}: no significant difference, and the other {left} documents will hardly change that "
         f"({shown} sure, twice in a row); more queries might.",
         ALL_JUDGED: f"{pair}: all documents that matter are judged.",

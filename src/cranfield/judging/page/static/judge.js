@@ -1,6 +1,7 @@
 // One document at a time. A grade is saved before the page moves on, and the next document is there already.
 
 import { askForDocument } from "./adding.js";
+import { decisionPanel, decisionReasons } from "./decision.js";
 import { documentCard } from "./document.js";
 import { fill, make, notice } from "./elements.js";
 import { gradeButtons, gradeOfKey, keyOf } from "./grades.js";
@@ -26,6 +27,8 @@ class Judging {
     this.later = []; // numbers of tasks that were passed over
     this.list = { query_id: null, documents: [] };
     this.busy = false;
+    this.all = false; // also what is not needed for a decision
+    this.decision = null;
     this.saved = 0; // how often something was saved
     this.state = "";
     this.commands = [
@@ -106,7 +109,8 @@ class Judging {
   // Fetch what comes next, in the order of the server.
   async refill(query = this.entry?.task.query_id ?? "") {
     const saved = this.saved;
-    const told = await this.ask("next", { count: AHEAD, without: this.later, query_id: query });
+    const told = await this.ask("next", { count: AHEAD, without: this.later, query_id: query, all: this.all });
+    this.decision = told.decision;
     if (saved === this.saved) this.progress = told.progress; // an answer that a grade has overtaken would turn the count back
     const judged = new Set(this.seen.filter((each) => each.said).map((each) => each.task.number));
     this.queue = told.tasks.filter((task) => task.number !== this.entry?.task.number && !judged.has(task.number));
@@ -256,12 +260,19 @@ class Judging {
     fetch("/api/leave", { method: "POST", keepalive: true, headers: { "Content-Type": "application/json" }, body }).catch(() => {});
   }
 
+  // How far it is: with a decision, what is judged and what is likely still needed.
+  far() {
+    const { decision, progress } = this;
+    if (!decision || decision.done || this.all) return progress;
+    return { documents: decision.judged + decision.needed, left: decision.needed, pace: progress.pace };
+  }
+
   async draw() {
     const { task, said } = this.entry;
     this.since = performance.now();
     if (this.list.query_id !== task.query_id) await this.load(task.query_id);
     const place = this.list.number ? `Query ${this.list.number.toLocaleString("en")} of ${this.list.queries.toLocaleString("en")}` : "";
-    head(this.session, { title: task.query || task.query_id, narrative: task.narrative, place, progress: this.progress, state: this.state });
+    head(this.session, { title: task.query || task.query_id, narrative: task.narrative, place, progress: this.far(), state: this.state });
     fill(
       this.main,
       make(
@@ -279,10 +290,17 @@ class Judging {
             this.commentField(),
           ),
         ),
-        documentList(this.list.documents, task, this.session.scale, (item) => !this.busy && this.hold(() => this.open(item))),
+        this.beside(task),
       ),
     );
     scrollTo(0, 0);
+  }
+
+  beside(task) {
+    const list = documentList(this.list.documents, task, this.session.scale, (item) => !this.busy && this.hold(() => this.open(item)));
+    const panel = decisionPanel(this.decision);
+    if (panel) list.prepend(panel);
+    return list;
   }
 
   tool(key, name, run, pressed) {
@@ -352,6 +370,7 @@ class Judging {
 
   async finished() {
     this.at = this.seen.length;
+    if (this.decision?.done && !this.all) return this.decided();
     const { left, documents } = this.progress;
     head(this.session, { title: left ? "Nothing left for you" : documents ? "Everything is judged" : "Nothing waits here", progress: this.progress, state: this.state });
     const told = left
@@ -367,6 +386,24 @@ class Judging {
         make("p", {}, told),
         make("p", { class: "links" }, make("a", { href: "/adjudicate" }, "Settle differences"), make("a", { href: "/judged" }, "Look through what was judged")),
         this.seen.length > 0 && make("div", { class: "tools" }, this.tool("←", "back", () => this.back()), this.tool("U", "undo", () => this.undo())),
+      ),
+    );
+  }
+
+  decided() {
+    const goOn = () => {
+      this.all = true;
+      this.hold(() => this.advance());
+    };
+    head(this.session, { title: "Decided", progress: this.progress, state: this.state });
+    fill(
+      this.main,
+      make(
+        "section",
+        { class: "card finished" },
+        decisionReasons(this.decision),
+        decisionPanel(this.decision),
+        make("div", { class: "tools" }, this.seen.length > 0 && [this.tool("←", "back", () => this.back()), this.tool("U", "undo", () => this.undo())], make("button", { type: "button", on: { click: goOn } }, "Judge the others too")),
       ),
     );
   }

@@ -1,0 +1,43 @@
+"""What the page says of a decision: the difference, its interval, where the uncertainty comes from, when to stop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cranfield.judging.deciding.looks import OPEN, Look, PairLook
+from cranfield.layout import count
+
+
+def decision_told(look: Look, measure: str) -> dict[str, Any]:
+    """A look as the page shows it: one entry for each pair, and what to say once judging may stop."""
+    return {
+        "done": look.done,
+        "measure": measure,
+        "judged": look.judged,
+        "needed": look.likely_needed,
+        "pairs": [_pair(pair) for pair in look.pairs],
+    }
+
+
+def _pair(pair: PairLook) -> dict[str, Any]:
+    return {
+        "name": f"{pair.run} vs {pair.baseline}",
+        "difference": _signed(pair.difference),
+        "interval": f"{_signed(pair.low)} to {_signed(pair.high)}",
+        "state": pair.state,
+        "told": _outlook(pair),
+        "reason": pair.reason,
+    }
+
+
+def _outlook(pair: PairLook) -> str:
+    """Where it is heading, in a few words."""
+    if pair.state != OPEN:
+        return pair.state
+    share = f"{pair.from_judging:.0%} of the uncertainty is from documents not judged"
+    heading = "heading for too close to call; " if pair.neither > 0.5 else ""
+    return f"{heading}about {count(pair.likely_needed, 'more document')} to decide; {share}"
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.3f}".replace("-", "\N{MINUS SIGN}")
