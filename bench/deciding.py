@@ -119,7 +119,7 @@ def replay_simulated(seeds: tuple[int, ...] = FRESH, count: int = PAIRS, spread:
 
 
 def seconds_of_large(documents: int = 100_000, judged: float = 0.1) -> tuple[float, float]:
-    """Seconds to choose ten of so many candidates, a tenth of them judged, the model included; and seconds of a look."""
+    """Seconds to choose ten of so many candidates, a tenth of them judged, with the model; and seconds of a look."""
     chance = np.random.default_rng(0)
     queries = documents // 15
     runs = {name: {f"q{q}": [f"d{d}" for d in chance.permutation(20)[:DEPTH]] for q in range(queries)} for name in "ab"}
