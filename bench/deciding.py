@@ -15,6 +15,7 @@ from cranfield.judging.deciding.looks import Look
 
 FRESH = tuple(range(100, 110))  # seeds that nothing was tuned on
 QUERIES, DOCUMENTS, SYSTEMS, FAMILIES, DEPTH, PAIRS = 50, 300, 40, 4, 10, 40
+SPREAD, CLOSE = 0.4, 0.25  # of the skills of systems: one pair in five does not differ, as at TREC; one in three
 
 Rankings = dict[str, list[str]]
 Qrels = Mapping[str, Mapping[str, float]]
@@ -29,7 +30,7 @@ class Replayed(NamedTuple):
     seconds: float  # to choose, in the median
 
 
-def simulated(seed: int) -> tuple[Qrels, dict[str, Rankings]]:
+def simulated(seed: int, spread: float = SPREAD) -> tuple[Qrels, dict[str, Rankings]]:
     """A collection and 40 systems.
 
     A document has a quality, from which its grade comes. A system sees the quality, what its family (lexical, dense …)
@@ -45,7 +46,7 @@ def simulated(seed: int) -> tuple[Qrels, dict[str, Rankings]]:
     qrels = {f"q{q}": dict(zip(names[q], grades[q].tolist(), strict=True)) for q in range(QUERIES)}
     runs = {}
     for system in range(SYSTEMS):
-        skill = np.exp(chance.normal(np.log(1.6), 0.25) + chance.normal(0, 0.25, QUERIES))
+        skill = np.exp(chance.normal(np.log(1.6), spread) + chance.normal(0, 0.25, QUERIES))
         fooled = chance.uniform(0.5, 1.0)
         noise = chance.normal(0, chance.uniform(0.2, 0.8), quality.shape)
         score = skill[:, None] * quality + fooled * illusions[system % FAMILIES] + noise
@@ -107,18 +108,18 @@ def summary(replayed: list[Replayed]) -> dict[str, float]:
     }
 
 
-def replay_simulated(seeds: tuple[int, ...] = FRESH, count: int = PAIRS) -> dict[str, float]:
+def replay_simulated(seeds: tuple[int, ...] = FRESH, count: int = PAIRS, spread: float = SPREAD) -> dict[str, float]:
     """Random pairs of the systems of several collections."""
     found = []
     for seed in seeds:
-        qrels, runs = simulated(seed)
+        qrels, runs = simulated(seed, spread)
         for one, other in pairs_of(list(runs), count, seed):
             found.append(replay(qrels, {one: runs[one], other: runs[other]}))
     return summary(found)
 
 
-def seconds_of_large(documents: int = 100_000, judged: float = 0.1) -> float:
-    """The time to choose ten of so many candidates, a tenth of them judged: all that is needed, from the grades on."""
+def seconds_of_large(documents: int = 100_000, judged: float = 0.1) -> tuple[float, float]:
+    """Seconds to choose ten of so many candidates, a tenth of them judged, with the model; and seconds of a look."""
     chance = np.random.default_rng(0)
     queries = documents // 15
     runs = {name: {f"q{q}": [f"d{d}" for d in chance.permutation(20)[:DEPTH]] for q in range(queries)} for name in "ab"}
@@ -128,13 +129,18 @@ def seconds_of_large(documents: int = 100_000, judged: float = 0.1) -> float:
     for place in np.flatnonzero(chance.random(len(known.doc_ids)) < judged).tolist():
         query, document = known.names_of(place)
         grades.setdefault(query, {})[document] = float(chance.integers(4))
+    decision = decision.with_grades(grades)
+    start = time.perf_counter()
+    drawn = decision._pairs[0].differences
+    look = time.perf_counter() - start
     times = []
     for _ in range(5):
-        pair = decision.with_grades(grades)._pairs[0]
+        pair = decision.with_grades({})._pairs[0]
+        pair.__dict__["differences"] = drawn  # a look comes before every choice
         start = time.perf_counter()
         pair.next(10)
         times.append(time.perf_counter() - start)
-    return min(times)
+    return min(times), look
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -112,7 +112,7 @@ def _add_pooled(store: Store, by_query: ByQuery) -> int:
 
 def graded_documents(
     store: Store, assessors: Iterable[str] | None, kinds: Sequence[str], *, differently: bool = False
-) -> Iterator[GradedEvent]:
+) -> Generator[GradedEvent]:
     """All documents that chosen assessors judged, query by query; `differently`: at least those with several grades."""
     from cranfield.judging.recording import standing
     from cranfield.judging.schema import EVENTS

@@ -34,13 +34,6 @@ class ScoredPlaces(NamedTuple):
     worth: Numbers
 
 
-class Linearised(NamedTuple):
-    """The differences of queries as they are expected, and how each grade moves that of its query."""
-
-    expected: Numbers
-    slope: Numbers
-
-
 def choose(model: GradeModel, weights: Numbers, open_: Flags, count: int) -> ScoredPlaces:
     """The documents that together take most from the variance of Σ weights · grade, one after the other."""
     covariance, variance = model.covariance_with(weights), model.variance
@@ -74,32 +67,33 @@ def worth_of(model: GradeModel, weights: Numbers) -> Numbers:
     return np.asarray(model.covariance_with(weights) ** 2 / model.variance)
 
 
-def weights_of(found: Linearised, query: Integers, judged: Flags, critical: float) -> Numbers:
-    """How each grade that is not known moves L."""
-    expected = found.expected
+def weights_of(found: Numbers, slope: Numbers, query: Integers, critical: float) -> Numbers:
+    """How each grade moves L, given the differences of completions, in a line each, and how it moves its query's."""
+    expected = found.mean(axis=0)
     queries, mean = len(expected), expected.mean()
-    spread = max(float(expected.std(ddof=1)), LEAST_SPREAD)
+    # The spread of the means would be too small: they lie closer together than the differences of any completion.
+    spread = max(float(found.std(axis=1, ddof=1).mean()), LEAST_SPREAD)
     side = -1.0 if mean < 0 else 1.0
     moves = 1 / queries - side * critical * (expected - mean) / ((queries - 1) * spread * math.sqrt(queries))
-    return np.where(judged, 0.0, moves[query] * found.slope)
+    return np.asarray(moves[query] * slope)
 
 
-def linearised(candidates: Candidates, measure: Measure, pair: tuple[int, int], model: GradeModel) -> Linearised:
-    """The differences where all grades are as expected; documents that are not in the ranking of a run count there too.
+def slopes(candidates: Candidates, measure: Measure, pair: tuple[int, int], model: GradeModel) -> Numbers:
+    """How each grade moves the difference of its query, where the others are as expected.
 
     nDCG and sums over documents have formulas. For other measures each document gets the lowest and the highest grade
     in turn, which takes as many rankings as there are documents, twice.
     """
     scale = candidates.scale
+    if is_sum(measure):
+        return _of_sum(candidates, measure, pair)
     expected = np.where(candidates.judged, candidates.grade, np.clip(model.expected, scale[0], scale[-1]))
     if measure.definition.name == NDCG:
         return _of_ndcg(candidates, measure, pair, expected)
-    if is_sum(measure):
-        return _of_sum(candidates, measure, pair, expected)
     return _by_trying(candidates, measure, pair, candidates.rounded(expected))
 
 
-def _of_ndcg(candidates: Candidates, measure: Measure, pair: tuple[int, int], expected: Numbers) -> Linearised:
+def _of_ndcg(candidates: Candidates, measure: Measure, pair: tuple[int, int], expected: Numbers) -> Numbers:
     parameters = dict(measure.parameters)
     cutoff = cutoff_of(measure)
     scale = candidates.levels
@@ -120,21 +114,19 @@ def _of_ndcg(candidates: Candidates, measure: Measure, pair: tuple[int, int], ex
     ideal = np.bincount(query, in_ideal * gain, queries)
     ideal = np.where(ideal > 0, ideal, 1.0)
     difference = np.bincount(query, weight * gain, queries) / ideal
-    return Linearised(difference, slope * (weight - difference[query] * in_ideal) / ideal[query])
+    return np.asarray(slope * (weight - difference[query] * in_ideal) / ideal[query])
 
 
-def _of_sum(candidates: Candidates, measure: Measure, pair: tuple[int, int], expected: Numbers) -> Linearised:
+def _of_sum(candidates: Candidates, measure: Measure, pair: tuple[int, int]) -> Numbers:
     deepest = max(int(candidates.rank.max(initial=1)), 1)
     levels = candidates.levels
     worth = np.stack([measure(single_documents(deepest, grade)) for grade in levels])  # by grade, by rank
     rising = np.concatenate([[0.0], (worth[-1] - worth[0]) / (levels[-1] - levels[0])])
     baseline, run = pair
-    slope = rising[candidates.rank[run]] - rising[candidates.rank[baseline]]
-    difference = np.bincount(candidates.query, slope * expected, len(candidates.query_ids))
-    return Linearised(np.asarray(difference, dtype=np.float64), slope)
+    return np.asarray(rising[candidates.rank[run]] - rising[candidates.rank[baseline]])
 
 
-def _by_trying(candidates: Candidates, measure: Measure, pair: tuple[int, int], expected: Numbers) -> Linearised:
+def _by_trying(candidates: Candidates, measure: Measure, pair: tuple[int, int], expected: Numbers) -> Numbers:
     """The unjudged documents of all queries side by side: one of each is tried at a time."""
     query = candidates.query
     unjudged = np.flatnonzero(~candidates.judged)
@@ -151,4 +143,4 @@ def _by_trying(candidates: Candidates, measure: Measure, pair: tuple[int, int], 
             tried[lines, here] = grade
             ends.append(differences(candidates, measure, pair, tried)[lines, query[here]])
         slope[here] = (ends[1] - ends[0]) / (high - low)
-    return Linearised(differences(candidates, measure, pair, expected[None])[0], slope)
+    return slope

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from cranfield.judging.deciding.candidates import Candidates
-from cranfield.judging.deciding.choosing import ScoredPlaces, choose, linearised, weights_of, worth_of
+from cranfield.judging.deciding.choosing import ScoredPlaces, choose, slopes, weights_of, worth_of
 from cranfield.judging.deciding.grade_model import GradeModel, features, fit
 from cranfield.judging.deciding.verdicts import Outlook, differences, drawn, outlook
 from cranfield.measures.completion import is_sum
@@ -55,20 +55,24 @@ class Pair:
         return fit(x, known.query, len(known.query_ids), known.grade, known.observed, max(known.scale))
 
     @cached_property
+    def differences(self) -> Numbers:
+        """Of the queries: a line for each of several completions, or one line if nothing is left that matters."""
+        known = self.candidates
+        completions = (
+            drawn(known, self.model, self.seed) if self.left else known.rounded(np.zeros((1, len(known.query))))
+        )
+        return differences(known, self.measure, self.runs, completions)
+
+    @cached_property
     def outlook(self) -> Outlook:
         """How probable each verdict is."""
-        if self.left:
-            completions = drawn(self.candidates, self.model, self.seed)
-        else:  # what is left cannot change anything, so that one completion is as good as all
-            completions = self.candidates.rounded(np.zeros((1, len(self.candidates.query))))
-        found = differences(self.candidates, self.measure, self.runs, completions)
-        return outlook(found, self.alpha, self.measure.definition.lower_is_better)
+        return outlook(self.differences, self.alpha, self.measure.definition.lower_is_better)
 
     @cached_property
     def weights(self) -> Numbers:
         """How each unknown grade moves the end of the interval that is nearer to 0."""
-        found = linearised(self.candidates, self.measure, self.runs, self.model)
-        return weights_of(found, self.candidates.query, ~self.matters, self.critical)
+        slope = np.where(self.matters, slopes(self.candidates, self.measure, self.runs, self.model), 0.0)
+        return weights_of(self.differences, slope, self.candidates.query, self.critical)
 
     @cached_property
     def critical(self) -> float:

@@ -14,7 +14,8 @@ from cranfield.judging.deciding.grade_model import GradeModel
 from cranfield.measures.registry import Measure
 from cranfield.ranks.columns import Numbers
 
-DRAWS = 60
+DRAWS, FEWEST_DRAWS = 60, 20
+DRAWN_AT_ONCE = 2_000_000  # grades: with very many documents there are fewer draws
 FARTHEST = 50.0  # t-values beyond it say the same
 BETTER, WORSE, NEITHER = "better", "worse", "neither"
 VERDICTS = (BETTER, WORSE, NEITHER)
@@ -58,10 +59,11 @@ def differences(candidates: Candidates, measure: Measure, pair: tuple[int, int],
     return candidates.values(measure, run, completions) - candidates.values(measure, baseline, completions)
 
 
-def drawn(candidates: Candidates, model: GradeModel, seed: int, count: int = DRAWS) -> Numbers:
+def drawn(candidates: Candidates, model: GradeModel, seed: int) -> Numbers:
     """Completions: what is judged keeps its grade, the rest is drawn and rounded to the scale."""
     # Each number of judged documents has its own draws, so that two looks in a row do not share their luck.
     generator = np.random.default_rng([seed % 2**64, int(candidates.judged.sum())])
+    count = min(DRAWS, max(FEWEST_DRAWS, DRAWN_AT_ONCE // max(len(candidates.query), 1)))
     return candidates.rounded(model.draw(generator, count))
 
 

@@ -1,0 +1,100 @@
+"""decide(store, runs, measure, assessor=…) → Look: judge document after document until the verdict stands."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack, closing
+from typing import Any
+
+from cranfield.errors import ComparisonError
+from cranfield.judging.deciding.decision import BATCH, Decision
+from cranfield.judging.deciding.looks import Look
+from cranfield.judging.events import BY_PEOPLE
+from cranfield.judging.store import Store, open_store
+from cranfield.judging.views import graded_documents
+from cranfield.measures import Measure
+
+Assessor = Callable[[str, str], float | None]
+
+
+def decide(
+    store: Store | str | os.PathLike[str],
+    runs: Mapping[str, Any] | Iterable[Any],
+    measure: str | Measure = "nDCG@10",
+    *,
+    assessor: Assessor,
+    name: str = "assessor",
+    kind: str = "person",
+    alpha: float = 0.05,
+    confidence: float = 0.95,
+    depth: int | None = None,
+    queries: Sequence[str] | None = None,
+    batch: int = BATCH,
+    most: int | None = None,
+    seed: int = 0,
+    format: str | None = None,
+) -> Look:
+    """Let an assessor judge what can still change the verdict on runs, until it stands. Each grade goes into the store.
+
+    store: a `Store`, or where it is; a file that is not there yet is made. What is judged in it counts from the start.
+    runs: {name: run} or a list of runs, which are what `evaluate` takes; the first is the baseline.
+    measure: the measure that decides, as of `Decision.of`.
+    assessor: a function of the ids of a query and of a document, which returns the grade; None if it cannot be judged.
+    name: the name of the assessor in the store.
+    kind: what the assessor is: "person", "model", "clicks" or "imported". What people said always counts; what is of
+        another kind counts if the assessor is.
+    alpha: the level of significance.
+    confidence: how probable a verdict must be before it stands.
+    depth: how many documents of each ranking count; by default the cutoff of the measure, or 10 without one.
+    queries: their ids; by default all that any run has.
+    batch: how many documents are judged between two looks.
+    most: stop after this many judgments, whatever stands then.
+    seed: for what is drawn.
+    format: of the runs, if it cannot be detected.
+    Returns the last `Look`; its `state` says why it is the last one.
+
+    >>> import tempfile
+    >>> bad = {f"q{q}": [f"n{d}" for d in range(10)] for q in range(20)}
+    >>> good = {f"q{q}": [f"r{d}" for d in range(10)] for q in range(20)}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     look = decide(f"{folder}/judgments.db", {"bad": bad, "good": good}, assessor=lambda q, d: 2 * (d[0] == "r"))
+    >>> look.state, look.judged, look.left
+    ('better', 50, 350)
+    """
+    if batch < 1 or (most is not None and most < 0):
+        raise ComparisonError(f"batch={batch}, most={most} cannot be.", hint="a batch is 1 or more, most is 0 or more")
+    with ExitStack() as opened:
+        if not isinstance(store, Store):
+            store = opened.enter_context(open_store(store, create=True))
+        decision = Decision.of(
+            runs,
+            measure,
+            judged_so_far(store, kind),
+            scale=[each.grade for each in store.scale],
+            alpha=alpha,
+            confidence=confidence,
+            depth=depth,
+            queries=queries,
+            seed=seed,
+            format=format,
+        )
+        done = 0
+        while not decision.look().done and (most is None or done < most):
+            chosen = decision.next(batch if most is None else min(batch, most - done))
+            grades: dict[str, dict[str, float | None]] = {}
+            for query, document in chosen:
+                grade = assessor(query, document)
+                store.judge(query, document, grade, assessor=name, kind=kind)
+                grades.setdefault(query, {})[document] = grade
+            done += len(chosen)
+            decision = decision.with_grades(grades)
+        return decision.look()
+
+
+def judged_so_far(store: Store, kind: str) -> Any:
+    """The judgments that count; None if there are none yet."""
+    kinds = tuple(dict.fromkeys((*BY_PEOPLE, kind)))
+    with closing(graded_documents(store, None, kinds)) as judged:
+        nothing = next(judged, None) is None
+    return None if nothing else store.view(kinds=kinds)
