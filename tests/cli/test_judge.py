@@ -83,8 +83,11 @@ def test_people_judge_and_ctrl_c_ends_it(tmp_path):
 def test_the_examples_of_the_help(tmp_path):
     with open_store(tmp_path / "judgments.db", create=True) as store:
         store.wait([("q1", "d1")])
-    lines = examples("judge")
-    assert len(lines) == 2
+    for name, documents in (("old", "abc"), ("new", "cba")):
+        rows = [f"q{query} Q0 {each} 1 {3 - at} x\n" for query in range(3) for at, each in enumerate(documents)]
+        (tmp_path / f"{name}.run").write_text("".join(rows))
+    lines = [*examples("judge"), "cranfield judge judgments.db --decide '*.run'"]
+    assert len(lines) == 4
     for line in lines:
         served = Served(tmp_path, *shlex.split(line)[2:])
         served.end()
@@ -168,6 +171,9 @@ def test_a_project_s_own_grades(project):
         (["judgments.db", "--grade", "1", "--grade", "0=Bad"], "the grade 1 has no name"),
         (["judgments.db", "--host", "no.such.host.invalid"], "cannot listen on no.such.host.invalid"),
         (["judgments.db", "--port", "99999"], "99999"),
+        (["judgments.db", "--decide"], "--decide needs RUNs"),
+        (["judgments.db", "some.run"], "--decide needs RUNs"),
+        (["judgments.db", "--decide", "some.run"], "a decision needs at least two runs"),
     ],
 )
 def test_what_cannot_be_served(tmp_path, words, message):

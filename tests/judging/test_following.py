@@ -6,6 +6,7 @@ import pytest
 
 from cranfield.judging.deciding.decision import Decision
 from cranfield.judging.deciding.following import FollowedDecision
+from cranfield.judging.page.desk import Desk
 
 CHANCE = Random(3)
 TRUTH = {f"q{q}": {f"d{d}": float(CHANCE.randrange(4)) for d in range(20)} for q in range(30)}
@@ -63,3 +64,30 @@ def test_what_a_model_says_is_not_what_people_say(store):
     store.judge(*first, 3, assessor="gpt", kind="model")
     assert first in decision.next("ann", 4)
     assert followed(store).look().judged == 0
+
+
+def test_the_page_asks_for_what_tells_most_and_says_when_to_stop(store):
+    pytest.importorskip("starlette")
+    decision = followed(store)
+    store.wait(decision.unjudged())
+    desk = Desk(store, "ann", decision)
+    told = desk.next({"assessor": "ann", "count": 3})
+    asked = [(task["query_id"], task["doc_id"]) for task in told["tasks"]]
+    assert asked == decision.next("ann", 3)[:3]
+    [pair] = told["decision"]["pairs"]
+    assert (pair["name"], pair["state"], told["decision"]["done"]) == ("good vs bad", "open", False)
+    assert "to decide" in pair["told"]
+    # What another has open is not handed out twice, and what is left for later waits.
+    assert not {*asked} & {
+        (task["query_id"], task["doc_id"]) for task in desk.next({"assessor": "bob", "count": 3})["tasks"]
+    }
+    later = told["tasks"][0]["number"]
+    assert later not in {
+        task["number"] for task in desk.next({"assessor": "ann", "count": 3, "without": [later]})["tasks"]
+    }
+    while tasks := desk.next({"assessor": "ann", "count": 4})["tasks"]:
+        judge(store, [(task["query_id"], task["doc_id"]) for task in tasks])
+    told = desk.next({"assessor": "ann", "count": 3})
+    assert told["decision"]["done"]
+    assert "better" in told["decision"]["pairs"][0]["reason"]
+    assert len(desk.next({"assessor": "ann", "count": 3, "all": True})["tasks"]) == 3  # whoever wants to go on
