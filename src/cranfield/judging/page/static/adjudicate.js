@@ -71,7 +71,7 @@ export async function show(session, main) {
     if (busy || !settled) return notice("Nothing was settled here yet.");
     busy = true;
     try {
-      const back = await insist("undo", { assessor: session.assessor, key: newKey() }, "Not taken back yet.");
+      const back = await insist("undo", { assessor: session.assessor, adjudicates: true, key: newKey() }, "Not taken back yet.");
       const found = conflicts.findIndex((each) => back.task && each.task.query_id === back.task.query_id && each.task.doc_id === back.task.doc_id);
       if (found >= 0) {
         delete conflicts[found].settled;
