@@ -39,7 +39,7 @@ export async function show(session, main) {
           documentCard(task),
           make("div", { class: "panel" }, gradeButtons(session.scale, current.settled, settle), tools()),
         ),
-        make("aside", { class: "card", "aria-label": "What assessors say" }, make("p", { class: "soft" }, "What they say"), make("div", { class: "opinions" }, said.map((each) => opinion(each, session.scale)))),
+        make("aside", { class: "card before", "aria-label": "What assessors say" }, make("p", { class: "soft" }, "What they say"), make("div", { class: "opinions" }, said.map((each) => opinion(each, session.scale)))),
       ),
     );
     scrollTo(0, 0);

@@ -147,7 +147,7 @@ class Judging {
       this.at = this.seen.length - 1; // from the end of the work
       return this.draw();
     }
-    if (this.at < 1) return notice("This is the first document that you have seen today.");
+    if (this.at < 1) return notice("This is the first document since you opened the page.");
     this.watch();
     this.at -= 1;
     await this.draw();
@@ -279,7 +279,7 @@ class Judging {
             this.commentField(),
           ),
         ),
-        documentList(this.list.documents, task, this.session.scale, (item) => !this.busy && this.hold(() => this.open(item))),
+        documentList(this.list.documents, task, this.session.scale, (item) => !this.busy && this.hold(() => this.open(item)), () => this.add()),
       ),
     );
     scrollTo(0, 0);
