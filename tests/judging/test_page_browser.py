@@ -329,3 +329,51 @@ def test_in_the_dark_and_for_those_who_have_no_name_yet(pages, judged):
     expect(page.locator(".who")).to_have_text("dora")
     press(page, "1", "saved: 1 Related")
     assert [event.assessor for event in judged.events()] == ["dora"]
+
+
+def test_a_document_stays_in_sight_on_a_phone_under_a_long_query_and_over_many_grades(pages, judged):
+    judged.add_queries(
+        [(query, "a query that goes on and on " * 40, "and so does its narrative " * 40) for query in ("q1", "q2")]
+    )
+    judged.set_scale({grade: f"Quite relevant {grade}" for grade in range(10)})
+    page = pages.open(viewport={"width": 360, "height": 740}, is_mobile=True, has_touch=True)
+    head, panel = (page.locator(each).bounding_box() for each in ("#top", ".panel"))
+    assert panel["y"] - head["height"] > 740 / 3
+    assert all(each.bounding_box()["height"] >= 40 for each in page.locator(".grades button").all())
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    last = page.locator("aside").bounding_box()
+    assert last["y"] + last["height"] <= panel["y"]  # nothing stays behind the buttons
+    page.locator("aside .adder").tap()
+    page.get_by_label("Its id").fill("known")
+    page.get_by_role("button", name="Add", exact=True).tap()
+    expect(page.locator(".document .id")).to_have_text("known")
+
+
+def test_a_name_chosen_for_another_server_is_not_taken(pages, judged):
+    page = pages.open("/queries")
+    page.evaluate("localStorage.clear(); localStorage.setItem('cranfield.assessor zoe', 'bob')")
+    page.reload()
+    expect(page.locator(".who")).to_have_text("ann")
+    page.goto(f"{pages.address}/queries?assessor=bob")
+    expect(page.locator(".who")).to_have_text("bob")
+    page.goto(f"{pages.address}/judged")
+    expect(page.locator(".who")).to_have_text("bob")
+
+
+def test_a_browser_that_keeps_nothing(pages, judged):
+    page = pages.browser.new_context().new_page()
+    page.add_init_script("Object.defineProperty(window, 'localStorage', { get() { throw new Error('denied') } })")
+    page.goto(pages.address)
+    expect(page.locator(".who")).to_have_text("ann")
+    press(page, "1", "saved: 1 Related")
+
+
+def test_a_refusal_is_shown_in_the_words_of_the_server(pages, judged):
+    page = pages.open()
+    told = "Open the page with the address that 'cranfield judge' printed: its token is missing or wrong."
+    page.route("**/api/judge", lambda route: route.fulfill(status=401, body=told + "\n", content_type="text/plain"))
+    page.keyboard.press("1")
+    expect(page.locator("#notice")).to_have_text(told)
+    pages.messages.clear()
+    page.unroute("**/api/judge")
+    press(page, "1", "saved: 1 Related")

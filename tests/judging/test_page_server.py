@@ -1,6 +1,7 @@
 """What the judging page asks of its server, and who the server listens to."""
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -226,7 +227,7 @@ def test_differences_are_settled(filled):
     cid.judge(conflict["task"], 2, adjudicates=True)
     assert cid.ask("conflicts") == {"conflicts": [], "count": 0}
     assert filled.view().by_query["q2"]["d3"] == 2.0
-    cid.ask("undo")
+    cid.ask("undo", adjudicates=True)
     assert cid.ask("conflicts")["count"] == 1
 
 
@@ -289,6 +290,7 @@ def test_a_full_disk_says_what_was_not_saved(tmp_path):
         ({}, 403),
         ({"Origin": "http://evil.example"}, 403),
         ({"Origin": "null"}, 403),
+        ({"Origin": "http://["}, 403),
         ({"Origin": f"http://{HOST}:1234"}, 403),
         ({"Sec-Fetch-Site": "cross-site"}, 403),
         ({"Sec-Fetch-Site": "same-origin"}, 200),
@@ -395,3 +397,60 @@ def test_an_address_that_is_no_link(store, url):
     store.add_documents({"d": {"text": "t", "url": url}})
     store.wait([("q", "d")])
     assert Browser(store).ask("next", count=1)["tasks"][0]["url"] == ""
+
+
+def test_two_servers_on_one_machine_do_not_take_each_other_s_cookie(filled):
+    first, second = Browser(filled, token="one"), Browser(filled, token="two")
+    assert first.client.get("/?token=one").status_code == 303
+    second.client.cookies.update(first.client.cookies)  # which hold for all ports of a machine
+    assert second.client.get("/?token=two").status_code == 303
+    first.client.cookies.update(second.client.cookies)
+    assert [browser.client.get("/").status_code for browser in (first, second)] == [200, 200]
+
+
+@pytest.mark.parametrize("address", ["/image?doc_id=%00", "/image?doc_id=%ed%a0%80", "/image?doc_id=loop", "/image"])
+def test_a_picture_that_cannot_be(store, tmp_path, address):
+    (tmp_path / "loop").symlink_to("loop")
+    store.add_documents({"loop": {"image": "loop"}})
+    assert Browser(store, pictures=tmp_path).client.get(address).status_code == 404
+
+
+def test_what_somebody_could_not_judge_after_all_comes_to_others_who_were_done(store):
+    store.wait([("q", "both")], assessors=2)
+    store.wait([("q", "one")])
+    ann, bob = Browser(store, "ann"), Browser(store, "bob")
+    ann.ask("judge", query_id="q", doc_id="one", grade=2)
+    bob.ask("judge", query_id="q", doc_id="both", grade=1)
+    assert bob.ask("next", count=1)["tasks"] == []
+    ann.ask("judge", query_id="q", doc_id="one", grade=None)
+    assert [task["doc_id"] for task in bob.ask("next", count=1)["tasks"]] == ["one"]
+
+
+def test_a_grade_is_saved_after_somebody_else_got_the_document(filled, monkeypatch):
+    ann, bob = Browser(filled, "ann"), Browser(filled, "bob")
+    [task] = ann.ask("next", count=1, query_id="q1")["tasks"]
+    moment = time.time()
+    monkeypatch.setattr(time, "time", lambda: moment + 3_600)  # ann went to lunch
+    assert task in bob.ask("next", count=10, query_id="q1")["tasks"]
+    bob.judge(task, 0)
+    ann.judge(task, 3)
+    assert filled.view(["ann"]).by_query == {"q1": {task["doc_id"]: 3.0}}
+    assert ann.ask("next")["progress"]["left"] == 3
+    monkeypatch.setattr(time, "time", lambda: moment - 86_400)  # the clock was wrong
+    assert len(ann.ask("next", count=10)["tasks"]) + len(bob.ask("next", count=10)["tasks"]) >= 1
+
+
+def test_undo_takes_back_what_the_page_is_about(filled):
+    ann, bob = Browser(filled, "ann"), Browser(filled, "bob")
+    both = {"query_id": "q2", "doc_id": "d3"}
+    ann.ask("judge", **both, grade=0)
+    bob.ask("judge", **both, grade=3)
+    ann.ask("judge", **both, grade=2, adjudicates=True)
+    ann.ask("judge", query_id="q1", doc_id="d0", grade=1)
+    assert ann.ask("undo", adjudicates=True)["task"]["doc_id"] == "d3"
+    assert len(ann.ask("conflicts")["conflicts"]) == 1
+    assert ann.ask("undo", adjudicates=True)["task"] is None
+    assert ann.ask("undo")["task"]["doc_id"] == "d0"
+    ann.ask("judge", **both, grade=2, adjudicates=True)
+    assert ann.ask("undo")["said"] is None  # her grade, and not what she settled
+    assert ann.ask("conflicts")["conflicts"] == []

@@ -32,6 +32,7 @@ def take_back(
     assessor: str,
     query_id: str | None,
     doc_id: str | None,
+    adjudicates: bool | None,
     key: str | None,
     source: str,
 ) -> Event | None:
@@ -39,7 +40,7 @@ def take_back(
     known = _sent_before(connection, {"assessor": assessor, "key": key}, source)
     if known is not None:
         return known
-    last = recording.last_of(connection, assessor, query_id, doc_id)
+    last = recording.last_of(connection, assessor, query_id, doc_id, adjudicates)
     if last is None:
         return None
     part = last.part or (0, 0)

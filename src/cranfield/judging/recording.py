@@ -97,13 +97,17 @@ def not_undone() -> Any:
     )
 
 
-def last_of(connection: sa.Connection, assessor: str, query_id: str | None, doc_id: str | None) -> Event | None:
-    """The last event of an assessor that stands, of all or of one query or document."""
+def last_of(
+    connection: sa.Connection, assessor: str, query_id: str | None, doc_id: str | None, adjudicates: bool | None
+) -> Event | None:
+    """The last event of an assessor that stands, of all or of one query or document, and of one kind or both."""
     statement = EVENTS.select().where(EVENTS.c.assessor == assessor, not_undone())
     if query_id is not None:
         statement = statement.where(EVENTS.c.query_id == query_id)
     if doc_id is not None:
         statement = statement.where(EVENTS.c.doc_id == doc_id)
+    if adjudicates is not None:
+        statement = statement.where(EVENTS.c.adjudicates.is_(sa.true() if adjudicates else sa.false()))
     row = connection.execute(statement.order_by(EVENTS.c.number.desc()).limit(1)).one_or_none()
     return event_of(row) if row is not None else None
 

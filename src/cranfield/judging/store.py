@@ -258,12 +258,19 @@ class Store:
         return self._database.commits.run(what, lambda connection: say(connection, row, self.name))
 
     def undo(
-        self, assessor: str, *, query_id: str | None = None, doc_id: str | None = None, key: str | None = None
+        self,
+        assessor: str,
+        *,
+        query_id: str | None = None,
+        doc_id: str | None = None,
+        adjudicates: bool | None = None,
+        key: str | None = None,
     ) -> Event | None:
         """Take back the last event of an assessor: what they said before counts again.
 
         assessor: their name.
         query_id, doc_id: take back the last event of this query or this document instead.
+        adjudicates: only what settled a difference (True), or only grades of their own (False).
         key: as of `judge`.
         Returns the event that says so; None if there is nothing to take back.
         """
@@ -272,7 +279,7 @@ class Store:
         who = checked_id(assessor, self.name, "the assessor")
         sent = checked_if_given(key, self.name, "the key")
         return self._database.commits.run(
-            "the undo", lambda connection: take_back(connection, who, query_id, doc_id, sent, self.name)
+            "the undo", lambda connection: take_back(connection, who, query_id, doc_id, adjudicates, sent, self.name)
         )
 
     def events(

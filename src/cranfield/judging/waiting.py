@@ -84,6 +84,8 @@ def count_document(connection: sa.Connection, query: str, document: str) -> None
     opened = _OF_DOCUMENT.count(connection, {"query": query, "document": document})
     if opened:
         connection.execute(_OPENED, {"query": query, "more": opened})
+    if opened > 0:  # others who were done with the query may be needed again
+        look_again(connection, [query])
 
 
 _OPENED = (

@@ -101,9 +101,10 @@ class Desk:
         return {"event": event.number, "progress": self._progress(event.assessor)}
 
     def undo(self, asked: Asked) -> Told:
-        """Take back what an assessor said last; the document, and what they said of it before, if anything."""
+        """Take back what an assessor said or settled last; the document, and what they said of it before that."""
         who = self._who(asked)
-        event = self._store.undo(who, key=_text(asked, "key") or None)
+        settled = asked.get("adjudicates") is True
+        event = self._store.undo(who, adjudicates=settled, key=_text(asked, "key") or None)
         if event is None:
             return {"task": None, "progress": self._progress(who)}
         task, said = self._take(who, listing.item_of(event), even_of_others=True)
@@ -193,7 +194,7 @@ class Desk:
     def image(self, doc_id: str) -> str:
         """Where the image of a document is, as the store has it."""
         with self._store._reading() as connection:
-            return assigning.task_of(connection, ("", doc_id, 0, 0), 0).image
+            return assigning.task_of(connection, ("", checked_text(doc_id, "the page", "doc_id"), 0, 0), 0).image
 
     def _take(self, who: str, item: WaitingItem, *, even_of_others: bool = False) -> tuple[Told | None, Told | None]:
         """A document and what an assessor says of it; none if others judge it, unless it is shown even so."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 from collections.abc import Collection
 from http.cookies import CookieError, SimpleCookie
@@ -36,6 +37,8 @@ class Guard:
 
     def __init__(self, app: ASGIApp, hosts: Collection[str], token: str | None = None) -> None:
         self._app, self._hosts, self._token = app, frozenset(name.lower() for name in hosts), token
+        # A cookie holds for all ports of a machine: the servers of two stores need two.
+        self._cookie = f"{COOKIE}_{hashlib.sha256((token or '').encode()).hexdigest()[:12]}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or pass it on."""
@@ -63,7 +66,7 @@ class Guard:
 
     def _unknown(self, scope: Scope, headers: Headers) -> Response | None:
         """The answer to somebody who has not shown the token; who has it in the address gets it as a cookie."""
-        if self._knows(_cookie(headers)):
+        if self._knows(_cookie(headers, self._cookie)):
             return None
         asked = parse_qsl(scope["query_string"].decode("latin-1"))
         if not self._knows(dict(asked).get("token", "")):
@@ -73,7 +76,7 @@ class Guard:
         # A path of the page only: two slashes would lead elsewhere.
         path = "/" + scope["path"].lstrip("/\\")
         answer = RedirectResponse(f"{path}?{rest}" if rest else path, 303)
-        answer.set_cookie(COOKIE, self._token or "", httponly=True, samesite="lax")
+        answer.set_cookie(self._cookie, self._token or "", httponly=True, samesite="lax")
         return answer
 
     def _knows(self, token: str) -> bool:
@@ -95,12 +98,15 @@ def _from_here(headers: Headers, host: str) -> bool:
     origin = headers.get("origin")
     if origin is None:
         return headers.get("sec-fetch-site") == "same-origin"
-    return urlsplit(origin).netloc.lower() == host.lower()
-
-
-def _cookie(headers: Headers) -> str:
     try:
-        found = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+        return urlsplit(origin).netloc.lower() == host.lower()
+    except ValueError:
+        return False
+
+
+def _cookie(headers: Headers, name: str) -> str:
+    try:
+        found = SimpleCookie(headers.get("cookie", "")).get(name)
     except CookieError:
         return ""
     return found.value if found else ""

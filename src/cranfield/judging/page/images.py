@@ -44,7 +44,7 @@ def read_image(folder: Path, image: str) -> tuple[bytes, str] | None:
         if not path.is_relative_to(folder.resolve()) or not path.is_file() or path.stat().st_size > LARGEST:
             return None
         content = path.read_bytes()
-    except (OSError, ValueError):
+    except (OSError, ValueError, RuntimeError):  # the last is a link that leads to itself
         return None
     if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
         return content, "image/webp"

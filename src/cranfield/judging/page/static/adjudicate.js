@@ -39,7 +39,7 @@ export async function show(session, main) {
           documentCard(task),
           make("div", { class: "panel" }, gradeButtons(session.scale, current.settled, settle), tools()),
         ),
-        make("aside", { class: "card", "aria-label": "What assessors say" }, make("p", { class: "soft" }, "What they say"), make("div", { class: "opinions" }, said.map((each) => opinion(each, session.scale)))),
+        make("aside", { class: "card before", "aria-label": "What assessors say" }, make("p", { class: "soft" }, "What they say"), make("div", { class: "opinions" }, said.map((each) => opinion(each, session.scale)))),
       ),
     );
     scrollTo(0, 0);
@@ -71,7 +71,7 @@ export async function show(session, main) {
     if (busy || !settled) return notice("Nothing was settled here yet.");
     busy = true;
     try {
-      const back = await insist("undo", { assessor: session.assessor, key: newKey() }, "Not taken back yet.");
+      const back = await insist("undo", { assessor: session.assessor, adjudicates: true, key: newKey() }, "Not taken back yet.");
       const found = conflicts.findIndex((each) => back.task && each.task.query_id === back.task.query_id && each.task.doc_id === back.task.doc_id);
       if (found >= 0) {
         delete conflicts[found].settled;

@@ -18,7 +18,7 @@ export function chip(grade, scale) {
 export function gradeButtons(scale, chosen, choose) {
   return make(
     "div",
-    { class: "grades", role: "group", "aria-label": "Grade" },
+    { class: scale.length > 6 ? "grades many" : "grades", role: "group", "aria-label": "Grade" },
     scale.map((each, index) =>
       make(
         "button",

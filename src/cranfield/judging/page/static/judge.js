@@ -151,7 +151,7 @@ class Judging {
       this.at = this.seen.length - 1; // from the end of the work
       return this.draw();
     }
-    if (this.at < 1) return notice("This is the first document that you have seen today.");
+    if (this.at < 1) return notice("This is the first document since you opened the page.");
     this.watch();
     this.at -= 1;
     await this.draw();
@@ -297,7 +297,7 @@ class Judging {
   }
 
   beside(task) {
-    const list = documentList(this.list.documents, task, this.session.scale, (item) => !this.busy && this.hold(() => this.open(item)));
+    const list = documentList(this.list.documents, task, this.session.scale, (item) => !this.busy && this.hold(() => this.open(item)), () => this.add());
     const panel = decisionPanel(this.decision);
     if (panel) list.prepend(panel);
     return list;

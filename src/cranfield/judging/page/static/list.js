@@ -5,7 +5,7 @@ import { chip } from "./grades.js";
 
 const MOST = 200;
 
-export function documentList(documents, current, scale, open) {
+export function documentList(documents, current, scale, open, add) {
   const count = documents.length;
   return make(
     "aside",
@@ -13,6 +13,7 @@ export function documentList(documents, current, scale, open) {
     make("p", { class: "soft" }, `This query, ${count.toLocaleString("en")} ${count === 1 ? "document" : "documents"}`),
     make("ul", { class: "list" }, documents.slice(0, MOST).map((each) => row(each, current, scale, open))),
     count > MOST && make("p", { class: "soft" }, `and ${(count - MOST).toLocaleString("en")} more`),
+    make("button", { type: "button", class: "adder", on: { click: add } }, make("kbd", {}, "A"), " add a document"),
   );
 }
 

@@ -16,11 +16,12 @@ export async function ask(name, body) {
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify(body),
   });
-  let told = { error: `the server answered ${answer.status}.`, hint: "" };
+  const text = await answer.text();
+  let told = { error: text.length < 300 && text.trim() ? text.trim() : `The server answered ${answer.status}.`, hint: "" };
   try {
-    told = await answer.json();
+    told = JSON.parse(text);
   } catch {
-    // No JSON: the status says it.
+    // No JSON: whoever refused it says why in plain text, or the status says it.
   }
   if (!answer.ok) throw new Refused(answer.status, told);
   return told;

@@ -3,11 +3,14 @@
 import { counted, fill, make } from "./elements.js";
 import { ask, insist } from "./server.js";
 
+// A name that somebody chose stays, until the server is started for somebody else.
 const NAME = "cranfield.assessor";
+let given = "";
 const VIEWS = { "/": "Judge", "/queries": "Queries", "/judged": "Judged", "/adjudicate": "Adjudicate" };
 
 export async function begin() {
   const session = await insist("start", {}, "");
+  given = session.assessor;
   const asked = new URLSearchParams(location.search).get("assessor");
   session.assessor = asked?.trim() || remembered() || session.assessor || (await askName(session));
   remember(session.assessor);
@@ -16,7 +19,7 @@ export async function begin() {
 
 function remembered() {
   try {
-    return localStorage.getItem(NAME) ?? "";
+    return localStorage.getItem(`${NAME} ${given}`) ?? "";
   } catch {
     return ""; // a browser that keeps nothing
   }
@@ -24,7 +27,7 @@ function remembered() {
 
 function remember(name) {
   try {
-    localStorage.setItem(NAME, name);
+    localStorage.setItem(`${NAME} ${given}`, name);
   } catch {
     // It will be asked for again.
   }
@@ -106,7 +109,7 @@ export function head(session, told) {
 
 export function progressText(progress) {
   const done = progress.documents - progress.left;
-  const count = `${done.toLocaleString("en")} of ${progress.documents.toLocaleString("en")}`;
+  const count = `${done.toLocaleString("en")} of ${progress.documents.toLocaleString("en")} judged`;
   if (!progress.pace || !progress.left) return count;
   return `${count} · ${duration(progress.pace * progress.left)} left at your pace`;
 }
