@@ -106,7 +106,20 @@ def test_the_command_line_reads_strata_from_a_store(tmp_path):
         expected = evaluate(store, run, "xinfAP infNDCG statAP")
     for options in ([], ["--assessor", "ann"], ["--merge", "max"]):
         done = run_program(
-            "evaluate", path, run, "-m", "xinfAP", "-m", "infNDCG", "-m", "statAP", "-m", "infAP", "--json", *options
+            "evaluate",
+            path,
+            run,
+            "-m",
+            "xinfAP",
+            "-m",
+            "infNDCG",
+            "-m",
+            "statAP",
+            "-m",
+            "infAP",
+            "--format",
+            "json",
+            *options,
         )
         assert done.returncode == 0, done.stderr
         for value in expected.values():

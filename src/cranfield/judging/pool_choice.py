@@ -116,7 +116,7 @@ def _sampled_stratum(known: Mapping[str, str], plan: PoolPlan) -> str:
     """
     name = f"{plan.depth + 1} to {plan.sample_depth}"
     taken = set(known.values())
-    return next(each for each in (name, *(f"{name} ({n})" for n in count(2))) if each not in taken)
+    return next(each for n in count(1) if (each := name if n == 1 else f"{name} ({n})") not in taken)
 
 
 def _why(what: str, ranks: Mapping[str, int], depth: int) -> str:
