@@ -7,6 +7,7 @@ from tests import peers
 
 TE9, TE10, IRM, RANX, SKLEARN = "trec_eval 9", "trec_eval 10", "ir_measures", "ranx", "scikit-learn"
 GDEVAL, IRM_GDEVAL, CWL, BEIR = "gdeval", "gdeval in ir_measures", "cwl-eval", "BEIR"
+SAMPLE_EVAL = "sample_eval"
 
 # Tools that the tests can ask. The values of the others are worked out from their rules.
 ASKED = {
@@ -356,5 +357,13 @@ DIFFERENCES = [
         *({"q": {"q": 2.0, "a": 1.0}}, 1.0, 0.63093),
         "It removes a document with the query's id before scoring. Here Policy(same_id='drop') does, and the signature "
         "shows it.",
+    ),
+    Difference(
+        *(SAMPLE_EVAL, "grades of two digits", "infNDCG", "infNDCG", {"q": {"a": 10, "b": 2}}, ORDERED, 1.355331, 1.0),
+        "It sorts grades as texts, so that its ideal ranking has 2 before 10. We sort them as numbers.",
+    ),
+    Difference(
+        *(SAMPLE_EVAL, "queries missing from the run", "infAP", "xinfAP", TWO_QUERIES, ONE_ANSWERED, 1.0, 0.5),
+        "It leaves them out of the mean. We count 0; Policy(missing='skip') leaves them out.",
     ),
 ]

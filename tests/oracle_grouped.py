@@ -8,7 +8,7 @@ import itertools
 import math
 from fractions import Fraction
 
-from tests import oracle, oracle_relevance
+from tests import oracle, oracle_relevance, oracle_sampled
 
 
 def _exactly(alpha):
@@ -271,6 +271,7 @@ ORACLES = {
     "prefs_avgjg_ret": prefs_groups("ret"),
     "prefs_avgjg_Rnonrel": prefs_balanced(False),
     "prefs_avgjg_Rnonrel_ret": prefs_balanced(True),
+    **oracle_sampled.ORACLES,
 }
 
 
@@ -278,7 +279,7 @@ def value(measure, documents, groups):
     """What a parsed measure must give for a ranking of document ids."""
     parameters = dict(measure.parameters)
     table = measure.definition.table
-    if parameters.get("judged_only") and table == "subtopics":
+    if parameters.get("judged_only") and table in ("subtopics", "strata"):
         judged = {d for graded in groups.values() for d, grade in graded.items() if grade >= 0}
         documents = [d for d in documents if d in judged]
     if table != "groups":

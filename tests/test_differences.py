@@ -56,7 +56,7 @@ def test_it_is_a_difference(row):
 def test_no_difference_is_listed_twice():
     names = [(row.peer, row.what) for row in DIFFERENCES]
     assert len(set(names)) == len(names)
-    assert {row.peer for row in DIFFERENCES} == {*ASKED, "trec_eval 10", GDEVAL, "cwl-eval", "BEIR"}
+    assert {row.peer for row in DIFFERENCES} == {*ASKED, "trec_eval 10", GDEVAL, "cwl-eval", "BEIR", "sample_eval"}
 
 
 def test_the_page_is_current():

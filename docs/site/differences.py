@@ -16,8 +16,8 @@ on generated data. These differ on purpose: one row for each difference, with a 
 the mean over the queries that the tool counts.
 
 Whenever the tests run they compute our column, and ask trec_eval 9 (through pytrec_eval), ir_measures, ranx and
-scikit-learn for theirs, and gdeval where ir_measures calls it. The values of trec_eval 10, cwl-eval, BEIR and gdeval by
-itself are worked out from their rules, not asked for.
+scikit-learn for theirs, and gdeval where ir_measures calls it. The values of trec_eval 10, cwl-eval, BEIR, sample_eval
+and gdeval by itself are worked out from their rules, not asked for.
 """
 
 

@@ -90,6 +90,71 @@ def test_subgroups():
         evaluate(rows, io.BytesIO(b"q Q0 a 1 1 t\n"), "prefs_simp", format="prefs")
 
 
+SAMPLED = [
+    *(("1", "0", "a", "top", 2), ("1", "0", "b", "top", 0), ("1", "0", "c", "rest", -1)),
+    *(("1", "0", "d", "rest", 1), ("2", "0", "a", "rest", -1), ("2", "0", "e", "rest", 1)),
+]
+BY_STRATUM = {
+    "1": {"rest": {"c": -1, "d": 1}, "top": {"a": 2, "b": 0}},
+    "2": {"rest": {"a": -1, "e": 1}},
+}
+
+
+def test_strata_from_every_source(tmp_path):
+    expected = table(BY_STRATUM)
+    header = ("query_id", "iteration", "doc_id", "stratum", "relevance")
+    for separator in (" ", "\t", "  \t"):
+        lines = "".join(separator.join(map(str, row)) + "\n" for row in SAMPLED)
+        for name in ("plain", "sampled.qrels", "sampled.txt", *(["sampled.tsv"] if separator == "\t" else [])):
+            (tmp_path / name).write_text("# comment\n" * (name != "sampled.tsv") + lines)
+            assert table(tmp_path / name) == expected, name
+        assert table(io.BytesIO(lines.encode()), "strata") == expected
+        assert table(io.BytesIO(lines.replace("\n", "\r\n").encode())) == expected
+    blanks = "".join("\t".join(map(str, row)) + "\n" for row in SAMPLED).replace("top", "the top").encode()
+    (tmp_path / "blanks.tsv").write_bytes(blanks)
+    assert {group for _, group, *_ in table(tmp_path / "blanks.tsv")} == {"rest", "the top"}
+    (tmp_path / "s.csv").write_text("".join(",".join(map(str, row)) + "\n" for row in (header, *SAMPLED)))
+    assert table(tmp_path / "s.csv") == expected
+    (tmp_path / "s.jsonl").write_text("".join(json.dumps(dict(zip(header, row))) + "\n" for row in SAMPLED))
+    assert table(tmp_path / "s.jsonl") == expected
+    assert table([(q, s, d, grade) for q, _, d, s, grade in SAMPLED]) == expected
+
+
+def test_ordinary_measures_read_strata_too(tmp_path):
+    lines = "".join(" ".join(map(str, row)) + "\n" for row in SAMPLED).encode()
+    run = {"1": ["a", "c", "d"], "2": ["e"]}
+    flat = {q: {d: grade for s in strata.values() for d, grade in s.items()} for q, strata in BY_STRATUM.items()}
+    assert Judgments.read(io.BytesIO(lines)).by_query == flat
+    found = evaluate(io.BytesIO(lines), run, "infAP nDCG xinfAP")
+    assert found["infAP"] == evaluate(flat, run, "infAP")["infAP"]
+    assert found["nDCG"] == evaluate(flat, run, "nDCG")["nDCG"]
+
+
+def test_five_columns_that_may_be_either():
+    one = b"q 0 x a 1\nq 0 y b 1\n"
+    for measures in ("xinfAP", "prefs_simp", "nDCG"):
+        with pytest.raises(InputError, match="they may be preferences or a sampled pool") as e:
+            evaluate(io.BytesIO(one), {"q": ["a", "x"]}, measures)
+        assert "'prefs' for query group subgroup document grade, 'strata' for query iteration" in e.value.hint
+    assert evaluate(io.BytesIO(one), {"q": ["x", "y"]}, "statAP", qrels_format="strata")["statAP"] == 1
+    assert evaluate(io.BytesIO(one), {"q": ["a", "b"]}, "prefs_simp", qrels_format="prefs")["prefs_simp"] == 0
+
+
+def test_preferences_are_not_read_as_strata():
+    text = b"q g x a 1\nq g x b 2\n"
+    with pytest.raises(InputError, match="its lines are read as preferences") as caught:
+        evaluate(io.BytesIO(text), {"q": ["a"]}, "xinfAP")
+    assert "give the format 'strata'" in caught.value.hint
+
+
+def test_a_document_twice_in_a_file_of_strata():
+    lines = b"q 0 a top 1\nq 0 b top 1\nq 0 a rest 0\n"
+    with pytest.raises(InputError, match="read as preferences"):
+        evaluate(io.BytesIO(lines), {"q": ["a"]}, "xinfAP")
+    with pytest.raises(InputError, match="document 'a' of query 'q' is in 2 strata"):
+        evaluate(io.BytesIO(lines), {"q": ["a"]}, "xinfAP", qrels_format="strata")
+
+
 @settings(max_examples=60, deadline=None)
 @given(generated.collections(), generated.layouts())
 def test_judgments_without_groups_are_one_group(collection, write):
@@ -178,7 +243,8 @@ def test_groups_are_imported_only_where_they_are_needed():
     program = (
         "import sys, cranfield; cranfield.evaluate({'q': {'a': 1}}, {'q': ['a']});"
         "print(*[name for name in sys.modules if name.startswith('cranfield.') and name.split('.')[1] != 'measures'"
-        " and name.split('.')[-1] in ('grouped', 'subtopics', 'preferences', 'groups')])"
+        " and name.split('.')[-1] in ('grouped', 'subtopics', 'preferences', 'groups')"
+        " or name.endswith('tables.strata')])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from cranfield.engines.registry import is_lazy
 from cranfield.engines.sources import Lazy, open_run, stays_in_engine
-from cranfield.errors import InputError
+from cranfield.errors import InputError, MeasureError
 from cranfield.evaluation.evidence import RankedEvidence
 from cranfield.evaluation.naming import named_runs
 from cranfield.evaluation.result import Evaluation, Evaluations
@@ -79,7 +79,7 @@ def evaluate(
     """
     policy = policy or Policy()
     wanted = parse_measures(measures)
-    read = _read_judgments(qrels, qrels_format, wanted, engine)
+    read = read_judgments(qrels, qrels_format, wanted, engine)
     judgments = read if isinstance(read, Judgments) else read.flat
     if stays_in_engine(run, engine):
         from cranfield.engines.lazy import LazyRun
@@ -175,13 +175,13 @@ def evaluate_runs(
     """
     measures = parse_measures(measures)
     engine = options.get("engine")
-    judgments = _read_judgments(qrels, options.pop("qrels_format", None), measures, engine)
+    judgments = read_judgments(qrels, options.pop("qrels_format", None), measures, engine)
     opened = partial(open_run, engine=engine, format=options.get("format")) if engine is not None else None
     named = named_runs(runs, opened=opened)
     return Evaluations((name, evaluate(judgments, run, measures, name=name, **options)) for name, run in named.items())
 
 
-def _read_judgments(
+def read_judgments(
     qrels: Any, format: str | None, wanted: Sequence[Measure], engine: str | None = None
 ) -> Judgments | GroupedJudgments:
     """The judgments, with their groups where a measure needs them."""
@@ -194,14 +194,24 @@ def _read_judgments(
 
         qrels = collected(qrels, "the judgments")
     tables = {measure.definition.table for measure in wanted}
-    if tables == {"ranks"}:
+    if tables <= {"ranks"}:
         return Judgments.read(qrels, format)
+    _refuse_strata_beside_others(wanted)
     from cranfield.ranks.grouped_judgments import GroupedJudgments
 
-    grouped = GroupedJudgments.read(qrels, format)
+    grouped = GroupedJudgments.read(qrels, format, strata="strata" in tables)
     if "ranks" in tables:
         grouped.to_judgments()  # an ordinary measure needs one grade for each document
     return grouped
+
+
+def _refuse_strata_beside_others(wanted: Sequence[Measure]) -> None:
+    """Refuse measures of strata together with others of groups: what a group is cannot be both."""
+    named = {each.definition.table: each.name for each in reversed(wanted) if each.definition.table != "ranks"}
+    strata = named.pop("strata", None)
+    if strata and named:
+        table, other = next(iter(named.items()))
+        raise MeasureError(f"{strata} takes groups for strata, {other} for {table}.", hint="evaluate them separately")
 
 
 def _tables(
@@ -222,6 +232,10 @@ def _tables(
         from cranfield.ranks.tables.groups import GroupRanks
 
         tables["groups"] = GroupRanks.of(grouped, judged, policy)
+    if "strata" in names:
+        from cranfield.ranks.tables.strata import StratumRanks
+
+        tables["strata"] = StratumRanks.of(grouped, judged, policy)
     return tables
 
 

@@ -59,9 +59,17 @@ def _add_scale_and_keys(connection: sa.Connection) -> None:
     connection.execute(QUERIES.update().values(pooled=pooled.scalar_subquery()))
 
 
+def _add_strata(connection: sa.Connection) -> None:
+    """Version 4: what was pooled has a stratum. Why it was pooled says which, for pools with a sample and without."""
+    connection.execute(sa.text("ALTER TABLE waiting ADD COLUMN stratum TEXT NOT NULL DEFAULT ''"))
+    for reason, stratum in (("first ", "depth"), ("sample down to ", "sample"), ("not drawn: sample ", "sample")):
+        chosen = WAITING.c.why.startswith(reason, autoescape=True)
+        connection.execute(WAITING.update().where(chosen).values(stratum=stratum))
+
+
 def _index(name: str) -> sa.Index:
     [found] = [index for index in INDEXES if index.name == name]
     return found
 
 
-_STEPS: dict[int, Callable[[sa.Connection], None]] = {1: _add_parts, 2: _add_scale_and_keys}
+_STEPS: dict[int, Callable[[sa.Connection], None]] = {1: _add_parts, 2: _add_scale_and_keys, 3: _add_strata}

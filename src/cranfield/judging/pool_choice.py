@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import count
 from typing import NamedTuple
 
 from cranfield.errors import InputError
 from cranfield.judging.places import ENDS, drawn, place
 
+DEPTH = "depth"  # what the strata begin with that are to be judged completely
 NAMED = 3  # runs that the reason of a document names
 
 FoundByRuns = dict[str, dict[str, int]]  # of a query, by document: the rank in each run that returned it
@@ -48,18 +50,25 @@ class PoolPlan(NamedTuple):
 
 
 class PoolOfQuery(NamedTuple):
-    """What becomes of the documents that runs return for a query; of those that wait, why."""
+    """What becomes of the documents that runs return for a query; of those that wait, why.
+
+    strata: of those that wait, those not drawn, and those judged that were drawn for an earlier pool
+    """
 
     waiting: dict[str, str]
     not_drawn: dict[str, str]
+    strata: dict[str, str]
     pooled: int
     judged: int
     sampled: int
     beyond_limit: int
 
 
-def choose(query: str, found: FoundByRuns, judged: set[str], plan: PoolPlan) -> PoolOfQuery:
-    """Choose from what runs return for a query, of which some is judged."""
+def choose(
+    query: str, found: FoundByRuns, judged: set[str], plan: PoolPlan, known: Mapping[str, str] | None = None
+) -> PoolOfQuery:
+    """Choose from what runs return for a query, of which some is judged; `known`: the strata of earlier pools."""
+    known = known or {}
     best = {document: min(ranks.values()) for document, ranks in found.items()}
     first = [document for document, rank in best.items() if rank <= plan.depth]
     below = [document for document, rank in best.items() if rank > plan.depth]
@@ -78,11 +87,36 @@ def choose(query: str, found: FoundByRuns, judged: set[str], plan: PoolPlan) -> 
             **{document: _why(to_rank, found[document], plan.deepest) for document in sampled},
         },
         not_drawn={document: _why(f"not drawn: {to_rank}", found[document], plan.deepest) for document in not_drawn},
+        strata={
+            **{document: _first_stratum(known.get(document, ""), plan) for document in waiting},
+            **{
+                document: _first_stratum(known[document], plan)
+                for document in first
+                if document in judged & known.keys()
+            },
+            **dict.fromkeys((*sampled, *not_drawn), _sampled_stratum(known, plan)),
+            **{document: known[document] for document in (*sampled, *not_drawn) if document in known},
+        },
         pooled=len(found) - beyond,
         judged=sum(document in judged for document in found),
         sampled=len(sampled),
         beyond_limit=beyond,
     )
+
+
+def _first_stratum(before: str, plan: PoolPlan) -> str:
+    """The stratum of a document that is judged for sure: it leaves one from which documents are only drawn."""
+    return before if before.startswith(DEPTH) else f"{DEPTH} {plan.depth}"
+
+
+def _sampled_stratum(known: Mapping[str, str], plan: PoolPlan) -> str:
+    """The stratum of documents that no pool had before, and of which some are drawn.
+
+    Those of an earlier pool stay in theirs, even if it went as deep: they had another chance to be drawn.
+    """
+    name = f"{plan.depth + 1} to {plan.sample_depth}"
+    taken = set(known.values())
+    return next(each for n in count(1) if (each := name if n == 1 else f"{name} ({n})") not in taken)
 
 
 def _why(what: str, ranks: Mapping[str, int], depth: int) -> str:

@@ -89,7 +89,7 @@ def pool(
     documents: texts, as `Store.add_documents` takes them; only those of documents to be judged are kept.
     query_ids: pool only these queries.
     sample: also this many documents of each query, drawn at random from those whose best rank is below the depth. The
-        others down there belong to the pool, too: see `pooled` of `Store.view`.
+        others down there belong to the pool, too: see `Store.to_strata` and `pooled` of `Store.view`.
     sample_depth: the last rank that samples are drawn from.
     limit: at most this many unjudged documents of each query, those with the best rank in any run.
     overlap: the share of the documents that is for two assessors.
@@ -127,7 +127,10 @@ def _pool(
     wanted = known if query_ids is None else chosen_queries(query_ids, known, store.name)
     found, unknown = returned_first(runs, known, wanted, plan.deepest, format)
     judged = _judged(store)
-    choices = {query: choose(query, ranks, judged.get(query, set()), plan) for query, ranks in found.items()}
+    strata = _strata(store)
+    choices = {
+        query: choose(query, ranks, judged.get(query, set()), plan, strata.get(query)) for query, ranks in found.items()
+    }
     to_judge = {document for each in choices.values() for document in each.waiting}
     kept = list(text_rows(_only(documents, to_judge), DOCUMENT_FIELDS, "doc_id", store.name))
     new, without_text = _write(store, texts, kept, choices, to_judge, plan)
@@ -200,6 +203,14 @@ def _judged(store: Store) -> dict[str, set[str]]:
     return found
 
 
+def _strata(store: Store) -> dict[str, dict[str, str]]:
+    """The strata that earlier pools put documents into."""
+    from cranfield.judging.waiting import strata_of_queries
+
+    with store._reading() as connection:
+        return strata_of_queries(connection)
+
+
 def _only(documents: Any, wanted: set[str]) -> Iterator[Any]:
     """The texts of some documents, of any kind of texts."""
     for pair in documents.items() if isinstance(documents, Mapping) else documents:
@@ -220,14 +231,23 @@ def _write(
     from cranfield.judging.texts import add_documents, add_queries, without_text
     from cranfield.judging.waiting import WaitingRow, add_waiting
 
-    def rows(query: str, why: Mapping[str, str], nobody: bool = False) -> Iterator[WaitingRow]:
-        for document, reason in why.items():
-            checked = checked_id(document, store.name, f"query '{query}'")
-            yield WaitingRow(query, checked, 0, 0, reason, _NOBODY if nobody else assessors_of(query, document, plan))
+    def to_be_judged() -> Iterator[WaitingRow]:
+        for query, each in choices.items():
+            for document, why in each.waiting.items():
+                checked = checked_id(document, store.name, f"query '{query}'")
+                assessors = assessors_of(query, document, plan)
+                yield WaitingRow(query, checked, 0, 0, why, assessors, each.strata[document])
+
+    def only_pooled() -> Iterator[WaitingRow]:
+        for query, each in choices.items():
+            for document, stratum in each.strata.items():
+                if document not in each.waiting:
+                    checked = checked_id(document, store.name, f"query '{query}'")
+                    yield WaitingRow(query, checked, 0, 0, each.not_drawn.get(document, ""), _NOBODY, stratum)
 
     with store._writing("the pool") as connection:
         add_queries(connection, texts)
         add_documents(connection, documents)
-        new = add_waiting(connection, (row for query, each in choices.items() for row in rows(query, each.waiting)))
-        add_waiting(connection, (row for query, each in choices.items() for row in rows(query, each.not_drawn, True)))
+        new = add_waiting(connection, to_be_judged())
+        add_waiting(connection, only_pooled())
         return new, without_text(connection, to_judge)

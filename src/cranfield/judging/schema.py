@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-VERSION = 3
+VERSION = 4
 
 METADATA = sa.MetaData()
 
@@ -56,6 +56,7 @@ WAITING = sa.Table(
     sa.Column("assessors", sa.Integer, nullable=False, server_default="1"),  # by how many it is to be judged
     sa.Column("remaining", sa.Integer, nullable=False, server_default="1"),  # how many of them are still to come
     sa.Column("place", sa.BigInteger, nullable=False),  # in the random order of the query
+    sa.Column("stratum", sa.Text, nullable=False, server_default=""),  # of a sampled pool; none: not pooled so
 )
 
 EVENTS = sa.Table(

@@ -25,6 +25,7 @@ from cranfield.judging.scale import GradeScale
 if TYPE_CHECKING:
     from cranfield.judging.database import Database
     from cranfield.judging.views import Conflict
+    from cranfield.ranks.grouped_judgments import GroupedJudgments
     from cranfield.ranks.judgments import Judgments
 
 QUERY_FIELDS = ("text", "narrative")
@@ -410,6 +411,30 @@ class Store:
     def to_judgments(self) -> Judgments:
         """The view that is taken where a store is given as judgments: all people, by majority."""
         return self.view()
+
+    def to_strata(
+        self, assessors: Iterable[str] | None = None, merge: str = "majority", *, kinds: Iterable[str] = BY_PEOPLE
+    ) -> GroupedJudgments:
+        """The judgments of pools with a sample, by stratum: what `evaluate` takes of a store for xinfAP and its like.
+
+        assessors, merge, kinds: as in `view`.
+        Returns judgments whose groups are the strata, such as "depth 10" and "11 to 100"; what was pooled and is not
+        judged has the grade -1. What was judged without being pooled is a stratum of its own. An error where nothing
+        was pooled.
+
+        >>> import tempfile
+        >>> from cranfield import evaluate, pool
+        >>> run = {"q1": ["a", "b", "c", "d", "e"]}
+        >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
+        ...     found = pool(store, {"q1": "cats"}, {"bm25": run}, 2, sample=2, sample_depth=5)
+        ...     while task := store.next_for("ann"):
+        ...         event = store.judge("q1", task.doc_id, 1, assessor="ann")
+        ...     round(evaluate(store, run, "statAP")["statAP"], 4), store.to_strata().group_ids
+        (1.0, ('3 to 5', 'depth 2'))
+        """
+        from cranfield.judging.strata import strata
+
+        return strata(self, assessors, merge, kinds)
 
     @contextmanager
     def _reading(self) -> Iterator[Any]:

@@ -25,6 +25,7 @@ class WaitingRow(NamedTuple):
     part_end: int
     why: str
     assessors: int
+    stratum: str = ""  # of a sampled pool
 
 
 def upsert(dialect: str, table: sa.Table) -> Any:
@@ -33,7 +34,10 @@ def upsert(dialect: str, table: sa.Table) -> Any:
 
 
 def add_waiting(connection: sa.Connection, rows: Iterable[WaitingRow]) -> int:
-    """Let documents wait; how many are new. One that waits already is for the larger number of assessors."""
+    """Let documents wait; how many are new. One that waits already is for the larger number of assessors.
+
+    It moves to the stratum of its row, if that has one.
+    """
     queries: dict[str, None] = {}
     before = count_rows(connection, WAITING)
     for batch in batches(rows):
@@ -48,7 +52,9 @@ def add_waiting(connection: sa.Connection, rows: Iterable[WaitingRow]) -> int:
             else_=WAITING.c.assessors,
         )
         new = [{**row._asdict(), "remaining": row.assessors, "place": place(*row[: len(ITEM)])} for row in batch]
-        connection.execute(statement.on_conflict_do_update(index_elements=ITEM, set_={"assessors": larger}), new)
+        stratum = sa.func.coalesce(sa.func.nullif(statement.excluded.stratum, ""), WAITING.c.stratum)
+        changed = {"assessors": larger, "stratum": stratum}
+        connection.execute(statement.on_conflict_do_update(index_elements=ITEM, set_=changed), new)
     count_again(connection, queries)
     for names in batches(queries, NAMES):
         look_again(connection, names)
@@ -131,6 +137,15 @@ def pooled_documents(connection: sa.Connection) -> Iterator[tuple[str, str]]:
     items = sa.select(WAITING.c.query_id, WAITING.c.doc_id).distinct().order_by(WAITING.c.query_id, WAITING.c.doc_id)
     for row in connection.execute(items):
         yield row.query_id, row.doc_id
+
+
+def strata_of_queries(connection: sa.Connection) -> dict[str, dict[str, str]]:
+    """By query, the stratum of each document that is in one."""
+    columns = sa.select(WAITING.c.query_id, WAITING.c.doc_id, WAITING.c.stratum).where(WAITING.c.stratum != "")
+    found: dict[str, dict[str, str]] = {}
+    for query, document, stratum in connection.execute(columns):
+        found.setdefault(query, {})[document] = stratum
+    return found
 
 
 def waiting_texts(connection: sa.Connection) -> Iterator[Any]:

@@ -36,6 +36,16 @@ ICTIR = "Proceedings of the {} ACM SIGIR International Conference on Theory of I
 
 # By the short form that the registry uses. In titles, braces keep capitals.
 REFERENCES: dict[str, Entry] = {
+    "Aslam & Pavlu 2007": Entry(
+        "techreport",
+        "aslam2007practical",
+        {
+            "author": "Aslam, Javed A. and Pavlu, Virgil",
+            "title": "A practical sampling strategy for efficient retrieval evaluation",
+            "institution": "Northeastern University",
+            "year": "2007",
+        },
+    ),
     "Azzopardi, Mackenzie & Moffat 2021": _paper(
         "azzopardi2021err",
         "Azzopardi, Leif and Mackenzie, Joel and Moffat, Alistair",
@@ -220,6 +230,15 @@ REFERENCES: dict[str, Entry] = {
         2006,
         pages="102–111",
         doi="10.1145/1183614.1183633",
+    ),
+    "Yilmaz, Kanoulas & Aslam 2008": _paper(
+        "yilmaz2008simple",
+        "Yilmaz, Emine and Kanoulas, Evangelos and Aslam, Javed A.",
+        "A simple and efficient sampling method for estimating {AP} and {NDCG}",
+        SIGIR.format("31st"),
+        2008,
+        pages="603–610",
+        doi="10.1145/1390334.1390437",
     ),
     "Zhang et al. 2017": _paper(
         "zhang2017evaluating",

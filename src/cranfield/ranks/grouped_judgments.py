@@ -29,7 +29,8 @@ MANY = (Mapping, list, tuple, set, frozenset)  # what a group may be in a mappin
 class GroupedJudgments:
     """Judged documents by query and group, as columns. Build them with `GroupedJudgments.read`.
 
-    A group is a subtopic of the query, or a judge or group of judges; subgroups only matter to preferences.
+    A group is a subtopic of the query, a judge or group of judges, or a stratum of a sampled pool; subgroups only
+    matter to preferences.
 
     flat: the judgments with the highest grade of each document, which a run is scanned with
     group_ids, group_query: the groups, ordered by query and id, and the query of each
@@ -79,13 +80,15 @@ class GroupedJudgments:
             self.flat.sha256 = self._digest()
 
     @classmethod
-    def read(cls, qrels: Any, format: str | None = None) -> GroupedJudgments:
+    def read(cls, qrels: Any, format: str | None = None, *, strata: bool = False) -> GroupedJudgments:
         """Read judgments that name a group for every grade.
 
         qrels: what `Judgments.read` takes, where the group is the second column of a TREC file. Also a file with five
-            columns (query group subgroup document grade), {query: {group: {document: grade}}}, rows (query, group,
-            document, grade), and tables with a column called group, subtopic or iteration.
+            columns (query group subgroup document grade, or query iteration document stratum grade),
+            {query: {group: {document: grade}}}, rows (query, group, document, grade), and tables with a column called
+            group, subtopic, stratum or iteration.
         format: the format of the file, if it cannot be detected.
+        strata: the groups are to be the strata of a sampled pool, which a store gives only if it is asked for them.
         Returns the judgments; those without groups are one group.
 
         >>> GroupedJudgments.read({"q1": {"s1": {"d1": 1, "d2": 0}, "s2": {"d1": 2}}})
@@ -93,12 +96,14 @@ class GroupedJudgments:
         """
         if isinstance(qrels, GroupedJudgments):
             return qrels
+        if strata and hasattr(type(qrels), "to_strata"):  # a store of judgments
+            return cls.read(qrels.to_strata())
         if isinstance(qrels, Judgments) or hasattr(type(qrels), "to_judgments"):  # such as a store of judgments
             flat = Judgments.read(qrels)
             grouped = cls(_of_flat(flat), name=flat.name, sha256=flat.sha256)
             grouped.flat.provenance = flat.provenance
             return grouped
-        source = open_grouped(qrels, format)
+        source = open_grouped(qrels, format, strata=strata)
         by_query = _READERS[type(source)](source)
         refuse_none(source.name, (judged for groups in by_query.values() for judged in groups.values()))
         grouped = cls(by_query, name=source.name, sha256=source.stream.sha256 if source.stream else "")

@@ -188,7 +188,7 @@ def duplicate_message(query: str, document: str, one: float, other: float, where
 
 @located()
 def _from_text(source: Text) -> dict[str, dict[str, float]]:
-    if source.layout.least == PREFERENCES.least and not source.layout.header:
+    if source.layout.groups == PREFERENCES.groups and not source.layout.header:
         raise InputError(
             source.name,
             "its lines have 5 columns, like preferences, which only measures such as prefs_simp read.",

@@ -15,11 +15,12 @@ from cranfield.read.streams import Stream
 WHAT = "the judgments"
 
 
-def open_grouped(thing: Any, format: str | None = None) -> Grouped:
-    """Recognise a source of judgments, as `open_source` does, with its columns of groups."""
+def open_grouped(thing: Any, format: str | None = None, *, strata: bool = False) -> Grouped:
+    """Recognise a source of judgments, as `open_source` does, with its columns of groups, or with its strata."""
     if isinstance(thing, Stream | str | os.PathLike) or hasattr(thing, "read"):
         stream = thing if isinstance(thing, Stream) else Stream(thing)
-        return recognise(stream, "qrels", format).open_grouped(stream, named=format is not None)
+        found = recognise(stream, "qrels", format)
+        return (found.open_strata if strata else found.open_grouped)(stream, named=format is not None)
     if isinstance(thing, Mapping):
         return Rankings(WHAT, thing)
     from cranfield.read import frames

@@ -24,8 +24,9 @@ DOCUMENT = (
 GRADE = ("relevance", "grade", "rel", "label", "judgment", "score")
 SCORE = ("score", "similarity", "sim")
 RANK = ("rank", "position")
-# Where a document may be judged more than once: for a subtopic, by a group of judges, in one of their sessions.
-GROUP = ("group", "group_id", "subtopic", "subtopic_id", "iteration", "iter")
+# Where a document may be judged more than once: for a subtopic, by a group of judges, in one of their sessions; or the
+# stratum of a sampled pool, beside which an iteration says nothing.
+GROUP = ("group", "group_id", "subtopic", "subtopic_id", "stratum", "stratum_id", "iteration", "iter")
 SUBGROUP = ("subgroup", "subgroup_id")
 
 

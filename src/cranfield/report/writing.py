@@ -11,10 +11,9 @@ from cranfield.comparison import Comparison
 from cranfield.engines.registry import is_lazy
 from cranfield.engines.sources import Lazy
 from cranfield.errors import CranfieldError, need
+from cranfield.evaluation.evaluating import read_judgments
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import DEFAULT_MEASURES, Measures, parse_measures
-from cranfield.ranks.grouped_judgments import GroupedJudgments
-from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
 from cranfield.read.pairs import read_words
 from cranfield.read.target import write_text
@@ -104,8 +103,7 @@ def write_report(
         raise CranfieldError(f"{depth} documents of {queries} queries cannot be shown.", hint=hint)
     named = readable_runs(runs)
     wanted = parse_measures(usual_measures(named, DEFAULT_MEASURES) if measures is None else measures)
-    ordinary = all(measure.definition.table == "ranks" for measure in wanted)
-    judgments = None if qrels is None else (Judgments if ordinary else GroupedJudgments).read(qrels, qrels_format)
+    judgments = None if qrels is None else read_judgments(qrels, qrels_format, wanted)
     request = Request(
         judgments=judgments,
         runs=evaluated(judgments, named, wanted, policy=policy, format=format, lengths=lengths, check_ids=check_ids),

@@ -32,6 +32,22 @@ def refuse_subgroups(grouped: GroupedJudgments) -> None:
         )
 
 
+def refuse_other_strata(grouped: GroupedJudgments) -> None:
+    """Refuse what cannot be strata: subgroups, and a document in two of them, whose chance to be drawn is unknown."""
+    if grouped.subgroup.any():
+        fact = "these judgments have subgroups, like preferences, so their groups are not strata."
+        raise InputError(grouped.name, fact, hint="a line with a stratum is: query iteration document stratum grade")
+    several = np.flatnonzero(np.bincount(grouped.row, minlength=len(grouped.flat.grades)) > 1)
+    if len(several):
+        row = int(several[0])
+        names = [f"'{grouped.group_ids[group]}'" for group in grouped.group[grouped.row == row].tolist()]
+        raise InputError(
+            grouped.name,
+            f"{judged_document(grouped, row)} is in {len(names)} strata: {', '.join(names)}.",
+            hint="sampled pools have each document in one stratum, from which some were drawn to be judged",
+        )
+
+
 def inconsistent(grouped: GroupedJudgments, group: int, row: int, what: str) -> InputError:
     """The error for a group whose preferences contradict one another."""
     return InputError(

@@ -21,6 +21,7 @@ from cranfield.read.formats.msmarco import MsMarco
 from cranfield.read.formats.parquet import Parquet
 from cranfield.read.formats.prefs import Preferences
 from cranfield.read.formats.store import StoreFormat, not_a_store
+from cranfield.read.formats.strata import Strata
 from cranfield.read.formats.trec import Trec
 from cranfield.read.formats.tsv import Tsv
 from cranfield.read.formats.words import WordFormat, data_line, unknown_width, words
@@ -32,7 +33,10 @@ if TYPE_CHECKING:
 
 FORMATS: dict[str, Format] = {
     each.name: each
-    for each in (Trec(), MsMarco(), Preferences(), Csv(), Tsv(), Beir(), Json(), JsonLines(), Parquet(), StoreFormat())
+    for each in (
+        *(Trec(), MsMarco(), Preferences(), Strata(), Csv(), Tsv(), Beir(), Json(), JsonLines(), Parquet()),
+        StoreFormat(),
+    )
 }
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 

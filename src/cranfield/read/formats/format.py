@@ -44,6 +44,10 @@ class Format:
         """Judgments with their columns of groups."""
         raise NotImplementedError
 
+    def open_strata(self, stream: Stream, *, named: bool) -> Grouped:
+        """Judgments whose groups are the strata of a sampled pool."""
+        return self.open_grouped(stream, named=named)
+
     def open_records(self, stream: Stream, role: Role, *, named: bool) -> RecordFile:
         """All rows, to be checked or converted."""
         raise NotImplementedError

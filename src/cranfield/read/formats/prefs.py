@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from cranfield.errors import InputError
+from cranfield.read.formats.strata import STRATA, all_fives, repeated_column
 from cranfield.read.formats.words import WordFormat
 from cranfield.read.layout import Layout
 from cranfield.read.names import Role
 from cranfield.read.records import RecordFile
-from cranfield.read.streams import Stream
+from cranfield.read.shapes import Text
+from cranfield.read.streams import LOOK, Stream
 
 PREFERENCES = Layout("query group subgroup document grade", 0, 3, 4, 5, 5, value_name="grade", groups=(1, 2))
 
@@ -26,6 +28,20 @@ class Preferences(WordFormat):
 
     def by_width(self, fields: Sequence[str], role: Role) -> Layout | None:
         return PREFERENCES if len(fields) == PREFERENCES.least else None
+
+    def layout(self, stream: Stream, first: bytes, role: Role, *, named: bool) -> Layout:
+        if not named and repeated_column(stream.head(LOOK)) is None and all_fives(stream.head(LOOK)):
+            raise InputError(
+                stream.name,
+                "five columns and no header: they may be preferences or a sampled pool.",
+                hint=f"give the format: 'prefs' for {PREFERENCES.shape}, 'strata' for {STRATA.shape}",
+            )
+        return super().layout(stream, first, role, named=named)
+
+    def open_strata(self, stream: Stream, *, named: bool) -> Text:
+        self.open(stream, "qrels", named=named)  # an error where this is not even clear
+        fact = f"its lines are read as preferences: {PREFERENCES.shape}."
+        raise InputError(stream.name, fact, hint=f"for strata, give the format 'strata': {STRATA.shape}")
 
     def open_records(self, stream: Stream, role: Role, *, named: bool) -> RecordFile:
         fact = "its lines have 5 columns, like preferences, which can only be measured, not checked or converted."

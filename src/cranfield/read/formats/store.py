@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 HEAD = b"SQLite format 3\0"
 VIEWS = "cranfield.judging.views"  # found by its name: a room does not import an edge
+STRATA = "cranfield.judging.strata"
 
 
 class JudgmentView(NamedTuple):
@@ -72,15 +73,23 @@ class StoreFormat(Format):
         return head.startswith(HEAD)
 
     def open(self, stream: Stream, role: Role, *, named: bool) -> Rankings:
-        if stream.address is None:
-            raise InputError(stream.name, "a store cannot be read from a pipe or an open file.", hint="give its path")
-        by_query, provenance = import_module(VIEWS).open_view(stream.address, stream.view or JudgmentView())
+        by_query, provenance = import_module(VIEWS).open_view(_path(stream), stream.view or JudgmentView())
         return Rankings(stream.name, by_query, None, provenance)
 
     def open_grouped(self, stream: Stream, *, named: bool) -> Rankings:
         return self.open(stream, "qrels", named=named)
 
+    def open_strata(self, stream: Stream, *, named: bool) -> Rankings:
+        by_query, provenance = import_module(STRATA).open_strata(_path(stream), stream.view or JudgmentView())
+        return Rankings(stream.name, by_query, None, provenance)
+
     def open_records(self, stream: Stream, role: Role, *, named: bool) -> RecordFile:
         from cranfield.read.row_records import RankingRecords
 
         return RankingRecords(stream, role, self.open(stream, role, named=named).by_query)
+
+
+def _path(stream: Stream) -> str:
+    if stream.address is None:
+        raise InputError(stream.name, "a store cannot be read from a pipe or an open file.", hint="give its path")
+    return stream.address

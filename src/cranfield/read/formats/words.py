@@ -1,4 +1,4 @@
-"""Lines whose columns are separated by white space and have no header: what trec, msmarco and prefs share."""
+"""Lines whose columns are separated by white space and have no header: what trec, msmarco, strata and prefs share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cranfield.read.formats.format import Format, Plan, Writer
 from cranfield.read.layout import Layout
 from cranfield.read.names import Role
 from cranfield.read.shapes import Text
-from cranfield.read.streams import Stream
+from cranfield.read.streams import LOOK, Stream
 from cranfield.read.text import first_line
 
 if TYPE_CHECKING:
@@ -98,10 +98,13 @@ def words(line: bytes) -> list[str]:
 
 def layout_by_width(stream: Stream, fields: Sequence[str], role: Role) -> Layout:
     """The layout of lines without a header, by the format that their width tells."""
-    for format in _word_formats():
-        found = format.by_width(fields, role) if role in format.reads else None
-        if found:
-            return found
+    formats = [format for format in _word_formats() if role in format.reads]
+    for format in formats:
+        if format.begins(stream.head(LOOK), role):
+            return format.layouts[role]
+    for format in formats:
+        if format.by_width(fields, role):
+            return format.layout(stream, data_line(stream), role, named=False)
     raise unknown_width(stream, fields, role)
 
 

@@ -1,0 +1,168 @@
+"""Strata of sampled pools in a store: what a pool puts where, and what estimates from them are worth."""
+
+import statistics
+
+import pytest
+import sqlalchemy as sa
+
+import cranfield
+from cranfield import InputError, evaluate, open_store, pool
+from cranfield.judging.strata import OUTSIDE
+from tests.program import run as run_program
+
+RANKING = [f"d{n:03}" for n in range(100)]
+RELEVANT = {f"d{n:03}" for n in (0, 1, 3, 4, 9, 12, 20, 33, 34, 47, 60, 72, 88)}
+QUERY = {"q1": "cats"}
+
+
+def strata(store):
+    """{stratum: documents} of the only query."""
+    grouped = store.to_strata()
+    found = {}
+    for row, group in zip(grouped.row.tolist(), grouped.group.tolist()):
+        found.setdefault(grouped.group_ids[group], set()).add(grouped.flat.document_ids[row])
+    return found
+
+
+def judge_all(store, assessor="ann"):
+    while task := store.next_for(assessor):
+        store.judge("q1", task.doc_id, int(task.doc_id in RELEVANT), assessor=assessor)
+
+
+def test_the_depth_is_one_stratum_and_what_is_sampled_below_another(store):
+    found = pool(store, QUERY, {"x": {"q1": RANKING}}, 10, sample=20)
+    judge_all(store)
+    assert strata(store) == {"depth 10": set(RANKING[:10]), "11 to 100": set(RANKING[10:])}
+    grouped = store.to_strata()
+    assert sum(grouped.grades >= 0) == 30 == found.waiting
+    assert "pooled:70" in grouped.flat.provenance
+
+
+def test_a_pool_again_changes_nothing(store):
+    for _ in range(2):
+        pool(store, QUERY, {"x": {"q1": RANKING}}, 10, sample=20)
+        judge_all(store)
+    assert strata(store) == {"depth 10": set(RANKING[:10]), "11 to 100": set(RANKING[10:])}
+    assert store.to_strata().grades.tolist().count(-1) == 70
+
+
+def test_what_a_later_pool_takes_completely_leaves_the_stratum_it_was_drawn_from(store):
+    pool(store, QUERY, {"x": {"q1": RANKING}}, 10, sample=20)
+    judge_all(store)
+    pool(store, QUERY, {"x": {"q1": RANKING}}, 30, sample=20)
+    judge_all(store)
+    found = strata(store)
+    assert found == {
+        "depth 10": set(RANKING[:10]),
+        "depth 30": set(RANKING[10:30]),
+        "11 to 100": set(RANKING[30:]),
+    }
+
+
+def test_what_only_a_later_pool_has_is_a_stratum_of_its_own(store):
+    pool(store, QUERY, {"x": {"q1": RANKING}}, 10, sample=20)
+    judge_all(store)
+    more = [f"e{n:02}" for n in range(40)]
+    pool(store, QUERY, {"x": {"q1": RANKING}, "y": {"q1": RANKING[:10] + more}}, 10, sample=40)
+    judge_all(store)
+    assert strata(store) == {
+        "depth 10": set(RANKING[:10]),
+        "11 to 100": set(RANKING[10:]),
+        "11 to 100 (2)": set(more),
+    }
+
+
+def test_what_was_judged_before_is_not_part_of_the_sample(store):
+    """It was not drawn, so that it stands for itself alone."""
+    store.import_qrels({"q1": {"d050": 1, "d005": 1, "never returned": 1}}, "old")
+    pool(store, QUERY, {"x": {"q1": RANKING}}, 10, sample=20)
+    judge_all(store)
+    found = strata(store)
+    assert found[OUTSIDE] == {"d050", "d005", "never returned"}
+    assert "d050" not in found["11 to 100"]
+    assert len(found["11 to 100"]) == 89
+
+
+def test_a_store_that_was_never_pooled(store, tmp_path):
+    store.import_qrels({"q1": {"a": 1}}, "old")
+    with pytest.raises(InputError, match="its documents have no strata") as caught:
+        evaluate(store, {"q1": ["a"]}, "xinfAP")
+    assert "--sample 20" in caught.value.hint
+
+
+def test_other_measures_of_groups_do_not_take_strata_for_subtopics(store):
+    pool(store, QUERY, {"x": {"q1": RANKING}}, 10, sample=20)
+    judge_all(store)
+    assert cranfield.GroupedJudgments.read(store).group_ids == ("0",)
+    assert evaluate(store, {"q1": RANKING}, "StRecall@5")["StRecall@5"] == 1
+
+
+def test_the_command_line_reads_strata_from_a_store(tmp_path):
+    path, run = tmp_path / "judgments.db", tmp_path / "x.run"
+    run.write_text("".join(f"q1 Q0 {d} 1 {100 - n} x\n" for n, d in enumerate(RANKING)))
+    with open_store(path, create=True) as store:
+        pool(store, QUERY, [run], 10, sample=20)
+        judge_all(store, "ann")
+        expected = evaluate(store, run, "xinfAP infNDCG statAP")
+    for options in ([], ["--assessor", "ann"], ["--merge", "max"]):
+        done = run_program(
+            "evaluate",
+            path,
+            run,
+            "-m",
+            "xinfAP",
+            "-m",
+            "infNDCG",
+            "-m",
+            "statAP",
+            "-m",
+            "infAP",
+            "--format",
+            "json",
+            *options,
+        )
+        assert done.returncode == 0, done.stderr
+        for value in expected.values():
+            assert f"{value:.6f}"[:8] in done.stdout
+
+
+def test_estimates_from_stores_are_near_the_truth_where_infap_is_not(tmp_path):
+    """Pools with a depth and a sample, drawn with many seeds."""
+    run = {"q1": RANKING}
+    truth = evaluate({"q1": {d: int(d in RELEVANT) for d in RANKING}}, run, "AP nDCG")
+    found = {name: [] for name in ("xinfAP", "statAP", "infNDCG", "infAP")}
+    for seed in range(40):
+        with open_store(tmp_path / f"{seed}.db", create=True) as store:
+            pool(store, QUERY, {"x": run}, 10, sample=30, seed=seed)
+            while tasks := store.next_several("ann", 100):
+                for task in tasks:
+                    store.judge("q1", task.doc_id, int(task.doc_id in RELEVANT), assessor="ann")
+            result = evaluate(store, run, list(found))
+            for name, values in found.items():
+                values.append(result[name])
+    error = {
+        name: abs(statistics.mean(values) - truth["nDCG" if name == "infNDCG" else "AP"])
+        for name, values in found.items()
+    }
+    assert error["infAP"] > 0.1
+    for name in ("xinfAP", "statAP", "infNDCG"):
+        assert error[name] < error["infAP"] / 2
+
+
+def test_a_store_of_version_3_gets_the_strata_of_its_pools(tmp_path):
+    path = tmp_path / "old.db"
+    with open_store(path, create=True) as store:
+        pool(store, QUERY, {"x": {"q1": RANKING}}, 10, sample=20)
+        judge_all(store)
+        store.wait([("q1", "z")], why="somebody asked")
+        store.judge("q1", "z", 1, assessor="ann")
+        expected = evaluate(store, {"q1": RANKING}, "xinfAP")["xinfAP"]
+    engine = sa.create_engine(f"sqlite:///{path}")
+    with engine.begin() as connection:
+        connection.execute(sa.text("alter table waiting drop column stratum"))
+        connection.execute(sa.text("update cranfield_store set version = 3"))
+    engine.dispose()
+    assert evaluate(path, {"q1": RANKING}, "xinfAP")["xinfAP"] == expected
+    with open_store(path) as store:
+        found = strata(store)
+    assert found == {"depth": set(RANKING[:10]), "sample": set(RANKING[10:]), OUTSIDE: {"z"}}
