@@ -64,7 +64,7 @@ def replay(qrels: Qrels, runs: Mapping[str, Rankings], measure: str = "nDCG@10")
     """Judge until decided; a document without a judgment is not relevant."""
     start = decision = Decision.of(runs, measure)
     everything: dict[str, dict[str, float | None]] = {}
-    known = decision.candidates
+    known = decision._candidates
     for place in range(len(known.doc_ids)):
         query, document = known.names_of(place)
         everything.setdefault(query, {})[document] = qrels.get(query, {}).get(document, 0.0)
@@ -124,19 +124,21 @@ def seconds_of_large(documents: int = 100_000, judged: float = 0.1) -> tuple[flo
     queries = documents // 15
     runs = {name: {f"q{q}": [f"d{d}" for d in chance.permutation(20)[:DEPTH]] for q in range(queries)} for name in "ab"}
     decision = Decision.of(runs)
-    known = decision.candidates
+    known = decision._candidates
     grades: dict[str, dict[str, float | None]] = {}
     for place in np.flatnonzero(chance.random(len(known.doc_ids)) < judged).tolist():
         query, document = known.names_of(place)
         grades.setdefault(query, {})[document] = float(chance.integers(4))
     decision = decision.with_grades(grades)
     start = time.perf_counter()
-    drawn = decision._pairs[0].differences
+    drawn = decision._pairs[0]
+    drawn.outlook  # noqa: B018
     look = time.perf_counter() - start
     times = []
     for _ in range(5):
         pair = decision.with_grades({})._pairs[0]
-        pair.__dict__["differences"] = drawn  # a look comes before every choice
+        # A look comes before every choice.
+        pair.__dict__.update(completions=drawn.completions, differences=drawn.differences)
         start = time.perf_counter()
         pair.next(10)
         times.append(time.perf_counter() - start)

@@ -54,6 +54,9 @@ if TYPE_CHECKING:
     from cranfield.files.converting import Conversion, convert_file
     from cranfield.files.pictures import save_chart
     from cranfield.judging.agreeing import Agreement, agreement
+    from cranfield.judging.deciding.deciding import decide
+    from cranfield.judging.deciding.decision import Decision
+    from cranfield.judging.deciding.looks import Look, PairLook
     from cranfield.judging.pooling import Pooled, pool
     from cranfield.judging.sheets import ReadSheet, WrittenSheet, read_sheet, save_sheet
     from cranfield.judging.store import Store, open_store
@@ -106,6 +109,9 @@ _HOMES = {
     "evaluation.explaining": ("Explanation", "explain"),
     "evaluation.result": ("Evaluation",),
     "judging.agreeing": ("Agreement", "agreement"),
+    "judging.deciding.deciding": ("decide",),
+    "judging.deciding.decision": ("Decision",),
+    "judging.deciding.looks": ("Look", "PairLook"),
     "judging.pooling": ("Pooled", "pool"),
     "judging.sheets": ("ReadSheet", "WrittenSheet", "read_sheet", "save_sheet"),
     "judging.store": ("Store", "open_store"),
@@ -134,6 +140,7 @@ __all__ = [
     "ComparisonError",
     "Conversion",
     "CranfieldError",
+    "Decision",
     "Difference",
     "DuplicateError",
     "Evaluation",
@@ -144,11 +151,13 @@ __all__ = [
     "JudgedRanks",
     "Judgments",
     "LazyEvaluation",
+    "Look",
     "Measure",
     "MeasureError",
     "MissingLibrary",
     "OutputError",
     "Overlap",
+    "PairLook",
     "Policy",
     "PolicyError",
     "Pooled",
@@ -171,6 +180,7 @@ __all__ = [
     "compare",
     "compare_evaluations",
     "convert_file",
+    "decide",
     "detectable_difference",
     "draw_chart",
     "evaluate",

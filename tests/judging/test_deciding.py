@@ -36,8 +36,8 @@ def collection(seed: int, skills: Mapping[str, float], queries: int = QUERIES) -
 def everything(decision: Decision, qrels: Qrels) -> dict[str, dict[str, float | None]]:
     """The grade of each document that some run returns."""
     found: dict[str, dict[str, float | None]] = {}
-    for place in range(len(decision.candidates.doc_ids)):
-        query, document = decision.candidates.names_of(place)
+    for place in range(len(decision._candidates.doc_ids)):
+        query, document = decision._candidates.names_of(place)
         found.setdefault(query, {})[document] = qrels[query][document]
     return found
 
@@ -73,7 +73,7 @@ def test_with_everything_judged_it_is_the_paired_t_test(measure: str, skill: flo
 
 
 def test_runs_that_are_the_same_are_not_worth_judging() -> None:
-    qrels, runs = collection(0, {"one": 1.0})
+    _, runs = collection(0, {"one": 1.0})
     decision = Decision.of({"one": runs["one"], "copy": runs["one"]})
     look = decision.look()
     assert (look.state, look.left, decision.next(10)) == (NOT_WORTH, 0, [])
@@ -86,7 +86,7 @@ def test_queries_that_both_rank_alike_are_never_judged() -> None:
     alike = {f"q{q}" for q in range(0, QUERIES, 2)}
     mixed = {query: runs["one" if query in alike else "other"][query] for query in runs["one"]}
     decision = Decision.of({"one": runs["one"], "mixed": mixed})
-    judged = replayed(decision, qrels).candidates
+    judged = replayed(decision, qrels)._candidates
     assert not {judged.query_ids[query] for query in judged.query[judged.judged]} & alike
 
 
@@ -132,7 +132,7 @@ def test_replay_spares_judgments_and_keeps_the_verdict() -> None:
         truth = start.with_grades(everything(start, qrels)).look().pairs[0].verdict
         look = replayed(start, qrels).look()
         same.append(look.pairs[0].verdict == truth)
-        shares.append(look.judged / len(start.candidates.doc_ids))
+        shares.append(look.judged / len(start._candidates.doc_ids))
     assert sum(same) >= 7
     assert np.mean(shares) < 0.5
 
@@ -194,7 +194,7 @@ def test_a_document_that_cannot_be_judged_is_not_asked_for_again() -> None:
 
 
 def test_a_decision_never_changes() -> None:
-    qrels, runs = collection(2, {"one": 1.0, "other": 2.0})
+    _, runs = collection(2, {"one": 1.0, "other": 2.0})
     decision = Decision.of(runs, seed=4)
     before, chosen = decision.look(), decision.next(5)
     decision.with_grades({query: {document: 3.0} for query, document in chosen})

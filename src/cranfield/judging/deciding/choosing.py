@@ -24,6 +24,7 @@ from cranfield.ranks.filling import single_documents
 NDCG = "nDCG"
 LEAST_SPREAD = 0.01  # of the differences of queries: those of runs that are nearly the same have none
 SHORTLIST = 50  # times as many as are wanted are looked at one after the other, the best of all by themselves
+FEW, FEW_GRADES = 8, 200_000  # completions that slopes are the mean of, and grades in all of them together
 AT_ONCE = 2_000_000  # documents of rankings tried in one table
 
 
@@ -78,27 +79,26 @@ def weights_of(found: Numbers, slope: Numbers, query: Integers, critical: float)
     return np.asarray(moves[query] * slope)
 
 
-def slopes(candidates: Candidates, measure: Measure, pair: tuple[int, int], model: GradeModel) -> Numbers:
-    """How each grade moves the difference of its query, where the others are as expected.
+def slopes(candidates: Candidates, measure: Measure, pair: tuple[int, int], completions: Numbers) -> Numbers:
+    """How each grade moves the difference of its query, in the mean of a few completions.
 
+    The expected grades would be no completion to look at: the best of them are worse than the best of any completion.
     nDCG and sums over documents have formulas. For other measures each document gets the lowest and the highest grade
     in turn, which takes as many rankings as there are documents, twice.
     """
-    scale = candidates.scale
     if is_sum(measure):
         return _of_sum(candidates, measure, pair)
-    expected = np.where(candidates.judged, candidates.grade, np.clip(model.expected, scale[0], scale[-1]))
-    if measure.definition.name == NDCG:
-        return _of_ndcg(candidates, measure, pair, expected)
-    return _by_trying(candidates, measure, pair, candidates.rounded(expected))
+    some = completions[: min(FEW, max(1, FEW_GRADES // max(len(candidates.query), 1)))]
+    one = _of_ndcg if measure.definition.name == NDCG else _by_trying
+    return np.asarray(np.mean([one(candidates, measure, pair, grades) for grades in some], axis=0))
 
 
-def _of_ndcg(candidates: Candidates, measure: Measure, pair: tuple[int, int], expected: Numbers) -> Numbers:
+def _of_ndcg(candidates: Candidates, measure: Measure, pair: tuple[int, int], grades: Numbers) -> Numbers:
     parameters = dict(measure.parameters)
     cutoff = cutoff_of(measure)
     scale = candidates.levels
     worth = gains(scale, parameters.get("gain", "linear"))
-    gain, slope = np.interp(expected, scale, worth), (worth[-1] - worth[0]) / (scale[-1] - scale[0])
+    gain, slope = np.interp(grades, scale, worth), (worth[-1] - worth[0]) / (scale[-1] - scale[0])
     deepest = max(int(candidates.rank.max(initial=1)), int(np.bincount(candidates.query).max(initial=1)))
     how = (parameters.get("base", 2), parameters.get("discount", "all"))
     by_rank = np.concatenate([[0.0], discounted(np.ones(deepest), np.arange(1, deepest + 1), *how)])
@@ -126,7 +126,7 @@ def _of_sum(candidates: Candidates, measure: Measure, pair: tuple[int, int]) -> 
     return np.asarray(rising[candidates.rank[run]] - rising[candidates.rank[baseline]])
 
 
-def _by_trying(candidates: Candidates, measure: Measure, pair: tuple[int, int], expected: Numbers) -> Numbers:
+def _by_trying(candidates: Candidates, measure: Measure, pair: tuple[int, int], grades: Numbers) -> Numbers:
     """The unjudged documents of all queries side by side: one of each is tried at a time."""
     query = candidates.query
     unjudged = np.flatnonzero(~candidates.judged)
@@ -139,7 +139,7 @@ def _by_trying(candidates: Candidates, measure: Measure, pair: tuple[int, int], 
         lines = turn[(turn >= start) & (turn < start + step)] - start
         ends = []
         for grade in (low, high):
-            tried = np.repeat(expected[None], int(lines.max()) + 1, axis=0)
+            tried = np.repeat(grades[None], int(lines.max()) + 1, axis=0)
             tried[lines, here] = grade
             ends.append(differences(candidates, measure, pair, tried)[lines, query[here]])
         slope[here] = (ends[1] - ends[0]) / (high - low)

@@ -61,16 +61,18 @@ class Decision:
     ...     for query, document in decision.next(10):
     ...         decision = decision.judge(query, document, qrels[query][document])
     >>> look = decision.look()
+    >>> decision.judged == look.judged, decision.with_grades({"q0": {bad["q0"][0]: 1}}).measure.name
+    (True, 'nDCG@10')
     >>> look.state, look.judged < 100 < look.left, look.pairs[0].low > 0
     ('better', True, True)
     """
 
-    candidates: Candidates
+    _candidates: Candidates
     measure: Measure
     alpha: float = 0.05
     confidence: float = 0.95
     seed: int = 0
-    standing: tuple[Standing, ...] = ()
+    _standing: tuple[Standing, ...] = ()
 
     @classmethod
     def of(
@@ -133,10 +135,10 @@ class Decision:
         grades: by query and document, as of `judge`.
         Returns the next decision.
         """
-        standing = self.standing
+        standing = self._standing
         if any(self._counts(each) for each in standing):
             standing = tuple(map(self._stands, range(len(standing))))
-        return replace(self, candidates=self.candidates.with_grades(grades), standing=standing)
+        return replace(self, _candidates=self._candidates.with_grades(grades), _standing=standing)
 
     def next(self, count: int = BATCH) -> list[tuple[str, str]]:
         """What to judge next.
@@ -152,7 +154,7 @@ class Decision:
             for document, value in zip(chosen.place.tolist(), chosen.worth.tolist(), strict=True):
                 worth[document] = max(value, worth.get(document, 0.0))
         best = sorted(worth, key=lambda document: (-worth[document], document))
-        return [self.candidates.names_of(document) for document in best[:count]]
+        return [self._candidates.names_of(document) for document in best[:count]]
 
     def look(self) -> Look:
         """Where the decision stands. A verdict stands if at least 50 documents are judged, and it was probable enough
@@ -165,12 +167,12 @@ class Decision:
     @property
     def judged(self) -> int:
         """How many of the first documents of all runs are judged."""
-        return int(self.candidates.observed.sum())
+        return int(self._candidates.observed.sum())
 
     @cached_property
     def _pairs(self) -> tuple[Pair, ...]:
-        others = range(1, len(self.candidates.runs))
-        return tuple(Pair(self.candidates, self.measure, (0, run), self.alpha, self.seed) for run in others)
+        others = range(1, len(self._candidates.runs))
+        return tuple(Pair(self._candidates, self.measure, (0, run), self.alpha, self.seed) for run in others)
 
     def _counts(self, standing: Standing) -> bool:
         """Whether enough was judged since the last look that counted."""
@@ -178,7 +180,7 @@ class Decision:
 
     def _stands(self, place: int) -> Standing:
         """What this look adds to those before it."""
-        before, outlook = self.standing[place], self._pairs[place].outlook
+        before, outlook = self._standing[place], self._pairs[place].outlook
         sure = max(outlook.probabilities) >= self.confidence
         verdict = outlook.verdict if sure else None
         same = sure and verdict == before.verdict
@@ -209,7 +211,7 @@ class Decision:
         return Look(state_of_all(self._states), self.judged, int(matters.sum()), needed, pairs)
 
     def _pair_look(self, pair: Pair, state: str) -> PairLook:
-        baseline, run = (self.candidates.runs[place] for place in pair.runs)
+        baseline, run = (self._candidates.runs[place] for place in pair.runs)
         found, total = pair.outlook, pair.outlook.from_judging + pair.outlook.from_queries
         from_judging = found.from_judging / total if total > 0 else 0.0
         needed = 0

@@ -27,6 +27,12 @@ class PairLook(NamedTuple):
     state: "better" or "worse"; "not worth judging on", if neither can be shown with these queries; "all judged", if
         no document is left that matters; otherwise "open"
     reason: why it is so, in a sentence
+
+    >>> from cranfield import Decision
+    >>> decision = Decision.of({"old": {"q1": ["a"], "q2": ["b"]}, "new": {"q1": ["a"], "q2": ["c"]}})
+    >>> [pair] = decision.with_grades({"q2": {"b": 0, "c": 3}}).look().pairs
+    >>> pair.run, pair.difference, pair.verdict, pair.state
+    ('new', 0.5, 'neither', 'all judged')
     """
 
     baseline: str
@@ -54,6 +60,13 @@ class Look(NamedTuple):
     judged, left: how many documents of the first ones of all runs are judged, and how many are not and still matter
     likely_needed: about how many more must be judged; see `PairLook`
     pairs: each run beside the baseline
+
+    >>> from cranfield import Decision
+    >>> look = Decision.of({"old": {"q1": ["a"], "q2": ["b"]}, "new": {"q1": ["a"], "q2": ["b"]}}).look()
+    >>> look.state, look.done
+    ('not worth judging on', True)
+    >>> print(look.reason)
+    new beside old: both rank the same documents in the same order; no judgment can tell them apart.
     """
 
     state: str

@@ -55,13 +55,15 @@ class Pair:
         return fit(x, known.query, len(known.query_ids), known.grade, known.observed, max(known.scale))
 
     @cached_property
-    def differences(self) -> Numbers:
-        """Of the queries: a line for each of several completions, or one line if nothing is left that matters."""
+    def completions(self) -> Numbers:
+        """Several ways in which the grades may turn out, or one if nothing is left that matters."""
         known = self.candidates
-        completions = (
-            drawn(known, self.model, self.seed) if self.left else known.rounded(np.zeros((1, len(known.query))))
-        )
-        return differences(known, self.measure, self.runs, completions)
+        return drawn(known, self.model, self.seed) if self.left else known.rounded(np.zeros((1, len(known.query))))
+
+    @cached_property
+    def differences(self) -> Numbers:
+        """Of the queries, in a line for each completion."""
+        return differences(self.candidates, self.measure, self.runs, self.completions)
 
     @cached_property
     def outlook(self) -> Outlook:
@@ -71,7 +73,7 @@ class Pair:
     @cached_property
     def weights(self) -> Numbers:
         """How each unknown grade moves the end of the interval that is nearer to 0."""
-        slope = np.where(self.matters, slopes(self.candidates, self.measure, self.runs, self.model), 0.0)
+        slope = np.where(self.matters, slopes(self.candidates, self.measure, self.runs, self.completions), 0.0)
         return weights_of(self.differences, slope, self.candidates.query, self.critical)
 
     @cached_property
