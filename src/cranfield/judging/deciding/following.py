@@ -64,7 +64,7 @@ class FollowedDecision:
         self._read()
         judged = any(grade is not None for said in self._said.values() for _, grade in said.values())
         decision = self._make(self._store.view() if judged else None)
-        names_of, count = decision.candidates.names_of, len(decision.candidates.doc_ids)
+        names_of, count = decision._candidates.names_of, len(decision._candidates.doc_ids)
         self._candidates = {names_of(place) for place in range(count)}
         self._said = {pair: said for pair, said in self._said.items() if pair in self._candidates}
         return decision.with_grades(self._grades())
