@@ -44,7 +44,7 @@ def test_what_is_said(folder):
     done = pool(folder, "queries.tsv", "bm25.run", "dense.run", "--qrels", "qrels.txt", "--depth", "3")
     assert done.stdout.splitlines() == [
         "judgments.db: 3 new judgments by qrels",
-        "judgments.db: 2 documents of 3 queries wait to be judged",
+        "judgments.db: 2 documents of 1 query wait to be judged",
         "  5 documents in the pool of 2 runs, 3 of them judged already",
         "  2 documents have no text: d, e; --corpus names a collection that has it",
         "  1 query got no document from any run: 3",

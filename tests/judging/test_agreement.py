@@ -177,7 +177,7 @@ def test_edges(ann, bob, kappa, alpha, reason):
     ("judgments", "message"),
     [
         ({"ann": {"q": {"a": 1}}, "bob": {"q": {"b": 1}}}, "no document was judged by two assessors"),
-        ({"ann": {"q": {"a": 1}}}, "only ann has judged anything"),
+        ({"ann": {"q": {"a": 1}}}, "there is only one assessor to compare, ann"),
         ([], "nobody has judged anything"),
         ([("q", "d", "ann")], "is not a judgment"),
         ([("q", "d", "ann", 1), ("q", "d", "ann", 2)], "'ann' judges document 'd' twice"),

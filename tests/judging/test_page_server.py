@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from cranfield import open_store
 from cranfield.judging.page.application import FILES, LARGEST, application
 from cranfield.judging.page.desk import Desk
-from cranfield.judging.page.serving import _is_local
+from cranfield.judging.page.serving import _is_local, is_shared
 
 HOST = "127.0.0.1"
 PNG = b"\x89PNG\r\n\x1a\n and so on"
@@ -352,6 +352,9 @@ def test_a_token_where_others_can_come(filled):
 
 def test_this_machine_and_others():
     assert [_is_local(host) for host in ("127.0.0.1", "localhost", "::1", "127.8.8.8")] == [True] * 4
+    assert not is_shared("127.0.0.1", ["localhost"])
+    assert is_shared("0.0.0.0", [])
+    assert is_shared("127.0.0.1", ["judge.example.com"])  # a server in front leads here
     assert [_is_local(host) for host in ("0.0.0.0", "192.168.1.7", "example.com", "")] == [False] * 4
 
 

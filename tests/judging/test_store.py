@@ -376,13 +376,13 @@ def test_the_scale_is_the_project_s_own(store):
 @pytest.mark.parametrize(
     ("scale", "message"),
     [
-        ({0: "only"}, "1 grades are not a scale"),
+        ({0: "only"}, "a scale has 2 to 10 grades, not 1"),
         ([(0, "a"), (0.0, "b")], "the grade 0 appears twice"),
         ({0: "a", -1: "b"}, "-1 is not a grade"),
         ({0: "a", float("nan"): "b"}, "nan is not a grade"),
         ({0: "a", 1: " "}, "the grade 1 has no name"),
         ([(0, "a"), 7], "7 is not a grade and its name"),
-        (dict.fromkeys(range(11), "x"), "11 grades are not a scale"),
+        (dict.fromkeys(range(11), "x"), "a scale has 2 to 10 grades, not 11"),
     ],
 )
 def test_a_scale_that_is_none(store, scale, message):

@@ -10,6 +10,7 @@ import click
 from cranfield.cli import options, output
 from cranfield.cli.measure_options import MeasureOptions, measure_options
 from cranfield.cli.run_files import expanded
+from cranfield.layout import count
 
 if TYPE_CHECKING:
     from cranfield.judging.deciding.following import FollowedDecision
@@ -76,13 +77,16 @@ def command(
     Example:
       cranfield judge judgments.db --me ann
       cranfield judge judgments.db --decide old.run new.run -m nDCG@10
-      cranfield judge judgments.db --grade '0=Off topic' --grade '1=On topic: answers at least a part'
+      cranfield judge judgments.db --grade '0=Off topic' --grade '1=On topic'
     """
-    from cranfield.judging.page.serving import Listening, has_screen, serve
+    from cranfield.judging.page.serving import Listening, has_screen, is_shared, serve
     from cranfield.judging.store import open_store
 
     if decide != bool(runs):
         raise click.UsageError("--decide needs RUNs, and RUNs need --decide.")
+    shared = is_shared(host, names)
+    if shared and assessor is not None:
+        raise click.UsageError("--me is one name, and others can open this page: each gives a name of their own there.")
     where = store if store is not None else _pooled(config)
     with open_store(where) as opened:
         if scale:
@@ -90,7 +94,8 @@ def command(
         decision = _decision(opened, runs, measures) if decide else None
 
         def started(listening: Listening) -> None:
-            output.say(f"Judging in {opened.name}, {listening.progress.left:,} documents left. Ctrl-C ends it.")
+            left = count(listening.progress.left, "document")
+            output.say(f"Judging in {opened.name}, {left} left. Ctrl-C ends it.")
             for address in listening.addresses:
                 output.say(f"  {address}")
             if has_screen() and not no_browser:
@@ -100,7 +105,7 @@ def command(
 
         done = serve(
             opened,
-            assessor if assessor is not None else _user_name() if host == "127.0.0.1" else "",
+            assessor if assessor is not None else "" if shared else _user_name(),
             host=host,
             port=port,
             names=names,
@@ -108,7 +113,8 @@ def command(
             decision=decision,
             on_start=started,
         )
-    output.say(f"\n{where}: {done.documents - done.left:,} of {done.documents:,} documents judged, {done.left:,} left")
+    documents = count(done.documents, "document")
+    output.say(f"\n{opened.name}: {done.documents - done.left:,} of {documents} judged, {done.left:,} left")
 
 
 def _decision(store: Store, runs: tuple[str, ...], measures: MeasureOptions) -> FollowedDecision:

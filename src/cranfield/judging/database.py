@@ -47,7 +47,9 @@ class Database:
             raise InputError(path, "this is a folder.", hint="name a file, such as judgments.db")
         if not os.path.exists(path):
             if not create:
-                raise InputError(path, "there is no such store.", hint="open_store(path, create=True) makes one")
+                raise InputError(
+                    path, "there is no such store.", hint="'cranfield pool' makes one, or open_store(path, create=True)"
+                )
             return
         try:
             with open(path, "rb") as file:
@@ -173,7 +175,9 @@ def _mode(path: str) -> str:
 
 
 def _no_store(name: str) -> InputError:
-    return InputError(name, "this is not a store of judgments.", hint="open_store(path, create=True) makes one")
+    return InputError(
+        name, "this is not a store of judgments.", hint="'cranfield pool' makes one, or open_store(path, create=True)"
+    )
 
 
 def _reason(error: Any) -> str:

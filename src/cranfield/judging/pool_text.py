@@ -13,9 +13,9 @@ SHOWN = 5  # ids of a kind
 
 def pool_lines(found: Pooled, width: int = WIDTH) -> Iterator[str]:
     """How much waits and why, and what to look at."""
-    documents, queries = count(found.waiting, "document"), count(found.queries, "query", "queries")
-    waits = "waits" if found.waiting == 1 else "wait"
-    yield from wrapped(f"{found.store}: {documents} of {queries} {waits} to be judged", hang=2, width=width)
+    queries = f" of {count(found.waiting_queries, 'query', 'queries')}" if found.waiting else ""
+    waits = f"{count(found.waiting, 'document')}{queries} {'waits' if found.waiting == 1 else 'wait'} to be judged"
+    yield from wrapped(f"{found.store}: {waits}", hang=2, width=width)
     for line in _facts(found):
         yield from wrapped(line, "  ", width=width)
 

@@ -33,6 +33,7 @@ class Pooled:
     documents: in the pool, judged or not; a document of two queries counts twice
     judged: those that people have judged already
     waiting: those that are to be judged
+    waiting_queries: the number of queries that they belong to
     new: those of `waiting` that did not wait before
     twice: those of `waiting` that are for two assessors
     sampled: those of `waiting` that come from the sample
@@ -55,6 +56,7 @@ class Pooled:
     documents: int
     judged: int
     waiting: int
+    waiting_queries: int
     new: int
     twice: int
     sampled: int
@@ -142,6 +144,7 @@ def _pool(
         documents=sum(each.pooled for each in choices.values()),
         judged=sum(each.judged for each in choices.values()),
         waiting=len(waiting),
+        waiting_queries=sum(bool(each.waiting) for each in choices.values()),
         new=new,
         twice=sum(assessors_of(*item, plan) == 2 for item in waiting),
         sampled=sum(each.sampled for each in choices.values()),

@@ -44,7 +44,7 @@ class GradeScale:
         rows = [_named(*pair) for pair in grades.items()] if isinstance(grades, Mapping) else list(grades)
         made = tuple(sorted(_checked(row, source) for row in rows))
         if not 2 <= len(made) <= MOST_GRADES:
-            raise InputError(source, f"{len(made)} grades are not a scale.", hint=f"give 2 to {MOST_GRADES}")
+            raise InputError(source, f"a scale has 2 to {MOST_GRADES} grades, not {len(made)}.")
         for one, other in pairwise(made):
             if one.grade == other.grade:
                 raise InputError(source, f"the grade {one.grade:g} appears twice.")

@@ -48,7 +48,7 @@ def serve(
     """Serve the page until Ctrl-C.
 
     assessor: who judges, unless somebody says otherwise on the page.
-    host: the address to listen on; for any but this machine's own, visitors need a token.
+    host: the address to listen on; visitors of a page that is shared need a token.
     port: the port; by default 8765, or a free one if that is taken.
     names: further names by which the server may be called.
     pictures: the folder beneath which images of documents lie; by default that of the store.
@@ -61,7 +61,7 @@ def serve(
     from cranfield.judging.page.application import application
     from cranfield.judging.page.desk import Desk
 
-    token = None if _is_local(host) else secrets.token_urlsafe(24)
+    token = secrets.token_urlsafe(24) if is_shared(host, names) else None
     listener = _listen(host, port)
     app = application(Desk(store, assessor, decision), _known_names(host, names), token, pictures or _folder_of(store))
     settings = uvicorn.Config(
@@ -84,6 +84,11 @@ def _progress(store: Store) -> StoreProgress:
 def has_screen() -> bool:
     """Whether a browser can be opened here; in a bare terminal one for text would take its place."""
     return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def is_shared(host: str, names: Collection[str]) -> bool:
+    """Whether others than this machine can come: by its address, or by a name that leads here through a server."""
+    return not all(map(_is_local, (host, *names)))
 
 
 def _is_local(host: str) -> bool:
