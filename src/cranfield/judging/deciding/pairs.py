@@ -1,4 +1,4 @@
-"""Pair: two runs of a decision, with what the grades so far tell about them. Each part is worked out when asked for."""
+"""ComparedPair: two runs of a decision, with what the grades so far tell about them. Each part is worked out when asked for."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cranfield.ranks.columns import Flags, Numbers
 
 
 @dataclass(frozen=True, eq=False)
-class Pair:
+class ComparedPair:
     """A baseline and a run, as their numbers."""
 
     candidates: Candidates
