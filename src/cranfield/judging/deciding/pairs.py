@@ -1,4 +1,4 @@
-"""ComparedPair: two runs of a decision, with what the grades so far tell about them. Each part is worked out when asked for."""
+"""ComparedPair: two runs of a decision, with what the grades so far tell about them, each part when it is asked for."""
 
 from __future__ import annotations
 
