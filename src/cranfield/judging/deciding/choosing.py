@@ -24,7 +24,7 @@ from cranfield.ranks.filling import single_documents
 NDCG = "nDCG"
 LEAST_SPREAD = 0.01  # of the differences of queries: those of runs that are nearly the same have none
 SHORTLIST = 50  # times as many as are wanted are looked at one after the other, the best of all by themselves
-FEW, FEW_GRADES = 8, 200_000  # completions that slopes are the mean of, and grades in all of them together
+FEW, FEW_GRADES = 8, 100_000  # completions that slopes are the mean of, and grades in all of them together
 AT_ONCE = 2_000_000  # documents of rankings tried in one table
 
 
