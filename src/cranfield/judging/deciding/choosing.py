@@ -63,11 +63,6 @@ def choose(model: GradeModel, weights: Numbers, open_: Flags, count: int) -> Sco
     return ScoredPlaces(np.array(places, dtype=np.int64), np.array(worths))
 
 
-def worth_of(model: GradeModel, weights: Numbers) -> Numbers:
-    """What each document takes from the variance of Σ weights · grade if it is the next one."""
-    return np.asarray(model.covariance_with(weights) ** 2 / model.variance)
-
-
 def weights_of(found: Numbers, slope: Numbers, query: Integers, critical: float) -> Numbers:
     """How each grade moves L, given the differences of completions, in a line each, and how it moves its query's."""
     expected = found.mean(axis=0)
