@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from itertools import combinations
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -60,7 +63,7 @@ def verdict(look: Look) -> str:
     return look.pairs[0].verdict
 
 
-def replay(qrels: Qrels, runs: Mapping[str, Rankings], measure: str = "nDCG@10") -> Replayed:
+def replay(qrels: Qrels, runs: Mapping[str, Any], measure: str = "nDCG@10") -> Replayed:
     """Judge until decided; a document without a judgment is not relevant."""
     start = decision = Decision.of(runs, measure)
     everything: dict[str, dict[str, float | None]] = {}
@@ -145,6 +148,34 @@ def seconds_of_large(documents: int = 100_000, judged: float = 0.1) -> tuple[flo
     return min(times), look
 
 
+def replay_builtin() -> dict[str, float]:
+    """All pairs of engines over the built-in collection; what its qrels do not name is not relevant."""
+    from cranfield import Judgments, open_collection, open_system, record
+
+    collection = open_collection("builtin")
+    qrels = Judgments.read(collection.qrels).by_query
+    runs: dict[str, str] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("sqlite", "sqlite:tuned", "bm25s"):
+            system = open_system(name, collection)
+            runs[name] = str(Path(folder) / f"{len(runs)}.run")
+            record(system, collection.queries, runs[name])
+            system.close()
+        pairs = combinations(runs, 2)
+        return summary([replay(qrels, {one: runs[one], other: runs[other]}) for one, other in pairs])
+
+
+def main(seeds: tuple[int, ...]) -> None:
+    """Print the figures as JSON."""
+    choosing, look = seconds_of_large()
+    told = {
+        "simulated": replay_simulated(seeds),
+        "close": replay_simulated(seeds, PAIRS // 2, CLOSE),
+        "builtin": replay_builtin(),
+        "large": {"choosing": choosing, "look": look},
+    }
+    print(json.dumps(told))
+
+
 if __name__ == "__main__":
-    given = tuple(map(int, sys.argv[1:])) or FRESH
-    print(json.dumps({"simulated": replay_simulated(given), "large": seconds_of_large()}))
+    main(tuple(map(int, sys.argv[1:])) or FRESH)

@@ -327,6 +327,31 @@ def case_pool() -> None:
     show("63 runs × 200 queries × 100 documents into a store", rows, "reading the rankings", "pooling at 2 or less")
 
 
+def case_deciding() -> None:
+    """How much must be judged until the verdict on two runs stands, and whether it is the one of all judgments."""
+    command = [PYTHON, str(Path(__file__).with_name("deciding.py"))]
+    told = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    names = {
+        "simulated": "40 systems, 10 seeds",
+        "close": "40 systems nearer to each other",
+        "builtin": "3 engines, the built-in collection",
+    }
+    print("\nJudging until decided, nDCG@10, against the verdict with the whole union of the first ten judged")
+    for key, name in names.items():
+        found = told[key]
+        print(f"  {name}: {found['pairs']} pairs, {found['ties']} of them without a significant difference")
+        shares = ", ".join(f"{each} {found[f'judged, {each}']:.1%}" for each in ("mean", "median", "p90"))
+        print(f"    judged: {shares}")
+        print(f"    same verdict {found['same verdict']:.2%}, opposite {found['opposite']:.2%}")
+        print(f"    false significant {found['false significant']}, missed {found['missed']}")
+    print("  target: same verdict 97%, opposite 0.5% at most, 22% judged in the mean")
+    rows = [
+        ("choosing ten documents", told["large"]["choosing"], None),
+        ("a look at all verdicts", told["large"]["look"], None),
+    ]
+    show("Judging until decided, 100,000 candidates", rows, "choosing ten documents", "choosing in 50 ms")
+
+
 CASES = {name.removeprefix("case_"): case for name, case in globals().items() if name.startswith("case_")}
 
 if __name__ == "__main__":

@@ -245,3 +245,6 @@ def test_one_run_and_unknown_documents_are_errors() -> None:
         Decision.of({"one": runs["one"]})
     with pytest.raises(InputError, match="document 'x' of query 'q1' is not among the first documents"):
         Decision.of(runs).judge("q1", "x", 1)
+    query, document = Decision.of(runs).next(1)[0]
+    with pytest.raises(InputError, match="is not a grade"):
+        Decision.of(runs).judge(query, document, float("nan"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,6 +15,7 @@ from cranfield.errors import InputError
 from cranfield.judging.pooling import returned_first
 from cranfield.measures.registry import Measure
 from cranfield.ranks.columns import Flags, Integers, Numbers, offsets
+from cranfield.ranks.first import Grades
 from cranfield.ranks.grades import NOT_RELEVANT
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.overlap import SourceIds
@@ -21,7 +23,7 @@ from cranfield.ranks.policy import Policy
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.read.source import open_source
 
-Grades = Mapping[str, Mapping[str, float]]
+NO_GRADE = "give None for a document that cannot be judged"
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +91,9 @@ class Candidates:
         for query, judged in grades.items():
             for document, grade in judged.items():
                 place = self._place(query, document)
-                passed[place] = grade is None or not grade >= 0
+                if grade is not None and not math.isfinite(grade):
+                    raise InputError("the grades", f"{grade!r} of document '{document}' is not a grade.", hint=NO_GRADE)
+                passed[place] = grade is None or grade < 0
                 changed[place] = NOT_RELEVANT if passed[place] else grade
         known = replace(self, grade=changed, passed=passed)
         known.__dict__.update({name: self.__dict__[name] for name in ("_places", "returned") if name in self.__dict__})

@@ -24,7 +24,7 @@ from cranfield.ranks.filling import single_documents
 NDCG = "nDCG"
 LEAST_SPREAD = 0.01  # of the differences of queries: those of runs that are nearly the same have none
 SHORTLIST = 50  # times as many as are wanted are looked at one after the other, the best of all by themselves
-FEW, FEW_GRADES = 8, 200_000  # completions that slopes are the mean of, and grades in all of them together
+FEW, FEW_GRADES = 8, 100_000  # completions that slopes are the mean of, and grades in all of them together
 AT_ONCE = 2_000_000  # documents of rankings tried in one table
 
 
@@ -61,11 +61,6 @@ def choose(model: GradeModel, weights: Numbers, open_: Flags, count: int) -> Sco
         variance = np.maximum(variance - told**2, model.variances.noise * 1e-9)
         known.append(told)
     return ScoredPlaces(np.array(places, dtype=np.int64), np.array(worths))
-
-
-def worth_of(model: GradeModel, weights: Numbers) -> Numbers:
-    """What each document takes from the variance of Σ weights · grade if it is the next one."""
-    return np.asarray(model.covariance_with(weights) ** 2 / model.variance)
 
 
 def weights_of(found: Numbers, slope: Numbers, query: Integers, critical: float) -> Numbers:

@@ -11,7 +11,7 @@ import numpy as np
 
 from cranfield.errors import ComparisonError, MeasureError
 from cranfield.evaluation.naming import named_runs
-from cranfield.judging.deciding.candidates import Candidates, Grades
+from cranfield.judging.deciding.candidates import Candidates
 from cranfield.judging.deciding.looks import (
     ALL_JUDGED,
     NOT_WORTH,
@@ -22,11 +22,12 @@ from cranfield.judging.deciding.looks import (
     reason_of,
     state_of_all,
 )
-from cranfield.judging.deciding.pairs import Pair
+from cranfield.judging.deciding.pairs import ComparedPair
 from cranfield.judging.scale import DEFAULT_SCALE
 from cranfield.measures import Measure, parse_measure
 from cranfield.measures.completion import cutoff_of
 from cranfield.measures.registry import require_ranks
+from cranfield.ranks.first import Grades
 from cranfield.ranks.judgments import Judgments
 
 LEAST = 50  # judged documents, before any verdict stands
@@ -170,9 +171,9 @@ class Decision:
         return int(self._candidates.observed.sum())
 
     @cached_property
-    def _pairs(self) -> tuple[Pair, ...]:
+    def _pairs(self) -> tuple[ComparedPair, ...]:
         others = range(1, len(self._candidates.runs))
-        return tuple(Pair(self._candidates, self.measure, (0, run), self.alpha, self.seed) for run in others)
+        return tuple(ComparedPair(self._candidates, self.measure, (0, run), self.alpha, self.seed) for run in others)
 
     def _counts(self, standing: Standing) -> bool:
         """Whether enough was judged since the last look that counted."""
@@ -210,7 +211,7 @@ class Decision:
         needed = max((pair.likely_needed for pair in pairs), default=0)
         return Look(state_of_all(self._states), self.judged, int(matters.sum()), needed, pairs)
 
-    def _pair_look(self, pair: Pair, state: str) -> PairLook:
+    def _pair_look(self, pair: ComparedPair, state: str) -> PairLook:
         baseline, run = (self._candidates.runs[place] for place in pair.runs)
         found, total = pair.outlook, pair.outlook.from_judging + pair.outlook.from_queries
         from_judging = found.from_judging / total if total > 0 else 0.0

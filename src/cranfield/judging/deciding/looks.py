@@ -23,7 +23,7 @@ class PairLook(NamedTuple):
     verdict: the most probable of them
     left: unjudged documents whose grade can change the difference
     likely_needed: about how many of these must be judged before the verdict stands. The estimate is taken to stay where
-        it is, while its uncertainty falls as the model says; it is rough, and rises and falls from look to look.
+        it is, while its uncertainty falls as the model says; it is rough: half of the time within a factor of two.
     state: "better" or "worse"; "not worth judging on", if neither can be shown with these queries; "all judged", if
         no document is left that matters; otherwise "open"
     reason: why it is so, in a sentence

@@ -1,4 +1,4 @@
-"""Pair: two runs of a decision, with what the grades so far tell about them. Each part is worked out when asked for."""
+"""ComparedPair: two runs of a decision, with what the grades so far tell about them, each part when it is asked for."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from cranfield.judging.deciding.candidates import Candidates
-from cranfield.judging.deciding.choosing import ScoredPlaces, choose, slopes, weights_of, worth_of
+from cranfield.judging.deciding.choosing import ScoredPlaces, choose, slopes, weights_of
 from cranfield.judging.deciding.grade_model import GradeModel, features, fit
 from cranfield.judging.deciding.verdicts import Outlook, differences, drawn, outlook
 from cranfield.measures.completion import is_sum
@@ -17,7 +17,7 @@ from cranfield.ranks.columns import Flags, Numbers
 
 
 @dataclass(frozen=True, eq=False)
-class Pair:
+class ComparedPair:
     """A baseline and a run, as their numbers."""
 
     candidates: Candidates
@@ -96,6 +96,17 @@ class Pair:
         wanted = (distance / float(norm.ppf(confidence))) ** 2
         if found.t_deviation**2 <= wanted:
             return 0
-        told = np.sort(worth_of(self.model, self.weights)[self.matters])[::-1]
-        remaining = 1 - np.cumsum(told) / told.sum() if told.sum() > 0 else np.zeros(len(told))
-        return int(np.searchsorted(-remaining, -wanted / found.t_deviation**2)) + 1
+        return int(np.searchsorted(-self._left_after, -wanted / found.t_deviation**2))
+
+    @property
+    def _left_after(self) -> Numbers:
+        """The share of the variance that is left after 0, 1, 2 … judgments, those with the largest weights first.
+
+        The noise of a judged document is gone. What documents have in common still moves those that are not judged,
+        all by the same.
+        """
+        weight = np.append(np.sort(np.abs(self.weights[self.matters]))[::-1], 0.0)
+        total = max(float(self.weights @ self.model.covariance_with(self.weights)), 1e-300)
+        noise = self.model.variances.noise * np.cumsum(weight[::-1] ** 2)[::-1]
+        others = np.cumsum(weight[::-1])[::-1] / max(float(weight.sum()), 1e-300)
+        return np.asarray((noise + max(total - noise[0], 0.0) * others**2) / total)
