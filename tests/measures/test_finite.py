@@ -51,14 +51,16 @@ def measures(draw, name):
 
 
 @st.composite
-def collections(draw, grouped):
+def collections(draw, table):
     documents = [f"d{number}" for number in range(6)]
     some = st.lists(st.sampled_from(documents), min_size=1, unique=True)
     grade = st.sampled_from(GRADES)
     qrels, run = {}, {}
     for query in "12":
         judged = [{d: draw(grade) for d in draw(some)} for _ in range(2)]
-        qrels[query] = {"one": judged[0], "two": judged[1]} if grouped else judged[0]
+        if table == "strata":  # in which a document appears once
+            judged[1] = {d: grade for d, grade in judged[1].items() if d not in judged[0]}
+        qrels[query] = judged[0] if table == "ranks" else {"one": judged[0], "two": judged[1]}
         run[query] = {d: draw(st.sampled_from([1.0, 2.0, 3.0])) for d in draw(some)}
     return qrels, run
 
@@ -68,7 +70,7 @@ def collections(draw, grouped):
 @given(st.data())
 def test_every_value_is_finite_or_an_error_that_names_the_measure(name, data):
     measure = data.draw(measures(name))
-    qrels, run = data.draw(collections(measure.definition.table != "ranks"))
+    qrels, run = data.draw(collections(measure.definition.table))
     fault, values = "", []
     try:
         result = cranfield.evaluate(qrels, run, measure)

@@ -263,3 +263,18 @@ def test_mutated_files(seed):
             except CranfieldError:
                 continue
             assert all(0 <= value <= 1 for value in result.values())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_mutated_files_of_strata(seed):
+    chance = random.Random(seed)
+    lines = "".join(" ".join(map(str, row)) + "\n" for row in SAMPLED).encode()
+    for format in (None, "strata"):
+        for _ in range(60):
+            try:
+                found = evaluate(
+                    io.BytesIO(mutated(lines, chance)), {"1": ["a", "c"]}, "xinfAP infNDCG statAP", qrels_format=format
+                )
+            except CranfieldError:
+                continue
+            assert all(value >= 0 for value in found.values())

@@ -58,7 +58,7 @@ def _policy_option(name: str, setting: Setting) -> Decorator:
 RUN_FORMAT = click.option(
     "--run-format", metavar="FORMAT", help=f"{listed(readable(['run']))}, if it cannot be detected."
 )
-QRELS_FORMAT = click.option("--qrels-format", metavar="FORMAT", help="The same for the judgments, or prefs.")
+QRELS_FORMAT = click.option("--qrels-format", metavar="FORMAT", help="The same for the judgments, or prefs or strata.")
 ID_CHECK = click.option(
     "--no-id-check",
     "check_ids",

@@ -2,10 +2,10 @@
 
 In each stratum s, N_s documents were pooled and n_s of them judged, drawn at random; the others have the grade -1. A
 judged document stands for N_s/n_s. The stratum is the fourth column of a qrels file for sample_eval, or the group of
-any other judgments with groups; judgments without are one stratum. Documents in no stratum count as not relevant. R̂ is
-the estimated number of relevant documents, Σ N_s/n_s over those judged relevant. It is unbiased: its mean over all
-samples that could have been drawn is R. A ratio of two such estimates is not, nor is a mean of ratios; their bias goes
-to 0 as more is judged. A stratum of which nothing was judged adds nothing, so R̂ is then too low.
+any other judgments with groups; judgments without are one stratum. Documents in no stratum count as not relevant. R is
+estimated here: the sum of N_s/n_s over the documents judged relevant. The estimate is unbiased: its mean over all
+samples that could have been drawn is the true R. A ratio of two such estimates is not, nor is a mean of ratios; their
+bias goes to 0 as more is judged. A stratum of which nothing was judged adds nothing, so R is then too low.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ ROUNDING = 1e-9  # what sums of fractions may lack of a whole number
 def extended_inferred_average_precision(judged: StratumRanks, *, rel: float = 1) -> Numbers:
     """Expected AP, if the judged documents of each stratum are a random sample of it; what sample_eval calls infAP.
 
-    xinfAP = 1/R̂ · Σ N_s/n_s · 1/k · ( 1 + Σ_t D_t · (r_t+ε)/(J_t+3ε) ) over the relevant documents
+    xinfAP = 1/R · Σ N_s/n_s · 1/k · (1 + Σ D_t · (r_t+ε)/(J_t+3ε) over the strata t) over the relevant documents
 
     k and s are the rank and the stratum of a relevant document; D_t, J_t and r_t are the documents of stratum t above
     it that are pooled, judged and relevant; ε = 0.00001. An estimate with a bias that shrinks as more is judged.
-    sample_eval multiplies by R̂/1000 where R̂ > 1000, and leaves queries that are not in the run out of the mean; we do
+    sample_eval multiplies by R/1000 where R > 1000, and leaves queries that are not in the run out of the mean; we do
     neither. With one stratum it is infAP, which has 2ε for 3ε.
     """
     hit = judged.relevant(rel)
@@ -98,13 +98,13 @@ def _ideal_dcg(judged: StratumRanks) -> Numbers:
     table="strata",
 )
 def stat_average_precision(judged: StratumRanks, *, rel: float = 1) -> Numbers:
-    """The sum of precisions at relevant documents, estimated without bias, over R̂.
+    """The sum of precisions at relevant documents, estimated without bias, over the estimated R.
 
-    statAP = 1/R̂ · Σ 1/k · ( 1/π_i + Σ 1/π_ij over the relevant j above ) over the relevant documents i, of rank k
+    statAP = 1/R · Σ 1/k · (1/p_i + Σ 1/p_ij over the relevant documents j above i) over the relevant documents i
 
-    π_i = n_s/N_s is the chance of being drawn; that of a pair is π_ij = n_s·(n_s-1) / (N_s·(N_s-1)) in one stratum and
-    π_i·π_j across strata. The sum (SP) and R̂ are unbiased, their ratio is not. Of a stratum with one judgment, pairs
-    are never seen, so the sum is then too low.
+    k is the rank of i, and p_i = n_s/N_s its chance of being drawn; that of a pair is n_s·(n_s-1) / (N_s·(N_s-1)) in
+    one stratum and p_i·p_j across strata. The sum and R are estimated without bias, but their ratio is not. Of a
+    stratum with one judgment, pairs are never seen, so the sum is then too low.
     """
     return ratio(precision_sum(judged, rel), judged.n_relevant(rel))
 
