@@ -18,7 +18,7 @@ from cranfield.judging.deciding.looks import Look
 
 FRESH = tuple(range(100, 110))  # seeds that nothing was tuned on
 QUERIES, DOCUMENTS, SYSTEMS, FAMILIES, DEPTH, PAIRS = 50, 300, 40, 4, 10, 40
-SPREAD, CLOSE = 0.4, 0.25  # of the skills of systems: one pair in five does not differ, as at TREC; one in three
+SPREAD, CLOSE = 0.4, 0.25  # of the skills of systems: one pair in four does not differ; two in five
 
 Rankings = dict[str, list[str]]
 Qrels = Mapping[str, Mapping[str, float]]
