@@ -8,7 +8,7 @@ from cranfield.cli import options, output
 from cranfield.cli.measure_options import MeasureOptions, measure_options
 from cranfield.cli.run_files import expanded
 from cranfield.cli.view_options import ASSESSORS, KINDS_OF_ASSESSORS
-from cranfield.judging.events import BY_PEOPLE
+from cranfield.judging.kinds import BY_PEOPLE
 
 
 @click.command("agreement")

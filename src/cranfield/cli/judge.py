@@ -136,7 +136,8 @@ def _pooled(config: Path) -> str:
     """What is to be judged in a project; the store it waits in."""
     from cranfield.cli.project_pool import pool_project
     from cranfield.errors import InputError
-    from cranfield.systems.project import STORE, read_project
+    from cranfield.read.formats.store import STORE
+    from cranfield.systems.project import read_project
 
     if not config.is_file():
         fact = "there is no such file, and no STORE is named."

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from cranfield.cli import output
 from cranfield.layout import count, wrapped
-from cranfield.read.formats.store import names_store
+from cranfield.read.formats.store import STORE, names_store
 from cranfield.read.streams import BUILT_IN, stream_name
 
 if TYPE_CHECKING:
@@ -26,8 +26,7 @@ def pool_command(qrels: Any, runs: Sequence[str]) -> list[str] | None:
     """
     if getattr(qrels, "view", None) is not None:
         return None
-    from cranfield.systems.collection import folder_of_queries
-    from cranfield.systems.project import STORE
+    from cranfield.systems.collection_files import folder_of_queries
 
     name: str = getattr(qrels, "name", qrels)
     if name.startswith(BUILT_IN) or not (os.path.isfile(name) or names_store(name)):  # of which there are no texts

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from cranfield.judging.events import BY_PEOPLE, KINDS
+from cranfield.judging.kinds import BY_PEOPLE, KINDS
 from cranfield.judging.merging import RULES
 from cranfield.read.formats.store import JudgmentView
 

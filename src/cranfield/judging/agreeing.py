@@ -14,7 +14,7 @@ from cranfield.errors import InputError
 from cranfield.judging.checking import checked_grade
 from cranfield.judging.counting import CountedGrades, Grid, JudgedItem
 from cranfield.judging.estimating import STATISTICS, Estimate, by_grade, estimate
-from cranfield.judging.events import BY_PEOPLE
+from cranfield.judging.kinds import BY_PEOPLE
 from cranfield.judging.orders import RunOrder, order_of_runs
 from cranfield.judging.store import Store, open_store
 from cranfield.layout import count

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from cranfield.errors import InputError
-from cranfield.judging.events import KINDS, DocumentPart
+from cranfield.judging.events import DocumentPart
+from cranfield.judging.kinds import KINDS
 from cranfield.read.mappings import id_text
 
 

@@ -1,4 +1,4 @@
-"""What a store holds, as plain data: events, tasks, progress; and the kinds of assessors."""
+"""What a store holds, as plain data: events, tasks, progress."""
 
 from __future__ import annotations
 
@@ -6,25 +6,8 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import NamedTuple
 
 DocumentPart = tuple[int, int]
-
-
-class AssessorKind(NamedTuple):
-    """A kind of assessor. Only what people say counts as people's judgments, unless somebody asks for others."""
-
-    meaning: str
-    people: bool
-
-
-KINDS: dict[str, AssessorKind] = {
-    "person": AssessorKind("somebody who read the document", people=True),
-    "imported": AssessorKind("judgments from a file", people=True),
-    "model": AssessorKind("a model that was asked", people=False),
-    "clicks": AssessorKind("what users of the system clicked on", people=False),
-}
-BY_PEOPLE = tuple(name for name, kind in KINDS.items() if kind.people)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Any
 from cranfield.errors import InputError
 from cranfield.evaluation.naming import named_runs
 from cranfield.judging.checking import checked_id, text_rows
-from cranfield.judging.events import BY_PEOPLE
+from cranfield.judging.kinds import BY_PEOPLE
 from cranfield.judging.pool_choice import FoundByRuns, PoolOfQuery, PoolPlan, assessors_of, choose
 from cranfield.judging.store import DOCUMENT_FIELDS, QUERY_FIELDS, Store, open_store
 from cranfield.ranks.first import first_documents

@@ -19,7 +19,8 @@ from cranfield.judging.checking import (
     checked_text,
     text_rows,
 )
-from cranfield.judging.events import BY_PEOPLE, DocumentPart, Event, StoreProgress, Task
+from cranfield.judging.events import DocumentPart, Event, StoreProgress, Task
+from cranfield.judging.kinds import BY_PEOPLE
 from cranfield.judging.scale import GradeScale
 
 if TYPE_CHECKING:

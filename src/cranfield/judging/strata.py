@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from cranfield.errors import InputError
-from cranfield.judging.events import BY_PEOPLE
+from cranfield.judging.kinds import BY_PEOPLE
 from cranfield.judging.store import Store, open_store
 from cranfield.judging.views import merged
 from cranfield.ranks.grouped_judgments import ONLY, GroupedJudgments

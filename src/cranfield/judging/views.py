@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cranfield.errors import InputError
 from cranfield.judging.checking import checked_kind
-from cranfield.judging.events import BY_PEOPLE, KINDS
+from cranfield.judging.kinds import BY_PEOPLE, KINDS
 from cranfield.judging.merging import find_rule
 from cranfield.judging.store import Store, open_store
 from cranfield.ranks.judgments import Judgments

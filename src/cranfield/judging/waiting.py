@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from cranfield.judging.events import KINDS
+from cranfield.judging.kinds import KINDS
 from cranfield.judging.places import place
 from cranfield.judging.recording import NAMES, Said, StandingEvents, batches
 from cranfield.judging.schema import DOCUMENTS, EVENTS, ITEM, PASSED, QUERIES, WAITING, is_open

@@ -13,12 +13,11 @@ from cranfield.errors import InputError, need
 from cranfield.ranks.judgments import Judgments
 from cranfield.read.mappings import id_text
 from cranfield.read.streams import BYTE_ORDER_MARK, Stream
+from cranfield.systems.collection_files import QUERY_FILES, first_file
 
 BUILTIN = "builtin"
 IR_DATASETS = "ir_datasets:"
 KEPT = 128_000_000  # letters of a corpus that may be kept in memory
-_COMPRESSED = ("", ".gz", ".bz2", ".xz", ".zst")
-_QUERY_FILES = ("queries.jsonl", "queries.tsv", "queries.txt", "topics.tsv", "topics.txt")
 _QRELS_FILES = ("qrels.tsv", "qrels.txt", "qrels", "qrels.test.tsv", "qrels.trec", "judgments.db")
 
 
@@ -129,10 +128,10 @@ def open_collection(where: str | os.PathLike[str] | Collection, *, split: str | 
     if not folder.is_dir():
         what = "is a file, not the folder of a collection" if folder.exists() else "there is no such folder"
         raise InputError(name, f"{what}.", hint=f"give a folder, '{BUILTIN}', or '{IR_DATASETS}ID'")
-    queries = _first(folder, _QUERY_FILES)
+    queries = first_file(folder, QUERY_FILES)
     if queries is None:
-        raise InputError(name, f"there are no queries in it ({', '.join(_QUERY_FILES[:2])}).")
-    corpus = _first(folder, ("corpus.jsonl",))
+        raise InputError(name, f"there are no queries in it ({', '.join(QUERY_FILES[:2])}).")
+    corpus = first_file(folder, ("corpus.jsonl",))
     topics = read_topics(queries)
     return Collection(
         name=name,
@@ -263,21 +262,9 @@ def _key(record: Mapping[str, Any], key: str, name: str, number: int) -> str:
         raise InputError(name, fact, line=number, hint="each line needs _id and text") from None
 
 
-def _first(folder: Path, names: tuple[str, ...]) -> Path | None:
-    paths = (folder / f"{name}{ending}" for name in names for ending in _COMPRESSED)
-    return next((path for path in paths if path.is_file()), None)
-
-
-def folder_of_queries(qrels: str) -> str | None:
-    """The folder of the collection that a file of judgments belongs to; None where no queries are beside it."""
-    beside = Path(qrels).parent
-    folder = beside.parent if beside.name == "qrels" else beside
-    return str(folder) if os.path.isfile(qrels) and _first(folder, _QUERY_FILES) else None
-
-
 def _qrels(folder: Path, split: str | None) -> str | None:
     if not (folder / "qrels").is_dir():
-        found = _first(folder, _QRELS_FILES)
+        found = first_file(folder, _QRELS_FILES)
         if split is not None:
             raise InputError(str(folder), f"it has no folder qrels, so there is no split '{split}'.")
         return str(found) if found else None

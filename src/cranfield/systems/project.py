@@ -12,7 +12,7 @@ from typing import Any
 from cranfield.errors import InputError
 from cranfield.measures import DEFAULT_MEASURES, parse_measures
 from cranfield.ranks.policy import Policy, settings_of
-from cranfield.read.formats.store import JudgmentView
+from cranfield.read.formats.store import STORE, JudgmentView
 from cranfield.systems.collapse import Collapse
 from cranfield.systems.collection import BUILTIN, IR_DATASETS, Collection, open_collection
 from cranfield.systems.settings import check_settings, read_toml
@@ -53,7 +53,6 @@ _JUDGMENTS: dict[str, type | tuple[type, ...]] = {
     "merge": str,
     "kinds": list,
 }
-STORE = "judgments.db"  # where people judge, if nothing else is said
 _NAME = re.compile(r"\w[\w.-]*")
 
 

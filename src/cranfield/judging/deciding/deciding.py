@@ -10,7 +10,7 @@ from typing import Any
 from cranfield.errors import ComparisonError
 from cranfield.judging.deciding.decision import BATCH, Decision
 from cranfield.judging.deciding.looks import Look
-from cranfield.judging.events import BY_PEOPLE
+from cranfield.judging.kinds import BY_PEOPLE
 from cranfield.judging.store import Store, open_store
 from cranfield.judging.views import graded_documents
 from cranfield.measures import Measure

@@ -8,7 +8,7 @@ from typing import Any
 
 from cranfield.judging.deciding.decision import BATCH, Decision
 from cranfield.judging.deciding.looks import Look
-from cranfield.judging.events import BY_PEOPLE
+from cranfield.judging.kinds import BY_PEOPLE
 from cranfield.judging.merging import RULES
 from cranfield.judging.store import Store
 

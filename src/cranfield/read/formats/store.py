@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from cranfield.read.records import RecordFile
 
 HEAD = b"SQLite format 3\0"
+STORE = "judgments.db"  # where people judge, if nothing else is said
 VIEWS = "cranfield.judging.views"  # found by its name: a room does not import an edge
 STRATA = "cranfield.judging.strata"
 

@@ -1,0 +1,21 @@
+"""The kinds of assessors."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class AssessorKind(NamedTuple):
+    """A kind of assessor. Only what people say counts as people's judgments, unless somebody asks for others."""
+
+    meaning: str
+    people: bool
+
+
+KINDS: dict[str, AssessorKind] = {
+    "person": AssessorKind("somebody who read the document", people=True),
+    "imported": AssessorKind("judgments from a file", people=True),
+    "model": AssessorKind("a model that was asked", people=False),
+    "clicks": AssessorKind("what users of the system clicked on", people=False),
+}
+BY_PEOPLE = tuple(name for name, kind in KINDS.items() if kind.people)
