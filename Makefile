@@ -82,7 +82,7 @@ format: .venv/.developing
 	touch $@
 
 .venv/.installed: .venv/.created $(SOURCES)
-	$(PIP) -e .
+	$(PIP) -e ".[judge]"
 	touch $@
 
 # With PyTorch, which is large, in addition: make EXTRAS=test,check,test-torch test
