@@ -1,22 +1,16 @@
 """People judge in a real browser: by keyboard, by thumb, two at once, with a server that goes away and comes back."""
 
-import shutil
-
 import pytest
 
 pytest.importorskip("starlette")
 pytest.importorskip("playwright", reason="Playwright is not installed")
 
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 from cranfield import open_store
+from tests.chromium import CHROMIUM, launched
 from tests.judging.servers import servers
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-FLAGS = [
-    *("--no-sandbox", "--disable-gpu", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-]
 EVIL = "<img src=x onerror=alert(1)><script>alert(2)</script>\"'`${alert(3)}"
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
@@ -24,10 +18,8 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is install
 
 @pytest.fixture(scope="module")
 def browser():
-    with sync_playwright() as started:
-        chromium = started.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    with launched() as chromium:
         yield chromium
-        chromium.close()
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,6 @@
 """The page in a real browser, opened from a file without a network."""
 
 import re
-import shutil
 from urllib.parse import urlencode
 
 import pytest
@@ -11,26 +10,19 @@ pytest.importorskip("jinja2")
 pytest.importorskip("vl_convert")
 pytest.importorskip("playwright", reason="Playwright is not installed")
 
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 import cranfield
+from tests.chromium import CHROMIUM, launched
 from tests.show.page import ENDING, EVIL, FILES, evil
-
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-FLAGS = [
-    *("--no-sandbox", "--disable-gpu", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-]
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
 
 
 @pytest.fixture(scope="module")
 def browser():
-    with sync_playwright() as started:
-        chromium = started.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    with launched() as chromium:
         yield chromium
-        chromium.close()
 
 
 @pytest.fixture(scope="module")

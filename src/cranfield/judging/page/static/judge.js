@@ -112,8 +112,10 @@ class Judging {
     const told = await this.ask("next", { count: AHEAD, without: this.later, query_id: query, all: this.all });
     this.decision = told.decision;
     if (saved === this.saved) this.progress = told.progress; // an answer that a grade has overtaken would turn the count back
-    const judged = new Set(this.seen.filter((each) => each.said).map((each) => each.task.number));
-    this.queue = told.tasks.filter((task) => task.number !== this.entry?.task.number && !judged.has(task.number));
+    // Since it was asked, documents may have been judged or left for later.
+    const judged = this.seen.filter((each) => each.said).map((each) => each.task.number);
+    const known = new Set([...judged, ...this.later, this.entry?.task.number]);
+    this.queue = told.tasks.filter((task) => !known.has(task.number));
   }
 
   async advance() {
