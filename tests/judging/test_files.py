@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from cranfield import InputError, OutputError, evaluate, open_store
 from cranfield.errors import MissingLibrary
 from cranfield.judging import database, schema
+from tests.judging.older import make_older
 
 # A store as version 1 made it.
 VERSION_1 = """
@@ -100,17 +101,7 @@ def test_a_store_of_version_1_in_postgresql(new_database):
         store.add_queries({"q1": "cats"})
         store.wait([("q1", "d1"), ("q1", "d2")])
         store.judge("q1", "d1", 2, assessor="ann", comment="good")
-    engine = sa.create_engine(url)
-    with engine.begin() as connection:
-        for table in ("waiting", "events"):
-            connection.execute(sa.text(f"alter table {table} drop column part_start, drop column part_end"))
-        connection.execute(sa.text("create unique index waiting_items on waiting (query_id, doc_id)"))
-        connection.execute(sa.text("drop table scale"))
-        connection.execute(sa.text("alter table events drop column key"))
-        connection.execute(sa.text("alter table queries drop column pooled"))
-        connection.execute(sa.text("alter table waiting drop column stratum"))
-        connection.execute(sa.text("update cranfield_store set version = 1"))
-    engine.dispose()
+    make_older(url, 1)
     with open_store(url) as store:
         check_migrated(store)
 
@@ -118,7 +109,7 @@ def test_a_store_of_version_1_in_postgresql(new_database):
 def test_a_newer_store_is_refused(where):
     with open_store(where, create=True) as store, store._database.writing("the version") as connection:
         connection.execute(schema.ABOUT.update().values(version=schema.VERSION + 1))
-    with pytest.raises(InputError, match=r"this store has version 5, and this cranfield reads up to 4") as caught:
+    with pytest.raises(InputError, match=r"this store has version 6, and this cranfield reads up to 5") as caught:
         open_store(where)
     assert "upgrade" in caught.value.hint
 

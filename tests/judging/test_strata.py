@@ -9,6 +9,7 @@ import sqlalchemy as sa
 import cranfield
 from cranfield import InputError, evaluate, open_store, pool
 from cranfield.judging.strata import OUTSIDE
+from tests.judging.older import make_older
 from tests.program import run as run_program
 
 RANKING = [f"d{n:03}" for n in range(100)]
@@ -158,12 +159,19 @@ def test_a_store_of_version_3_gets_the_strata_of_its_pools(tmp_path):
         store.wait([("q1", "z")], why="somebody asked")
         store.judge("q1", "z", 1, assessor="ann")
         expected = evaluate(store, {"q1": RANKING}, "xinfAP")["xinfAP"]
-    engine = sa.create_engine(f"sqlite:///{path}")
-    with engine.begin() as connection:
-        connection.execute(sa.text("alter table waiting drop column stratum"))
-        connection.execute(sa.text("update cranfield_store set version = 3"))
-    engine.dispose()
+    make_older(f"sqlite:///{path}", 3)
     assert evaluate(path, {"q1": RANKING}, "xinfAP")["xinfAP"] == expected
     with open_store(path) as store:
         found = strata(store)
     assert found == {"depth": set(RANKING[:10]), "sample": set(RANKING[10:]), OUTSIDE: {"z"}}
+
+
+def test_a_store_of_version_4_knows_what_was_chosen_to_decide(tmp_path):
+    path = tmp_path / "old.db"
+    with open_store(path, create=True) as store:
+        store.wait([("q1", "a")], why="to decide about old.run, new.run")
+        store.wait([("q1", "b")], why="first 10 of x")
+    make_older(f"sqlite:///{path}", 4)
+    with open_store(path) as store, store._reading() as connection:
+        rows = connection.execute(sa.text("select doc_id, chosen_by from waiting order by doc_id")).all()
+    assert [tuple(row) for row in rows] == [("a", "decide"), ("b", "")]

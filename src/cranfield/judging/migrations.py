@@ -7,7 +7,19 @@ from collections.abc import Callable
 import sqlalchemy as sa
 
 from cranfield.errors import InputError
-from cranfield.judging.schema import ABOUT, INDEXES, METADATA, QUERIES, SCALE, VERSION, WAITING
+from cranfield.judging.schema import (
+    ABOUT,
+    INDEXES,
+    JUDGES,
+    METADATA,
+    QUERIES,
+    QUERY_SAMPLES,
+    REPLIES,
+    SAMPLED_QUERIES,
+    SCALE,
+    VERSION,
+    WAITING,
+)
 
 
 def create(connection: sa.Connection) -> None:
@@ -67,9 +79,24 @@ def _add_strata(connection: sa.Connection) -> None:
         connection.execute(WAITING.update().where(chosen).values(stratum=stratum))
 
 
+def _add_models_and_samples(connection: sa.Connection) -> None:
+    """Version 5: models are asked, queries are sampled, and it is known which order of judging chose a document."""
+    for table in (JUDGES, REPLIES, QUERY_SAMPLES, SAMPLED_QUERIES):
+        table.create(connection)
+    connection.execute(sa.text("ALTER TABLE events ADD COLUMN judge TEXT NOT NULL DEFAULT ''"))
+    connection.execute(sa.text("ALTER TABLE waiting ADD COLUMN chosen_by TEXT NOT NULL DEFAULT ''"))
+    decided = WAITING.c.why.startswith("to decide about ", autoescape=True)
+    connection.execute(WAITING.update().where(decided).values(chosen_by="decide"))
+
+
 def _index(name: str) -> sa.Index:
     [found] = [index for index in INDEXES if index.name == name]
     return found
 
 
-_STEPS: dict[int, Callable[[sa.Connection], None]] = {1: _add_parts, 2: _add_scale_and_keys, 3: _add_strata}
+_STEPS: dict[int, Callable[[sa.Connection], None]] = {
+    1: _add_parts,
+    2: _add_scale_and_keys,
+    3: _add_strata,
+    4: _add_models_and_samples,
+}

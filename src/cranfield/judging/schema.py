@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-VERSION = 4
+VERSION = 5
 
 METADATA = sa.MetaData()
 
@@ -57,6 +57,7 @@ WAITING = sa.Table(
     sa.Column("remaining", sa.Integer, nullable=False, server_default="1"),  # how many of them are still to come
     sa.Column("place", sa.BigInteger, nullable=False),  # in the random order of the query
     sa.Column("stratum", sa.Text, nullable=False, server_default=""),  # of a sampled pool; none: not pooled so
+    sa.Column("chosen_by", sa.Text, nullable=False, server_default=""),  # the order of judging; none: by rank alone
 )
 
 EVENTS = sa.Table(
@@ -74,6 +75,48 @@ EVENTS = sa.Table(
     sa.Column("seconds", sa.Float(53)),
     sa.Column("text_sha256", sa.Text, nullable=False, server_default=""),
     sa.Column("key", sa.Text),  # by which whoever sends an event twice, not knowing if it arrived, says it only once
+    sa.Column("judge", sa.Text, nullable=False, server_default=""),  # of a model: how it was asked; see JUDGES
+)
+
+# How models were asked: model, prompt and parameters, under the hash of all of it.
+JUDGES = sa.Table(
+    "judges",
+    METADATA,
+    sa.Column("judge", sa.Text, primary_key=True),
+    sa.Column("settings", sa.Text, nullable=False),  # JSON
+)
+
+# What models replied, whether it could be read or not: a pair that was paid for is not asked about again.
+REPLIES = sa.Table(
+    "replies",
+    METADATA,
+    sa.Column("number", _NUMBER, primary_key=True),
+    sa.Column("key", sa.Text, nullable=False),  # the hash of the judge, the texts that were shown, and the sample
+    *_item(),
+    sa.Column("assessor", _ID, nullable=False),
+    sa.Column("judge", sa.Text, nullable=False),
+    sa.Column("sample", sa.Integer, nullable=False, server_default="0"),  # which of several replies about a document
+    sa.Column("grade", sa.Float(53)),  # none: it could not be read, and `failure` says why
+    sa.Column("failure", sa.Text, nullable=False, server_default=""),
+    sa.Column("reply", sa.Text, nullable=False, server_default=""),  # as it came
+    sa.Column("details", sa.Text, nullable=False, server_default="{}"),  # JSON: tokens, how the reply ended, …
+    sa.Column("at", sa.Text, nullable=False),
+)
+
+# Random samples of queries that people judge completely: of which queries each was drawn, and which ones were.
+QUERY_SAMPLES = sa.Table(
+    "query_samples",
+    METADATA,
+    sa.Column("number", _NUMBER, primary_key=True),
+    sa.Column("seed", sa.BigInteger, nullable=False),
+    sa.Column("at", sa.Text, nullable=False),
+)
+SAMPLED_QUERIES = sa.Table(
+    "sampled_queries",
+    METADATA,
+    sa.Column("sample", sa.BigInteger, primary_key=True),
+    sa.Column("query_id", _ID, primary_key=True),
+    sa.Column("drawn", sa.Boolean, nullable=False),
 )
 
 LEASES = sa.Table(
@@ -133,4 +176,6 @@ INDEXES = (
         sqlite_where=EVENTS.c.key.isnot(None),
         postgresql_where=EVENTS.c.key.isnot(None),
     ),
+    sa.Index("replies_of_items", REPLIES.c.query_id, REPLIES.c.doc_id),
+    sa.Index("reply_keys", REPLIES.c.key),
 )
