@@ -22,36 +22,84 @@ if TYPE_CHECKING:
     from cranfield.systems.recording import Recorded
 
 _WORST = 3
+_HOW = "Hint: run pytest once with --accept-search-quality, look at the result, and commit that folder"
 
 
 class SearchQuality:
-    """A system that was asked all judged queries of a collection; `at_least` and `at_most` say what must hold."""
+    """A system that was asked all judged queries of a collection; its methods say what must hold."""
 
-    def __init__(self, system: Any, project: Project, collection: Collection, folder: Path) -> None:
+    def __init__(
+        self,
+        system: Any,
+        project: Project,
+        collection: Collection,
+        folder: Path,
+        *,
+        name: str = "",
+        accept: bool = False,
+        **read: str | None,
+    ) -> None:
+        from cranfield.ranks.judgments import Judgments
         from cranfield.systems.asking import Silent
         from cranfield.systems.testing import asked
 
-        self._project, self._collection = project, collection
+        self._project, self._collection, self._accept = project, collection, accept
         known = isinstance(system, str) and system in project.systems
-        name = system if known else getattr(system, "name", "") or getattr(system, "__name__", str(system))
-        path = folder / (re.sub(r"[^\w.-]", "_", name) + ".run.tsv")
+        self._name = name or (system if known else "")
+        called = self._name or getattr(system, "name", "") or getattr(system, "__name__", str(system))
+        path = folder / (re.sub(r"[^\w.-]", "_", called) + ".run.tsv")
         described = dict(project.systems[system]) if known else system
+        self._judgments = Judgments.read(collection.qrels)
         self.recorded: Recorded = asked(
-            project, collection, described, system if known else "", path, lambda _: nullcontext(Silent())
+            project, collection, described, self._name, path, lambda _: nullcontext(Silent()), **read
         )
+        self._name = self._name or self.recorded.system
 
     def evaluate(self, *measures: str) -> Evaluation:
         """The values of some measures; fails if a query was not answered."""
+        from cranfield.errors import CranfieldError
         from cranfield.measures import parse_measures
-        from cranfield.ranks.judgments import Judgments
-        from cranfield.systems.testing import measured
+        from cranfield.systems.measuring import measured
         from cranfield.systems.text.recorded import recorded_lines
 
-        judgments, wanted = Judgments.read(self._collection.qrels), parse_measures([*measures, "Judged@10"])
-        evaluation = measured(self.recorded, judgments, wanted, self._project.policy)
+        wanted = parse_measures([*measures, "Judged@10"])
+        try:
+            evaluation = measured(self.recorded, self._judgments, wanted, self._project.policy, self._name)
+        except CranfieldError as error:
+            pytest.fail(str(error), pytrace=False)
         if not self.recorded.complete or evaluation is None:
             pytest.fail("\n".join(recorded_lines(self.recorded)), pytrace=False)
         return evaluation
+
+    def not_worse_than_accepted(self) -> SearchQuality:
+        """Fail if the system is worse than its accepted result, beyond the tolerance and beyond chance.
+
+        The rules are those of [gate] in cranfield.toml, as for `cranfield test`; the accepted result is the one of the
+        system's name in the folder that `baseline` names. With --accept-search-quality, what was found is accepted.
+        """
+        from cranfield.errors import CranfieldError
+        from cranfield.systems.accepting import VALUES, beside_accepted, keep
+
+        project, path = self._project, Path(self.recorded.path)
+        names = (*project.measures, *project.gate.get("measures", ()), *project.gate.get("minimum", {}))
+        evaluation = self.evaluate(*names)
+        if self._accept:
+            saved = path.with_suffix(".values.json")
+            evaluation.save(saved)
+            keep(project, self._name, saved, path)
+            return self
+        try:
+            beside = beside_accepted(project, self._judgments, evaluation, self.recorded, evaluation.measures)
+            if beside is None:
+                where = project.accepted_path(f"{self._name}{VALUES}")
+                pytest.fail(f"nothing is accepted of '{self._name}': {where} is not there.\n{_HOW}", pytrace=False)
+            found = beside.gate(project)
+        except CranfieldError as error:
+            pytest.fail(str(error), pytrace=False)
+        if not found.passed:
+            failed = [check.message for check in found.checks if not check.passed]
+            pytest.fail("\n".join([f"{self._name} is worse than accepted", *failed, *beside.notes]), pytrace=False)
+        return self
 
     def at_least(self, measure: str, value: float) -> SearchQuality:
         """Fail if the mean of a measure is below a value."""
@@ -85,19 +133,26 @@ class SearchQuality:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The collection for tests that name none."""
     parser.addini("search_quality_collection", "the collection that search_quality asks about: a folder or 'builtin'")
+    told = "accept what search_quality finds, for not_worse_than_accepted() of later calls"
+    parser.getgroup("cranfield").addoption("--accept-search-quality", action="store_true", help=told)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """The marker."""
     config.addinivalue_line(
         "markers",
-        "search_quality(collection=…, k=100, jobs=1): a test of a search system, and what search_quality() asks it",
+        "search_quality(collection=…, k=100, id=…, collapse=…): a test of a search system, and what to ask it; "
+        "any setting of cranfield.toml",
     )
 
 
 @pytest.fixture
 def search_quality(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., SearchQuality]:
-    """Ask a system all judged queries: search_quality(system, collection=…, k=100, jobs=1)."""
+    """Ask a system all judged queries: search_quality(system, collection=…, k=100, id=…, collapse=…).
+
+    Options are the settings of cranfield.toml; id, score and order, as `open_system` takes them; and name, under which
+    results are accepted.
+    """
     marker = request.node.get_closest_marker("search_quality")
     marked = dict(marker.kwargs) if marker else {}
     calls = 0
@@ -110,6 +165,8 @@ def search_quality(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[.
         chosen = {**marked, **options}
         named = chosen.pop("collection", None) if collection is None else collection
         chosen.pop("collection", None)
+        read = {key: chosen.pop(key, None) for key in ("id", "score", "order")}
+        name = chosen.pop("name", "")
         project = _project(request).changed(chosen)
         usual = request.config.getini("search_quality_collection")
         if named is None and usual:
@@ -120,7 +177,9 @@ def search_quality(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[.
                 pytrace=False,
             )
         opened = project.open_collection() if named is None else open_collection(named)
-        return SearchQuality(system, project, kept_in_memory(opened), tmp_path / f"search_quality_{calls}")
+        folder = tmp_path / f"search_quality_{calls}"
+        accept = request.config.getoption("--accept-search-quality")
+        return SearchQuality(system, project, kept_in_memory(opened), folder, name=name, accept=accept, **read)
 
     return ask
 

@@ -26,7 +26,7 @@ scores = st.one_of(
 @given(st.lists(scores, max_size=30))
 def test_written_scores_fall_for_readers_of_64_and_32_bits(answer):
     ranking = [(f"d{at}", score) for at, score in enumerate(answer)]
-    written, became, _ = falling(ranking)
+    written, became, *_ = falling(ranking)
     assert [doc_id for doc_id, _ in written] == [doc_id for doc_id, _ in ranking]
     shown = [float(repr(score)) for _, score in written]
     with np.errstate(over="ignore"):
@@ -41,7 +41,7 @@ def test_written_scores_fall_for_readers_of_64_and_32_bits(answer):
 
 
 def test_a_score_is_lowered_by_the_smallest_step_and_others_are_kept():
-    written, became, _ = falling([("a", 1.0), ("b", 1.0), ("c", 1.0), ("d", 0.3)])
+    written, became, *_ = falling([("a", 1.0), ("b", 1.0), ("c", 1.0), ("d", 0.3)])
     assert became == "parted"
     step = float(np.nextafter(np.float32(1), np.float32(0)))
     assert [score for _, score in written] == [1.0, step, float(np.nextafter(np.float32(step), np.float32(0))), 0.3]

@@ -10,7 +10,10 @@ TESTS = """
 import pytest
 
 def nothing(query, k):
-    return ["no-such-document"]
+    return ["no-such-document", *(["recall"] if "recall" in query else [])]
+
+def other_ids(query, k):
+    return [{"metadata": {"source": "/data/files/recall.md"}}]
 
 def broken(query, k):
     raise RuntimeError("no index")
@@ -28,6 +31,10 @@ def test_named_in_the_call(search_quality):
 def test_too_low(search_quality):
     search_quality(nothing).at_least("nDCG@10", 0.4)
 
+@pytest.mark.search_quality(collection="builtin")
+def test_other_ids(search_quality):
+    search_quality(other_ids).at_least("nDCG@10", 0.4)
+
 @pytest.mark.search_quality(collection="builtin", retries=0)
 def test_broken(search_quality):
     search_quality(broken).at_least("nDCG@10", 0.0)
@@ -37,8 +44,8 @@ def test_from_the_configuration(search_quality):
 """
 
 
-def run(folder, *arguments):
-    environment = {**os.environ, "PYTEST_ADDOPTS": "", "PY_COLORS": "0"}
+def run(folder, *arguments, environment=None):
+    environment = {**os.environ, "PYTEST_ADDOPTS": "", "PY_COLORS": "0", **(environment or {})}
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--strict-markers", *arguments],
         capture_output=True,
@@ -58,13 +65,55 @@ def folder(tmp_path_factory):
 def test_failures_name_the_worst_queries(folder):
     (folder / "pytest.ini").write_text("[pytest]\nsearch_quality_collection = builtin\n")
     done = run(folder)
-    assert "2 failed, 3 passed" in done.stdout, done.stdout + done.stderr
-    assert "nothing: nDCG@10 is 0.0000 and must be at least 0.4" in done.stdout
+    assert "3 failed, 3 passed" in done.stdout, done.stdout + done.stderr
+    assert "nothing: nDCG@10 is 0.0" in done.stdout
+    assert "and must be at least 0.4" in done.stdout
+    assert "other_ids: no judged document is retrieved for any of the 60 queries" in done.stdout
+    assert "ids were taken from metadata.source" in done.stdout
+    assert "Traceback" not in done.stdout
     assert "0.0000  q01: what is precision" in done.stdout
     assert "expected  none  grade 3      precision  Precision" in done.stdout
     assert "1. not judged   no-such-document" in done.stdout
     assert "0 of 60 queries answered by broken" in done.stdout
     assert "q01: RuntimeError: no index" in done.stdout
+
+
+ACCEPTED = """
+import os
+
+def worse(query, k):
+    from cranfield import open_collection, open_system
+    found = open_system("sqlite", open_collection("builtin")).search(query, k)
+    return [document for document, _ in found][::-1]
+
+def chunks(query, k):
+    return [{"page": f"{query[:3]}#{n}"} for n in range(k)]
+
+def test_accepted(search_quality):
+    system = worse if os.environ.get("WORSE") else "sqlite:tuned"
+    asked = search_quality(system, "builtin", name="mine", measures=["nDCG@10"], gate={"tolerance": 0.01})
+    asked.not_worse_than_accepted()
+
+def test_settings(search_quality):
+    from cranfield import Collection
+    pets = Collection("pets", {"1": "cat"}, {"1": {"cat": 1}})
+    search_quality(chunks, pets, id="page", collapse="#", k=3).at_least("RR", 1)
+"""
+
+
+def test_not_worse_than_accepted(tmp_path):
+    (tmp_path / "test_accepted.py").write_text(ACCEPTED)
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    done = run(tmp_path)
+    assert "1 failed, 1 passed" in done.stdout, done.stdout + done.stderr
+    assert "nothing is accepted of 'mine'" in done.stdout
+    assert "--accept-search-quality" in done.stdout
+    assert "2 passed" in run(tmp_path, "--accept-search-quality").stdout
+    assert sorted(path.name for path in (tmp_path / "baseline").iterdir()) == ["mine.json", "mine.run.tsv.gz"]
+    assert "2 passed" in run(tmp_path).stdout
+    done = run(tmp_path, environment={"WORSE": "1"})
+    assert "mine is worse than accepted" in done.stdout
+    assert "nDCG@10" in done.stdout
 
 
 def test_a_collection_is_needed(folder):

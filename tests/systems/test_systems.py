@@ -39,21 +39,6 @@ def test_anything_that_answers_is_a_system(target):
     assert open_system(target).search("q", 2) == [("a", 2.0), ("b", 1.0)]
 
 
-def test_a_langchain_retriever():
-    retrievers = pytest.importorskip("langchain_core.retrievers", reason="langchain-core is not installed")
-    from langchain_core.documents import Document as Passage
-
-    class Keyword(retrievers.BaseRetriever):
-        def _get_relevant_documents(self, query, *, run_manager, k=4):
-            return [Passage(page_content=query, metadata={"source": f"file{n}.txt"}, id=str(n)) for n in range(k)]
-
-    assert open_system(Keyword()).search("q", 2) == [("0", 2.0), ("1", 1.0)]
-    from cranfield.systems.python import PythonSearch
-
-    by_source = PythonSearch(Keyword(), id="metadata.source")
-    assert [doc_id for doc_id, _ in by_source.search("q", 6).ranking] == [f"file{n}.txt" for n in range(6)]
-
-
 def test_modules_are_imported_from_the_working_directory(tmp_path, monkeypatch):
     (tmp_path / "live_engine_for_test.py").write_text(
         "class Engine:\n    def search(self, query, k):\n        return [query] * 1\n"

@@ -19,8 +19,8 @@ def command(systems: tuple[str, ...], config: Path) -> None:
     Example:
       cranfield init && cranfield test && cranfield accept
     """
+    from cranfield.systems.accepting import accept
     from cranfield.systems.project import read_project
-    from cranfield.systems.testing import accept
     from cranfield.systems.text.tested import accepted_line
 
     for name, (before, now) in accept(read_project(config), systems).items():

@@ -16,25 +16,26 @@ import numpy as np
 
 from cranfield.errors import InputError, SystemFailure
 from cranfield.read.mappings import id_text
+from cranfield.systems.result_ids import ID_NAMES, MISSING, look_up, usual_place
 
 Ranking = list[tuple[str, float]]
 Order = Literal["returned", "score", "rank"]
 Scores = Literal["kept", "parted", "replaced"]
 
-_ID_NAMES = ("doc_id", "_id", "id", "docno", "document_id", "docid")
 _SCORE_NAMES = ("score", "_score", "similarity", "relevance")
-_MISSING = object()
 
 
 class Returned(NamedTuple):
     """A ranking as it was returned, and what became of its scores: kept, equal ones parted, or all replaced.
 
     results: what was returned for each document, where that is more than ids and scores
+    id_place: where in the results the ids were found, where they are more than ids and scores
     """
 
     ranking: Ranking
     scores: Scores = "kept"
     results: Sequence[Any] = ()
+    id_place: str = ""
 
 
 def chosen_order(order: Any, score: str | None, name: str) -> Order:
@@ -56,9 +57,9 @@ def ranking_of(answer: Any, *, id_path: str = "", score_path: str = "", order: O
     >>> ranking_of({"a": 0.1, "b": 0.7}).ranking
     [('b', 0.7), ('a', 0.1)]
     >>> ranking_of([{"_id": 7, "_score": 1.5, "title": "Cats"}])
-    Returned(ranking=[('7', 1.5)], scores='kept', results=[{'_id': 7, '_score': 1.5, 'title': 'Cats'}])
-    >>> ranking_of([("a", 0.5), ("b", 0.5)])
-    Returned(ranking=[('a', 0.5), ('b', 0.4999999701976776)], scores='parted', results=())
+    Returned(ranking=[('7', 1.5)], scores='kept', results=[{'_id': 7, '_score': 1.5, 'title': 'Cats'}], id_place='_id')
+    >>> ranking_of([("a", 0.5), ("b", 0.5)])[:2]
+    ([('a', 0.5), ('b', 0.4999999701976776)], 'parted')
     >>> ranking_of([("near", 0.1), ("far", 0.9)])[:2]  # distances
     ([('near', 2.0), ('far', 1.0)], 'replaced')
     """
@@ -67,7 +68,7 @@ def ranking_of(answer: Any, *, id_path: str = "", score_path: str = "", order: O
     if order != "rank" and id_path and score_path and type(answer) is list:
         plain: list[Any] = [(each.get(id_path), each.get(score_path)) for each in answer if type(each) is dict]
         if len(plain) == len(answer) and _is_ranking(plain):
-            return falling(plain)._replace(results=answer)
+            return falling(plain)._replace(results=answer, id_place=id_path)
     if isinstance(answer, Mapping):
         answer = sorted(answer.items(), key=lambda pair: -_finite(pair[1], pair[0]))
     if isinstance(answer, str | bytes) or not isinstance(answer, Iterable):
@@ -76,14 +77,15 @@ def ranking_of(answer: Any, *, id_path: str = "", score_path: str = "", order: O
             hint="return ids, (id, score) pairs or {id: score}",
         )
     results = list(answer)
-    found = [_result(result, id_path, score_path) for result in results]
+    id_place = id_path or _found_at(results)
+    found = [_result(result, id_path, id_place, score_path) for result in results]
     if order == "rank" or all(score is None for _, score in found):
-        return Returned(_by_rank([doc_id for doc_id, _ in found]), results=results)
+        return Returned(_by_rank([doc_id for doc_id, _ in found]), results=results, id_place=id_place)
     ranking = [(doc_id, _number(score, doc_id)) for doc_id, score in found]
     returned = falling(ranking)
     if order == "score" and returned.scores == "replaced":
         raise SystemFailure(_contradiction(ranking), hint="order = 'rank' measures the order that was returned")
-    return returned._replace(results=results)
+    return returned._replace(results=results, id_place=id_place)
 
 
 def falling(ranking: Ranking) -> Returned:
@@ -157,69 +159,44 @@ def checked(ranking: Ranking, k: int) -> Ranking:
     )
 
 
-def _result(result: Any, id_path: str, score_path: str) -> tuple[str, Any]:
+def _found_at(results: Sequence[Any]) -> str:
+    """Where the first result has its id: the others are looked up there, too, so that an answer has ids of one kind."""
+    first = _without_score(results[0]) if results else None
+    return "" if first is None or _is_id(first) else usual_place(first)
+
+
+def _is_id(result: Any) -> bool:
+    return isinstance(result, str | int) and not isinstance(result, bool)
+
+
+def _without_score(result: Any) -> Any:
+    return result[0] if isinstance(result, tuple | list) and result else result
+
+
+def _result(result: Any, id_path: str, id_place: str, score_path: str) -> tuple[str, Any]:
     score: Any = None
     if isinstance(result, tuple | list):
         if len(result) != 2:
             raise SystemFailure(f"a result has {len(result)} parts.", hint="return ids or (id, score) pairs")
         result, score = result
-    if isinstance(result, str | int) and not isinstance(result, bool):
-        doc_id: Any = result
-    elif id_path:
-        doc_id = look_up(result, id_path)
-    else:
-        doc_id = _usual(result, _ID_NAMES)
+    doc_id = result if _is_id(result) else look_up(result, id_place) if id_place else MISSING
     if score_path:
         score = look_up(result, score_path)
     elif score is None and not isinstance(result, str | int):
-        score = _usual(result, _SCORE_NAMES)
-    if doc_id is _MISSING or doc_id is None:
-        where = f"at '{id_path}'" if id_path else f"under any of {', '.join(_ID_NAMES)}"
-        raise SystemFailure(f"a result has no id {where}.", hint="set id to where it is, such as 'metadata.source'")
+        score = next((value for name in _SCORE_NAMES if (value := look_up(result, name)) not in (MISSING, None)), None)
+    if doc_id is MISSING or doc_id is None:
+        raise _no_id(id_path, id_place)
     try:
-        return id_text(doc_id, "the answer", "a result"), None if score is _MISSING else score
+        return id_text(doc_id, "the answer", "a result"), None if score is MISSING else score
     except InputError as error:
         raise SystemFailure(error.fact) from None
 
 
-def look_up(thing: Any, path: str) -> Any:
-    """Follow a path such as "hits.hits" or "document.ids[0]" through mappings, lists and attributes."""
-    if type(thing) is dict and "." not in path and "[" not in path:
-        return thing.get(path, _MISSING)
-    for step in path.replace("[", ".[").split("."):
-        if not step:
-            continue
-        if step.startswith("["):
-            try:
-                thing = thing[int(step[1:-1])]
-            except (ValueError, TypeError, LookupError):
-                return _MISSING
-        elif isinstance(thing, Mapping):
-            thing = thing.get(step, _MISSING)
-        else:
-            thing = getattr(thing, step, _MISSING)
-        if thing is _MISSING:
-            return _MISSING
-    return thing
-
-
-def is_missing(thing: Any) -> bool:
-    """Whether `look_up` found nothing."""
-    return thing is _MISSING
-
-
-def _usual(result: Any, names: tuple[str, ...]) -> Any:
-    """The first of the usual names that a result, its metadata (LangChain) or its node (LlamaIndex) has."""
-    node = look_up(result, "node")
-    inner = [thing for thing in (look_up(result, "metadata"), node, look_up(node, "metadata")) if thing is not _MISSING]
-    # Metadata come first for ids: what LangChain and LlamaIndex call id is often made up by the vector store.
-    places = [*inner, result] if names is _ID_NAMES else [result]
-    for place in places:
-        for name in names:
-            value = look_up(place, name)
-            if value is not _MISSING and value is not None:
-                return value
-    return look_up(node, "node_id") if names is _ID_NAMES and node is not _MISSING else _MISSING
+def _no_id(id_path: str, id_place: str) -> SystemFailure:
+    where = f"under any of {', '.join(ID_NAMES)}"
+    if id_place:
+        where = f"at '{id_place}'" + ("" if id_path else ", where the first one has it")
+    return SystemFailure(f"a result has no id {where}.", hint="set id to where it is, such as 'metadata.source'")
 
 
 def _number(score: Any, doc_id: Any) -> float:

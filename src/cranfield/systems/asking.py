@@ -7,12 +7,14 @@ import random
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 from cranfield.errors import SystemFailure
 from cranfield.systems.answers import Ranking, Scores, checked
-from cranfield.systems.collapse import Collapse, collapse
+from cranfield.systems.collapse import Collapse
 from cranfield.systems.document_texts import DocumentTexts, texts_of
+from cranfield.systems.rolling_up import RolledUp, rolled_up
 from cranfield.systems.system import System
 
 LONGEST_WAIT = 30.0
@@ -25,6 +27,8 @@ class Answer(NamedTuple):
     scores: what became of its scores: "kept", "parted" (equal ones) or "replaced" (they contradicted the order)
     final: it failed in a way that no other query can escape
     texts: of its documents, where they were asked for and the answer has them: title, text, url and image
+    rolled: "rolled" where chunks count as their documents, "short" where there were too few of them
+    id_place: where in the results the ids were found
     """
 
     query_id: str
@@ -35,6 +39,8 @@ class Answer(NamedTuple):
     scores: Scores = "kept"
     final: bool = False
     texts: DocumentTexts = {}  # noqa: RUF012 (nobody changes it)
+    rolled: RolledUp = ""
+    id_place: str = ""
 
 
 class Silent:
@@ -70,7 +76,7 @@ def ask(
     retries, wait: after a failure that may pass, how often to try again; the wait doubles each time, with some chance
         in it, and is longer if the system asks for it
     give_up: raise GaveUp after this many failed queries in a row, 0 never; at once where we are not let in
-    to_document: from the id of a chunk to that of its document
+    to_document: from the id of a chunk to that of its document; so many chunks are asked for that k documents are found
     check: raises an error for an answer that cannot be used, which then counts as failed
     texts: also keep the texts of documents that the answers hold; those of chunks are not texts of documents
 
@@ -84,16 +90,22 @@ def ask(
             attempt += 1
             start = time.perf_counter()
             try:
-                returned = system.answer(text, k)
+                found, returned, rolled = rolled_up(partial(system.answer, text), k, to_document)
                 seconds = time.perf_counter() - start
-                ranking = returned.ranking
-                shown = texts_of(returned) if texts and to_document is None else {}
-                if to_document is not None:
-                    ranking = collapse(ranking, to_document)
-                ranking = checked(ranking, k)
+                ranking = checked(found, k)
                 if check is not None:
                     check(query_id, ranking)
-                return Answer(query_id, ranking, seconds, attempt, scores=returned.scores, texts=shown)
+                shown = texts_of(returned) if texts and to_document is None and not rolled else {}
+                return Answer(
+                    query_id,
+                    ranking,
+                    seconds,
+                    attempt,
+                    scores=returned.scores,
+                    texts=shown,
+                    rolled=rolled,
+                    id_place=returned.id_place,
+                )
             except Exception as error:  # whatever it is, it is this query that failed
                 seconds = time.perf_counter() - start
                 failure = system.failure(error)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from cranfield.systems.answers import Returned, is_missing, look_up
+from cranfield.systems.answers import Returned
+from cranfield.systems.result_ids import is_missing, look_up
 
 DocumentTexts = Mapping[str, Mapping[str, str]]  # by document: title, text, url and image, as far as they are there
 

@@ -37,7 +37,14 @@ KINDS: dict[str, SystemKind] = {
 
 
 def open_system(
-    what: Any, collection: Collection | None = None, *, name: str = "", timeout: float | None = None
+    what: Any,
+    collection: Collection | None = None,
+    *,
+    name: str = "",
+    timeout: float | None = None,
+    id: str | None = None,
+    score: str | None = None,
+    order: str | None = None,
 ) -> System:
     """Open a system.
 
@@ -47,6 +54,9 @@ def open_system(
     collection: the documents to index, for a system that does that.
     name: what the system is called; by default after what it is.
     timeout: seconds to wait for a server's answer, instead of what its settings say; what runs here has no timeout.
+    id, score: where in each result the document's id and the score are, such as "metadata.source"; by default the
+        usual names are tried, among them LangChain's metadata.source and LlamaIndex's node.ref_doc_id.
+    order: "returned" keeps the order of the answer, "score" refuses scores that rise, "rank" ignores scores.
     Returns a system, with `search(query, k)` and `close()`.
 
     >>> from cranfield import open_collection
@@ -56,26 +66,33 @@ def open_system(
     >>> system.close()
     >>> open_system(lambda query, k: ["a", "b"]).search("cats", 10)
     [('a', 2.0), ('b', 1.0)]
+    >>> open_system(lambda query, k: [{"metadata": {"page": 7}}], id="metadata.page").search("cats", 10)
+    [('7', 1.0)]
     """
+    read = {key: value for key, value in (("id", id), ("score", score), ("order", order)) if value is not None}
     if isinstance(what, System):
+        if read:
+            raise InputError(what.name, "it is open already.", hint=f"say {', '.join(read)} where it is opened")
         return what
-    if isinstance(what, Mapping):
-        return _from_settings(dict(what), collection, name, timeout)
-    if not isinstance(what, str):
+    if not isinstance(what, str | Mapping):
         from cranfield.systems.python import PythonSearch
 
-        return System(PythonSearch(what, name or getattr(what, "name", "")))
+        return System(PythonSearch(what, name or getattr(what, "name", ""), **read))
+    settings, usual = (dict(what), "") if isinstance(what, Mapping) else _described(what)
+    return _from_settings({**settings, **read}, collection, name or usual, timeout)
+
+
+def _described(what: str) -> tuple[dict[str, Any], str]:
+    """The settings of a system that is given by name, and what it is called."""
     kind, _, variant = what.partition(":")
     if what in short_names():
-        return _from_settings({"type": kind, "tuned": True} if variant else {"type": kind}, collection, name or what)
+        return {"type": kind, "tuned": True} if variant else {"type": kind}, what
     if kind.endswith(".toml"):
-        return open_system(
-            _from_file(Path(kind), variant), collection, name=name or variant or Path(kind).stem, timeout=timeout
-        )
+        return _from_file(Path(kind), variant), variant or Path(kind).stem
     if ":" in what and "/" not in what:
-        return _from_settings({"type": "python", "object": what}, collection, name or variant)
+        return {"type": "python", "object": what}, variant
     if Path(SETTINGS_FILE).is_file():
-        return open_system(_from_file(Path(SETTINGS_FILE), what), collection, name=name or what, timeout=timeout)
+        return _from_file(Path(SETTINGS_FILE), what), what
     shorts = ", ".join(short_names())
     raise InputError(
         what,
@@ -89,7 +106,7 @@ def short_names() -> list[str]:
     return [name for kind in KINDS.values() for name in kind.short]
 
 
-def _from_file(path: Path, name: str) -> Mapping[str, Any]:
+def _from_file(path: Path, name: str) -> dict[str, Any]:
     table = read_toml(path)
     systems = table.get("systems")
     if systems is None and "type" in table:
@@ -100,8 +117,7 @@ def _from_file(path: Path, name: str) -> Mapping[str, Any]:
         name = next(iter(systems))
     if name not in systems:
         raise InputError(str(path), f"there is no system '{name}' in it.", hint=f"it has {', '.join(systems)}")
-    settings: Mapping[str, Any] = systems[name]
-    return settings
+    return dict(systems[name])
 
 
 def _from_settings(

@@ -29,6 +29,8 @@ class Partial:
     conditions: what must be the same to go on with it, such as the system and k
     failed: query → why; empty: the queries answered with no document
     parted, replaced: how many answers had equal scores, or scores that contradicted their order
+    rolled_up, short_of_chunks: in how many chunks were counted as documents, and were too few for k of these
+    id_places: where in the results the ids were found
     done: set when all of it has been written elsewhere; then the file is removed when it is closed
     """
 
@@ -40,7 +42,8 @@ class Partial:
         self.failed: dict[str, str] = {}
         self.empty: set[str] = set()
         self.latencies = array("d")
-        self.short = self.retried = self.parted = self.replaced = 0
+        self.short = self.retried = self.parted = self.replaced = self.rolled_up = self.short_of_chunks = 0
+        self.id_places: dict[str, None] = {}
         self.done = False
         self._file = open_locked(path, "writing this run")
         self._size = os.fstat(self._file).st_size
@@ -83,11 +86,23 @@ class Partial:
 
     def add(self, answer: Answer) -> None:
         """Append an answer; then count it."""
-        line = [answer.query_id, answer.ranking, round(answer.seconds, 6), answer.attempts, answer.error, answer.scores]
+        line = [
+            *(answer.query_id, answer.ranking, round(answer.seconds, 6), answer.attempts, answer.error),
+            *(answer.scores, answer.rolled, answer.id_place),
+        ]
         self._count(self._write(line), *line)
 
     def _count(
-        self, place: int, query: Any, ranking: Any, seconds: Any, attempts: Any, error: Any, scores: Any
+        self,
+        place: int,
+        query: Any,
+        ranking: Any,
+        seconds: Any,
+        attempts: Any,
+        error: Any,
+        scores: Any,
+        rolled: Any,
+        id_place: Any,
     ) -> None:
         self.retried += attempts - 1
         if ranking is None:
@@ -101,6 +116,10 @@ class Partial:
         self.short += len(ranking) < self._k
         self.parted += scores == "parted"
         self.replaced += scores == "replaced"
+        self.rolled_up += rolled != ""
+        self.short_of_chunks += rolled == "short"
+        if id_place:
+            self.id_places.setdefault(id_place)
 
     def _read(self) -> int:
         """Read what is there; the size of what is whole."""

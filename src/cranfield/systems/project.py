@@ -113,16 +113,29 @@ class Project:
         return self.result_path(f"{system}.run.tsv")
 
     def changed(self, settings: Mapping[str, Any]) -> Project:
-        """The project with other settings than those of its file: k, timeout, collapse, and those of asking."""
-        known = {**_ASKING, **_POLICY, "k": int, "timeout": (int, float), "collapse": object}
+        """The project with other settings than those of its file: any but its collection and its systems."""
+        known = {**_SETTINGS, "collapse": object}
+        for name in ("collection", "systems"):
+            del known[name]
         check_settings(settings, known, "search_quality")
         asking = {name: settings[name] for name in _ASKING if name in settings}
         policy = {name: settings[name] for name in _POLICY if name in settings}
+        gate = settings.get("gate", {})
+        check_settings(gate, _GATE, "search_quality: gate")
+        chosen = settings.get("judgments", {})
+        check_settings(chosen, _JUDGMENTS, "search_quality: judgments")
+        plain = ("k", "timeout", "collapse", "split", "baseline")
+        others: dict[str, Any] = {name: settings[name] for name in plain if name in settings}
+        if "measures" in settings:
+            others["measures"] = tuple(settings["measures"])
         return replace(
             self,
             asking={**self.asking, **asking},
             policy=replace(self.policy, **policy),
-            **{name: settings[name] for name in ("k", "timeout", "collapse") if name in settings},
+            gate={**self.gate, **gate},
+            store=chosen.get("store", self.store),
+            view=_view(chosen) if {*chosen} - {"store", "scale"} else self.view,
+            **others,
         )
 
 

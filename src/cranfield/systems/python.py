@@ -6,6 +6,7 @@ import inspect
 import os
 import re
 import sys
+import threading
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
@@ -16,6 +17,7 @@ from cranfield.systems.secrets import Secrets
 
 SETTINGS: dict[str, type | tuple[type, ...]] = dict.fromkeys(("object", "id", "score", "order"), str)
 Ask = Callable[[str, int], Any]
+_TOP_K = "similarity_top_k"
 
 
 def open_type(kind: str, settings: Mapping[str, Any], name: str, secrets: Secrets, collection: Any) -> PythonSearch:
@@ -85,7 +87,7 @@ def search_of(target: Any, name: str = "the system") -> Ask:
             return lambda query, k: target.invoke(query, k=k)
         return lambda query, k: target.invoke(query)
     if callable(getattr(target, "retrieve", None)):  # LlamaIndex
-        return lambda query, k: target.retrieve(query)
+        return _of_llama_index(target)
     if callable(target):
         return _with_k(target)
     raise InputError(
@@ -93,6 +95,19 @@ def search_of(target: Any, name: str = "the system") -> Ask:
         f"{type(target).__name__} cannot be asked: it has none of search, invoke and retrieve, and is not callable.",
         hint="give a function (query, k) that returns ids or (id, score) pairs",
     )
+
+
+def _of_llama_index(retriever: Any) -> Ask:
+    """Its retrievers are not told how many are wanted, but most have it as an attribute, which is only ever raised."""
+    lock = threading.Lock()
+
+    def retrieve(query: str, k: int) -> Any:
+        with lock:
+            if isinstance(getattr(retriever, _TOP_K, None), int) and getattr(retriever, _TOP_K) < k:
+                setattr(retriever, _TOP_K, k)
+        return retriever.retrieve(query)
+
+    return retrieve
 
 
 def _with_k(function: Callable[..., Any]) -> Ask:

@@ -40,6 +40,9 @@ class Recorded:
     empty: queries answered with no document; short: how many were answered with fewer than k
     parted: in how many answers equal scores were lowered, each to the next 32-bit number, to keep the order returned
     replaced: in how many answers the scores contradicted the order returned, and were replaced by falling ones
+    rolled_up: in how many answers several chunks of a document were counted once, at the best rank
+    short_of_chunks: in how many of them the system had no more chunks, though k documents were not found
+    id_places: where in the results ids were found, where these are more than ids and scores, such as "metadata.source"
     unknown: how many of the documents are not in the corpus, where that was checked; unknown_ids: a few of them
     latency: seconds of the answered queries: mean, p50, p90, p95, p99, max
     seconds: how long it all took, in this call
@@ -65,6 +68,9 @@ class Recorded:
     seconds: float
     parted: int = 0
     replaced: int = 0
+    rolled_up: int = 0
+    short_of_chunks: int = 0
+    id_places: tuple[str, ...] = ()
     unknown: int = 0
     unknown_ids: tuple[str, ...] = ()
     gave_up: str = ""
@@ -208,7 +214,7 @@ class _Output(NamedTuple):
         try:
             told = json.loads(self._summary.read_text(encoding="utf-8"))
             same = told.pop("asked") == asked and told.pop("run_sha256") == _hash(self.path)
-            tuples = {name: tuple(told[name]) for name in ("not_asked", "empty", "unknown_ids")}
+            tuples = {name: tuple(told[name]) for name in ("not_asked", "empty", "id_places", "unknown_ids")}
             recorded = Recorded(**{**told, **tuples, "path": self.path})
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return None
@@ -261,6 +267,9 @@ def _recorded(
         seconds=round(seconds, 6),
         parted=partial.parted,
         replaced=partial.replaced,
+        rolled_up=partial.rolled_up,
+        short_of_chunks=partial.short_of_chunks,
+        id_places=tuple(partial.id_places),
         unknown=len(unknown),
         unknown_ids=tuple(sorted(unknown)[:5]),
         gave_up=gave_up,

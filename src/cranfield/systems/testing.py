@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from cranfield.comparison import GateResult, gate
+from cranfield.comparison import GateResult
 from cranfield.comparison.checks import Check, floor_check
 from cranfield.errors import InputError
-from cranfield.evaluation.evaluating import evaluate
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure, parse_measure, parse_measures
 from cranfield.ranks.judgments import Judgments
-from cranfield.ranks.policy import Policy
-from cranfield.read.target import open_target
+from cranfield.systems.accepting import VALUES, beside_accepted
 from cranfield.systems.collapse import collapse_by
 from cranfield.systems.collection import Collection, kept_in_memory
 from cranfield.systems.locking import locked
+from cranfield.systems.measuring import measured
 from cranfield.systems.misses import Miss, misses
 from cranfield.systems.opening import open_system
 from cranfield.systems.project import Project
 from cranfield.systems.recording import Recorded, record
-
-ACCEPTED = "accepted"
-_RUN, _VALUES, _ACCEPTED_RUN = ".run.tsv", ".json", ".run.tsv.gz"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +114,18 @@ def _check_texts(collection: Collection, judgments: Judgments) -> None:
         raise InputError(collection.name, f"{len(lacking)} judged queries have no text: {listed}.")
 
 
-def asked(project: Project, collection: Collection, system: Any, name: str, path: Path, progress: Progress) -> Recorded:
-    """Ask a system all judged queries, as the project says."""
+def asked(
+    project: Project,
+    collection: Collection,
+    system: Any,
+    name: str,
+    path: Path,
+    progress: Progress,
+    **read: str | None,
+) -> Recorded:
+    """Ask a system all judged queries, as the project says; `read` says where ids and scores are, as `open_system`."""
     timeout = None if isinstance(system, Mapping) and "timeout" in system else project.timeout
-    opened = open_system(system, collection, name=name, timeout=timeout)
+    opened = open_system(system, collection, name=name, timeout=timeout, **read)
     try:
         with progress(opened.name) as shown:
             return record(
@@ -142,7 +145,7 @@ def asked(project: Project, collection: Collection, system: Any, name: str, path
 
 
 def _test_one(project: Project, collection: Collection, judgments: Judgments, name: str, progress: Progress) -> Tested:
-    out, saved = project.recorded_run(name), project.result_path(f"{name}{_VALUES}")
+    out, saved = project.recorded_run(name), project.result_path(f"{name}{VALUES}")
     saved.unlink(missing_ok=True)
     recorded = asked(project, collection, dict(project.systems[name]), name, out, progress)
     measures = _wanted(project.measures, project.gate)
@@ -150,11 +153,12 @@ def _test_one(project: Project, collection: Collection, judgments: Judgments, na
     if evaluation is None or not recorded.complete:
         return Tested(name, recorded, evaluation, checks=_floors(project, evaluation))
     evaluation.save(saved)
-    if not project.accepted_path(f"{name}{_VALUES}").is_file():
+    beside = beside_accepted(project, judgments, evaluation, recorded, measures)
+    if beside is None:
         return Tested(name, recorded, evaluation, checks=_floors(project, evaluation))
-    accepted, compared, notes = _beside_accepted(project, judgments, evaluation, recorded, measures)
-    found = gate(None, accepted, compared, **{"measures": project.measures[:1], **project.gate})
-    return Tested(name, recorded, evaluation, accepted, compared, found, notes=notes)
+    return Tested(
+        name, recorded, evaluation, beside.accepted, beside.compared, beside.gate(project), notes=beside.notes
+    )
 
 
 def _floors(project: Project, evaluation: Evaluation | None) -> tuple[Check, ...]:
@@ -164,97 +168,7 @@ def _floors(project: Project, evaluation: Evaluation | None) -> tuple[Check, ...
     return tuple(floor_check(evaluation, parse_measure(each), floor) for each, floor in floors.items())
 
 
-def _beside_accepted(
-    project: Project, judgments: Judgments, evaluation: Evaluation, recorded: Recorded, measures: Sequence[Measure]
-) -> tuple[Evaluation, Evaluation, tuple[str, ...]]:
-    """The accepted run and the new one, measured by the same judgments of the same queries, and what to say of it."""
-    name = evaluation.run
-    before = Evaluation.load(project.accepted_path(f"{name}{_VALUES}"))
-    run = project.accepted_path(f"{name}{_ACCEPTED_RUN}")
-    if not run.is_file():
-        raise InputError(str(run), "the accepted run is not here.", hint="'cranfield accept' keeps it; commit it too")
-    known = set(before.query_ids)
-    new = [query for query in judgments.query_ids if query not in known]
-    shared = _of_queries(judgments, known) if new else judgments
-    accepted = _evaluated(run, shared, measures, project.policy, ACCEPTED)
-    compared = measured(recorded, shared, measures, project.policy, name) if new else evaluation
-    assert compared is not None
-    notes = []
-    if before.qrels_sha256 != judgments.sha256:
-        measure = next(iter(accepted))
-        then = f" (then {before.shown(measure)})" if measure in before else ""
-        notes.append(
-            "the judgments have changed since it was accepted, so the accepted run was measured again: "
-            f"{measure} {accepted.shown(measure)}{then}"
-        )
-    if new:
-        notes.append(
-            f"{len(new)} {'query is' if len(new) == 1 else 'queries are'} new since then and not compared: "
-            f"{', '.join(new[:5])}{', …' if len(new) > 5 else ''}"
-        )
-    return accepted, compared, tuple(notes)
-
-
 def _wanted(measures: Sequence[str], gate: Mapping[str, Any]) -> list[Measure]:
     """What is measured: what is asked for, what the gate needs, and how much is judged."""
     named = parse_measures([*measures, *gate.get("measures", ()), *gate.get("minimum", {})])
     return list(dict.fromkeys((*named, parse_measure("Judged@10"))))
-
-
-def measured(
-    recorded: Recorded, judgments: Judgments, measures: Sequence[Measure], policy: Policy, name: str | None = None
-) -> Evaluation | None:
-    """Evaluate a recorded run over the queries that were answered; None if there is none.
-
-    A query that failed or was not asked is left out: nobody knows its value, and it is not zero.
-    """
-    if not recorded.answered:
-        return None
-    unknown = {*recorded.failed, *recorded.not_asked}
-    if unknown:
-        judgments = _of_queries(judgments, set(judgments.query_ids) - unknown)
-    return _evaluated(Path(recorded.path), judgments, measures, policy, name or recorded.system)
-
-
-def _of_queries(judgments: Judgments, queries: Container[str]) -> Judgments:
-    kept = {query: grades for query, grades in judgments.by_query.items() if query in queries}
-    return Judgments(kept, name=judgments.name)
-
-
-def _evaluated(path: Path, judgments: Judgments, measures: Sequence[Measure], policy: Policy, name: str) -> Evaluation:
-    from cranfield.systems.collection import text_lines
-
-    run: Any = path
-    if len(list(zip(range(2), text_lines(path)))) < 2:  # a header alone: every query was answered with no document
-        run = {query: [] for query in judgments.query_ids}
-    return evaluate(judgments, run, measures, policy=policy, name=name, check_ids=False)
-
-
-def accept(project: Project, systems: Sequence[str] = ()) -> dict[str, tuple[Evaluation | None, Evaluation]]:
-    """Make the results of the last test the accepted ones: {system: (accepted before, accepted now)}."""
-    judgments = Judgments.read(project.open_collection().qrels)
-    with locked(project.result_path("lock"), "testing here"):
-        found = {name: _acceptable(project, name, judgments) for name in systems or project.systems}
-        for name in found:
-            project.accepted_path("").mkdir(parents=True, exist_ok=True)
-            for result, kept in ((_VALUES, _VALUES), (_RUN, _ACCEPTED_RUN)):
-                with (
-                    project.result_path(f"{name}{result}").open("rb") as source,
-                    open_target(str(project.accepted_path(f"{name}{kept}")), force=True) as target,
-                    target.opened() as file,
-                ):
-                    shutil.copyfileobj(source, file)
-    return found
-
-
-def _acceptable(project: Project, name: str, judgments: Judgments) -> tuple[Evaluation | None, Evaluation]:
-    path = project.result_path(f"{name}{_VALUES}")
-    if name not in project.systems or not path.is_file():
-        raise InputError(
-            name, "there is no complete result to accept.", hint="run 'cranfield test'; every query must be answered"
-        )
-    now = Evaluation.load(path)
-    if now.qrels_sha256 != judgments.sha256:
-        raise InputError(name, "the judgments have changed since the last test.", hint="run 'cranfield test' again")
-    earlier = project.accepted_path(f"{name}{_VALUES}")
-    return Evaluation.load(earlier) if earlier.is_file() else None, now

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from cranfield.layout import count, visible
 from cranfield.systems.recording import Recorded
+from cranfield.systems.result_ids import ID_NAMES
 
 _SHOWN = 5
 
@@ -37,12 +38,25 @@ def order_lines(recorded: Recorded) -> Iterator[str]:
     if recorded.empty:
         listed = ", ".join(map(visible, recorded.empty[:_SHOWN])) + (", …" if len(recorded.empty) > _SHOWN else "")
         yield f"  {count(len(recorded.empty), 'query', 'queries')} answered with no document, which counts 0: {listed}"
+    yield from chunk_lines(recorded)
     if recorded.parted:
         queries = count(recorded.parted, "query", "queries")
         yield f"  {queries} had equal scores, lowered a little to keep the order returned"
     if recorded.replaced:
         what = "had scores that contradict the order returned, replaced by"
         yield f"  {count(recorded.replaced, 'query', 'queries')} {what} falling ones"
+
+
+def chunk_lines(recorded: Recorded) -> Iterator[str]:
+    """Where ids were found, where that had to be guessed or is not plain, and what became of chunks."""
+    guessed = [place for place in recorded.id_places if place not in ID_NAMES]
+    if guessed:
+        yield f"  the id of a document is its {', '.join(guessed)}"
+    if recorded.rolled_up:
+        yield f"  {count(recorded.rolled_up, 'query', 'queries')}: chunks of one document count once, at the best rank"
+    if recorded.short_of_chunks:
+        queries = count(recorded.short_of_chunks, "query", "queries")
+        yield f"  {queries}: the system returned too few chunks for {recorded.k} documents"
 
 
 def failure_lines(recorded: Recorded) -> Iterator[str]:

@@ -1,0 +1,177 @@
+"""The retrievers of LangChain and LlamaIndex as systems, without a wrapper: ids where these libraries have them."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from cranfield import InputError, open_system, record
+from cranfield.systems.measuring import measured
+from cranfield.systems.project import Project
+from cranfield.systems.testing import asked
+from cranfield.systems.text.recorded import recorded_lines
+
+QUERIES = {f"q{n}": f"query number {n}" for n in range(6)}
+
+
+@pytest.fixture
+def store():
+    """A vector store of LangChain with ten chunks of each of six documents."""
+    pytest.importorskip("langchain_core", reason="langchain-core is not installed")
+    from langchain_core.documents import Document
+    from langchain_core.embeddings import DeterministicFakeEmbedding
+    from langchain_core.vectorstores import InMemoryVectorStore
+
+    store = InMemoryVectorStore(DeterministicFakeEmbedding(size=16))
+    chunks = [
+        Document(page_content=f"part {part} of document {number}", metadata={"source": f"d{number}.md"})
+        for number in range(6)
+        for part in range(10)
+    ]
+    store.add_documents(chunks)
+    return store
+
+
+@pytest.fixture
+def index():
+    """An index of LlamaIndex with ten chunks of each of six documents."""
+    core = pytest.importorskip("llama_index.core", reason="llama-index-core is not installed")
+    from llama_index.core.schema import NodeRelationship, RelatedNodeInfo, TextNode
+
+    nodes = [
+        TextNode(
+            text=f"part {part} of document {number}",
+            metadata={"source": "all from one file"},
+            relationships={NodeRelationship.SOURCE: RelatedNodeInfo(node_id=f"d{number}")},
+        )
+        for number in range(6)
+        for part in range(10)
+    ]
+    return core.VectorStoreIndex(nodes, embed_model=core.MockEmbedding(embed_dim=4))
+
+
+def test_a_retriever_of_langchain(store, tmp_path):
+    recorded = record(store.as_retriever(), QUERIES, tmp_path / "langchain.run", k=6)
+    assert recorded.id_places == ("metadata.source",)
+    assert (recorded.rolled_up, recorded.short_of_chunks, recorded.short) == (6, 0, 0)
+    lines = "\n".join(recorded_lines(recorded))
+    assert "the id of a document is its metadata.source" in lines
+    assert "6 queries: chunks of one document count once, at the best rank" in lines
+    found = {line.split()[2] for line in (tmp_path / "langchain.run").read_text().splitlines()}
+    assert found == {f"d{number}.md" for number in range(6)}
+
+
+def test_a_retriever_of_langchain_by_the_ids_of_its_chunks(store):
+    system = open_system(store.as_retriever(), id="id")
+    chunks = [chunk for chunk, _ in system.search("anything", 8)]
+    assert len(set(chunks)) == 8
+    assert not any(chunk.endswith(".md") for chunk in chunks)
+
+
+def test_a_retriever_of_llama_index(index, tmp_path):
+    retriever = index.as_retriever()
+    assert retriever.similarity_top_k == 2  # what it returns unless it is told otherwise
+    recorded = record(retriever, QUERIES, tmp_path / "llama.run", k=5)
+    assert recorded.id_places == ("node.ref_doc_id",)
+    assert (recorded.rolled_up, recorded.short) == (6, 0)
+    found = {line.split()[2] for line in (tmp_path / "llama.run").read_text().splitlines()}
+    assert found <= {f"d{number}" for number in range(6)}
+    assert len(found) >= 5
+
+
+def test_a_retriever_that_cannot_return_more_is_told_of(tmp_path):
+    chunks = [SimpleNamespace(page_content=f"part {n}", metadata={"source": f"d{n // 2}"}) for n in range(4)]
+    fixed = SimpleNamespace(invoke=lambda query: chunks)
+    recorded = record(fixed, QUERIES, tmp_path / "fixed.run", k=10)
+    assert (recorded.rolled_up, recorded.short_of_chunks, recorded.short) == (6, 6, 6)
+    assert "6 queries: the system returned too few chunks for 10 documents" in "\n".join(recorded_lines(recorded))
+
+
+def test_more_chunks_are_asked_for_until_there_are_enough_documents():
+    asked_for = []
+
+    def search(query, k):
+        asked_for.append(k)
+        return [f"d{n // 10}#{n}" for n in range(min(k, 300))]
+
+    from cranfield.systems.asking import ask
+    from cranfield.systems.collapse import collapse_by
+
+    [answer] = ask(open_system(search), [("q", "text")], 5, to_document=collapse_by("#"))
+    assert [document for document, _ in answer.ranking] == ["d0", "d1", "d2", "d3", "d4"]
+    assert asked_for == [5, 10, 20, 40, 80]
+    asked_for.clear()
+    [answer] = ask(open_system(search), [("q", "text")], 50, to_document=collapse_by("#"))
+    assert len(answer.ranking) == 30
+    assert answer.rolled == "short"
+    assert asked_for == [50, 100, 200, 400]  # and then it has no more
+
+
+def test_a_system_that_repeats_one_document_is_not_asked_for_ever():
+    asked_for = []
+
+    def search(query, k):
+        asked_for.append(k)
+        return [f"only#{n}" for n in range(k)]
+
+    from cranfield.systems.asking import ask
+    from cranfield.systems.collapse import collapse_by
+
+    [answer] = ask(open_system(search), [("q", "text")], 10, to_document=collapse_by("#"))
+    assert answer.rolled == "short"
+    assert max(asked_for) == 640
+
+
+def test_the_same_chunk_twice_is_an_error():
+    twice = SimpleNamespace(page_content="part 1", id="c1", metadata={"source": "d1"})
+    [answer] = asking_once([twice, twice])
+    assert "document 'd1' appears twice" in answer.error
+
+
+def asking_once(results):
+    from cranfield.systems.asking import ask
+
+    return list(ask(open_system(lambda query, k: results), [("q", "text")], 5))
+
+
+def test_a_result_without_the_id_of_the_first_is_an_error():
+    mixed = [SimpleNamespace(metadata={"source": "d1"}), SimpleNamespace(metadata={}, id="x")]
+    [answer] = asking_once(mixed)
+    assert "a result has no id at 'metadata.source', where the first one has it" in answer.error
+
+
+def test_ids_that_are_not_those_of_the_judgments(store, tmp_path):
+    project = Project(tmp_path / "cranfield.toml", "", {}, k=5)
+
+    qrels = {query: {"d1": 1} for query in QUERIES}
+    collection = SimpleNamespace(corpus=None, judged_queries=lambda: QUERIES)
+
+    from contextlib import nullcontext
+
+    from cranfield import Judgments
+    from cranfield.measures import parse_measures
+    from cranfield.systems.asking import Silent
+
+    silent = lambda _: nullcontext(Silent())  # noqa: E731
+    recorded = asked(project, collection, store.as_retriever(), "", tmp_path / "x.run", silent)
+    with pytest.raises(InputError, match=r"no judged document is retrieved for any of the 6 queries") as caught:
+        measured(recorded, Judgments.read(qrels), parse_measures(["RR"]), project.policy)
+    assert ".md', 'd" in caught.value.fact
+    assert "judgments: 'd1'" in caught.value.fact
+    assert "metadata.source" in caught.value.hint
+
+
+def test_what_is_open_already_keeps_its_ids():
+    system = open_system(lambda query, k: ["a"])
+    with pytest.raises(InputError, match="it is open already"):
+        open_system(system, id="metadata.source")
+
+
+def test_settings_say_where_ids_are(tmp_path, monkeypatch):
+    (tmp_path / "my_retriever.py").write_text(
+        "class Retriever:\n    def search(self, query, k):\n        return [{'meta': {'page': 3}}]\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    settings = {"type": "python", "object": "my_retriever:Retriever", "id": "meta.page"}
+    assert open_system(settings).search("x", 5) == [("3", 1.0)]
+    assert open_system("my_retriever:Retriever", id="meta.page").search("x", 5) == [("3", 1.0)]
