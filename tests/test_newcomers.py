@@ -18,7 +18,7 @@ def test_a_user_of_pytrec_eval_passes_a_set_of_its_names():
 
 def test_a_user_of_ranx_passes_lists():
     result = evaluate(QRELS, RUN, ["map@100", "mrr@10", "hit_rate@5", "precision@5-l2"])
-    assert list(result) == ["AP@100", "RR@10", "Success@5", "P(rel=2)@5"]
+    assert list(result) == ["AP@100", "mrr@10", "hit_rate@5", "P(rel=2)@5"]
 
 
 def test_a_user_of_ir_measures_passes_rows_and_frames():

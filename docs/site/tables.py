@@ -12,6 +12,7 @@ from pathlib import Path
 
 from cranfield.comparison.significance import TESTS
 from cranfield.engines.registry import ENGINES
+from cranfield.measures.rag_names import SPOKEN
 from cranfield.ranks.policy import Policy, Setting, settings_of
 from cranfield.read import names
 from cranfield.read.formats import FORMATS
@@ -36,6 +37,15 @@ def tests() -> Iterator[Row]:
     for test in TESTS.values():
         usable = "no" if test.all_at_once else "yes"
         yield f"`{test.name}`", f"{test.title}: {test.meaning}", test.of, test.effect, usable
+
+
+def rag_names() -> Iterator[Row]:
+    """What tools for retrieval-augmented generation call measures."""
+    yield "name", "is", "how it is defined"
+    for each in SPOKEN.values():
+        at = "@k" if "@" not in each.ours else ""
+        uncut = f", without a cutoff `{each.uncut}`" if each.uncut and each.uncut != each.ours else ""
+        yield f"`{each.name}`", f"`{each.ours}{at}`{uncut}", each.told
 
 
 def charts() -> Iterator[Row]:
@@ -98,7 +108,7 @@ def _roles(roles: tuple[str, ...]) -> str:
 
 
 TABLES: dict[str, Callable[[], Iterator[Row]]] = {
-    each.__name__: each for each in (formats, columns, tests, charts, policies, engines, systems)
+    each.__name__: each for each in (formats, columns, tests, charts, rag_names, policies, engines, systems)
 }
 
 

@@ -36,10 +36,6 @@ def test_names_that_mean_one_thing_are_read(name):
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("context_precision@5", "AP(denominator=found)@5"),
-        ("context_recall", "R@10"),
-        ("contextual_precision", "AP(denominator=found)@10"),
-        ("contextual_recall@5", "R@5"),
         ("faithfulness", "needs a model"),
         ("answer_relevancy", "needs a model"),
         ("context_relevancy@3", "needs a model"),
@@ -156,3 +152,46 @@ def test_parameters_of_ir_measures_that_are_not_here():
         with pytest.raises(MeasureError) as error:
             parse_measure(name)
         assert hint in error.value.hint
+
+
+@pytest.mark.parametrize(
+    ("typed", "ours"),
+    [
+        ("context_precision@5", "AP(denominator=found)@5"),
+        ("context_precision", "AP(denominator=found)"),
+        ("context_precision(rel=2)@5", "AP(rel=2, denominator=found)@5"),
+        ("Context_Recall_at_5", "R@5"),
+        ("context_recall", "SetR"),
+        ("contextual_precision", "AP(denominator=found)"),
+        ("contextual_recall@3", "R@3"),
+        ("hit_rate@5", "Success@5"),
+        ("hit_rate_5", "Success@5"),
+        ("MRR", "RR"),
+        ("mrr@10", "RR@10"),
+    ],
+)
+def test_results_keep_the_names_of_tools_for_retrieval_augmented_generation(typed, ours):
+    result = evaluate({"q": {"a": 2, "b": 1}}, {"q": ["x", "a"]}, typed)
+    assert list(result) == [typed]
+    assert [measure.canonical for measure in result.measures] == [ours]
+    assert result[typed] == result[ours] == evaluate({"q": {"a": 2, "b": 1}}, {"q": ["x", "a"]}, ours)[ours]
+
+
+def test_a_measure_under_two_names_is_measured_once():
+    assert list(evaluate({"q": {"a": 1}}, {"q": ["x", "a"]}, "MRR RR")) == ["MRR"]
+
+
+def test_a_hit_rate_needs_a_cutoff():
+    with pytest.raises(MeasureError, match="hit_rate needs a cutoff") as error:
+        parse_measure("hit_rate")
+    assert error.value.hint == "for instance hit_rate@10"
+
+
+def test_context_precision_is_that_of_ragas():
+    """ragas: the mean of the precisions at the relevant contexts retrieved, divided by their number."""
+    relevant = [False, True, True, False, True]
+    precisions = [sum(relevant[: i + 1]) / (i + 1) for i, hit in enumerate(relevant) if hit]
+    run = {"q": [f"d{i}" for i in range(5)]}
+    qrels = {"q": {**{f"d{i}": int(hit) for i, hit in enumerate(relevant)}, "not retrieved": 1}}
+    assert evaluate(qrels, run, "context_precision")["context_precision"] == pytest.approx(sum(precisions) / 3)
+    assert evaluate(qrels, run, "context_recall")["context_recall"] == pytest.approx(3 / 4)

@@ -44,7 +44,7 @@ SAME = {
 
 @pytest.mark.parametrize(("name", "spelling"), [(name, word) for name, words in SAME.items() for word in words])
 def test_spellings(name, spelling):
-    assert parse_measure(spelling).name == name
+    assert parse_measure(spelling).canonical == name
     assert parse_measure(parse_measure(spelling).name) == parse_measure(spelling)
 
 

@@ -36,15 +36,9 @@ _REFUSED = (
 )
 _PATTERNS = tuple((re.compile(pattern), fact, hint) for pattern, fact, hint in _REFUSED)
 
-_FOUND = "by judgments, what it estimates is AP(denominator=found)@{n}"
-_PASSAGES = "by judgments, what it estimates is R@{n}"
 _ANSWERS = "it judges what a model made of the documents, which needs a model itself; retrieval has nDCG@10 and R@10"
 # Names, without their cutoff, of measures that are not here: what is near.
 _NEAR = {
-    "context_precision": _FOUND,
-    "contextual_precision": _FOUND,
-    "context_recall": _PASSAGES,
-    "contextual_recall": _PASSAGES,
     **dict.fromkeys(
         (
             *("faithfulness", "groundedness", "hallucination", "noise_sensitivity", "factual_correctness"),
@@ -79,8 +73,8 @@ def refuse_unclear(text: str) -> None:
 def near(name: str, at: str | None) -> str:
     """What to write instead of a name of another tool; empty where nothing is known.
 
-    >>> near("context_recall", "5"), near("cosine_ndcg", "10")
-    ('by judgments, what it estimates is R@5', 'write nDCG@10')
+    >>> near("hit_ratio", "5"), near("cosine_ndcg", "10")
+    ('write Success@5', 'write nDCG@10')
     """
     compared = _COMPARED.fullmatch(name)
     if compared and (known := find(compared[1])):

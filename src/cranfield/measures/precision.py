@@ -101,7 +101,7 @@ def geometric_average_precision(judged: JudgedRanks, *, rel: float = 1) -> Numbe
 
 @measure(
     "RR",
-    aliases=("MRR", "mrr", "recip_rank", "reciprocal_rank"),
+    aliases=("recip_rank", "reciprocal_rank"),
     reference="Voorhees 1999",
     advice="For questions with one good answer. It sees nothing after the first relevant document.",
     monotone=True,
@@ -197,7 +197,7 @@ def yet_another_average_precision(judged: JudgedRanks, *, rel: float = 1) -> Num
 
 @measure(
     "Success",
-    aliases=("success", "hit_rate", "HitRate", "hit"),
+    aliases=("success", "HitRate", "hit"),
     advice="For whether a user finds anything at all; differences need many queries to show.",
     monotone=True,
 )

@@ -106,22 +106,31 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A measure with its parameters; `name` is its one canonical spelling.
+    """A measure with its parameters; `name` is its one canonical spelling, or the one that was typed where it is kept.
 
     >>> from cranfield.measures import parse_measure
     >>> ndcg = parse_measure("ndcg_cut_10")
     >>> ndcg.name, ndcg.definition.name, ndcg.parameters, ndcg.replace(cutoff=5).name
     ('nDCG@10', 'nDCG', (('cutoff', 10),), 'nDCG@5')
+    >>> hits = parse_measure("hit_rate@5")
+    >>> hits.name, hits.canonical, hits == parse_measure("Success@5")
+    ('hit_rate@5', 'Success@5', True)
     """
 
     definition: Definition
     parameters: tuple[tuple[str, Any], ...] = ()
-    name: str = field(init=False)
+    typed: str = field(default="", compare=False, repr=False)
+    name: str = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "name", self.typed or self.canonical)
+
+    @property
+    def canonical(self) -> str:
+        """Our own name of the measure, with its parameters."""
         at = next((f"@{value}" for name, value in self.parameters if name == self.definition.at), "")
         inside = ", ".join(f"{name}={value}" for name, value in self.parameters if name != self.definition.at)
-        object.__setattr__(self, "name", f"{self.definition.name}{f'({inside})' if inside else ''}{at}")
+        return f"{self.definition.name}{f'({inside})' if inside else ''}{at}"
 
     def __str__(self) -> str:
         return self.name
@@ -135,7 +144,8 @@ class Measure:
 
     def replace(self, **parameters: Any) -> Measure:
         """The same measure with other parameters."""
-        return self.definition(**{**dict(self.parameters), **parameters})
+        other = self.definition(**{**dict(self.parameters), **parameters})
+        return self if other == self else other  # which keeps the name that was typed
 
 
 def require_ranks(measure: Measure) -> None:

@@ -9,7 +9,8 @@ from typing import Any
 from cranfield.errors import MeasureError
 from cranfield.measures.other_tools import near, read_parameters, refuse_unclear
 from cranfield.measures.parameters import shortened
-from cranfield.measures.registry import Definition, Measure, find, spellings
+from cranfield.measures.rag_names import SPOKEN
+from cranfield.measures.registry import Definition, Measure, find, plain, spellings
 from cranfield.measures.trec_eval_names import single as trec_eval_measure
 
 # name, (parameters), @cutoff
@@ -102,7 +103,7 @@ def parse_measure(measure: str | Measure) -> Measure:
     Returns a `Measure`.
 
     >>> parse_measure("recip_rank").name, parse_measure("hit_rate@5").name, parse_measure("precision@5-l2").name
-    ('RR', 'Success@5', 'P(rel=2)@5')
+    ('RR', 'hit_rate@5', 'P(rel=2)@5')
     """
     if isinstance(measure, Measure):
         return measure
@@ -127,6 +128,8 @@ def _parsed(text: str) -> Measure:
         raise _unlike(text)
     refuse_unclear(text.strip())
     name, inside, at = parts.groups()
+    if spoken := _spoken(name, inside, at):
+        return Measure(spoken.definition, spoken.parameters, text.strip())
     given: dict[str, Any] = {}
     definition = find(name)
     level = _LEVEL.fullmatch(f"{name}@{at}" if at else name)
@@ -151,6 +154,20 @@ def _parsed(text: str) -> Measure:
         given[known.at] = at
     known, given = read_parameters(known, given)
     return known(**given)
+
+
+def _spoken(name: str, inside: str | None, at: str | None) -> Measure | None:
+    """What tools for retrieval-augmented generation call a measure of ours."""
+    cut = None if plain(name) in SPOKEN else _CUTOFF.fullmatch(name)
+    known = SPOKEN.get(plain(cut[1] if cut else name))
+    if known is None:
+        return None
+    at = cut[2] if cut else at
+    ours, _, fixed = (known.ours if at else known.uncut).rstrip(")").partition("(")
+    if not ours:
+        raise MeasureError(f"{name} needs a cutoff.", hint=f"for instance {known.name}@10")
+    parameters = ", ".join(filter(None, (fixed, inside)))
+    return _parsed(f"{ours}({parameters})" + (f"@{at}" if at else ""))
 
 
 def _check_length(text: str) -> None:

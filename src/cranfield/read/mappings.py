@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from cranfield.errors import InputError
+from cranfield.read.contexts import plain_rows
 from cranfield.read.names import Role, find_columns, wanted
 
 
@@ -43,7 +44,7 @@ class Pairs(list[tuple[str, float]]):
 def from_rows(rows: Iterable[Any], role: Role, source: str, *, lines: bool = False) -> dict[str, Pairs]:
     """Bring rows together by query."""
     by_query: dict[str, Pairs] = {}
-    for row in read_rows(rows, role, source, lines=lines):
+    for row in read_rows(plain_rows(rows, role, source, lines=lines), role, source, lines=lines):
         by_query.setdefault(row.query, Pairs()).append((row.document, row.value))
     return by_query
 

@@ -23,11 +23,15 @@ def open_source(thing: Any, role: Role, format: str | None = None) -> Source:
     if isinstance(thing, Mapping):
         return Rankings(what, thing)
     from cranfield.read import frames, mappings
+    from cranfield.read.contexts import column_names, has_contexts
 
     if frames.is_frame(thing):
+        if has_contexts(column_names(thing)):
+            return Rankings(what, mappings.from_rows(frames.frame_rows(thing, what), role, what))
         return Table(what, frames.from_frame(thing, role, what))
     if isinstance(thing, Iterable) and not isinstance(thing, bytes):
-        return Rankings(what, mappings.from_rows(thing, role, what))
+        rows: Any = thing
+        return Rankings(what, mappings.from_rows(rows.to_list() if hasattr(rows, "samples") else rows, role, what))
     raise unreadable(thing, what)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from cranfield.measures import FAMILIES, Definition, catalogue
 from cranfield.measures.parameters import ParameterKind
+from cranfield.measures.rag_names import names_elsewhere
 from cranfield.measures.registry import REQUIRED
 from cranfield.show.formulas import latex
 
@@ -72,7 +73,7 @@ def measure_text(definition: Definition, width: int) -> str:
     for each in parameters:
         lines += textwrap.wrap(each.replace("`", ""), width, initial_indent="  ", subsequent_indent="    ")
     facts = {
-        "Also called": ", ".join(definition.aliases),
+        "Also called": ", ".join((*definition.aliases, *names_elsewhere(definition))),
         "When": definition.advice,
         "Values": _values(definition),
         "Reference": definition.reference,
@@ -94,8 +95,8 @@ def _entry(definition: Definition) -> str:
     summary, formula, notes = paragraphs[0], paragraphs[1], paragraphs[2:]
     parameters = _parameters(definition)
     facts = ["- Parameters:", *(f"    - {each}" for each in parameters)] if parameters else ["- Parameters: none"]
-    if definition.aliases:
-        facts.append(f"- Also: {', '.join(f'`{alias}`' for alias in definition.aliases)}")
+    if aliases := (*definition.aliases, *names_elsewhere(definition)):
+        facts.append(f"- Also: {', '.join(f'`{alias}`' for alias in aliases)}")
     if definition.advice:
         facts.append(f"- When: {definition.advice}")
     facts.append(f"- Values: {_values(definition)}")

@@ -16,7 +16,7 @@ def table(view: View, width: int = 80, style: Style | None = None) -> str:
     if view.per_query:
         for result in view.evaluations:
             lines += [*_queries(view, result, width, style), ""]
-    lines += _means(view, width, style)
+    lines += [*_means(view, width, style), *_wrapped(view.other_names(), width)]
     if view.bounds:
         lines += ["", *_bounds(view, width, style)]
     if view.segment_names:

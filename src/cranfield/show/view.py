@@ -97,6 +97,11 @@ class View:
             }
         )
 
+    def other_names(self) -> list[str]:
+        """Which measures of ours are meant by the names of other tools that columns keep."""
+        measures = self.evaluations[0].measures
+        return [f"{each.name} is {each.canonical}" for each in measures if each.typed]
+
     def tie_warnings(self) -> list[str]:
         """The warnings about ties, which are about means without weights."""
         behind = " (without weights)" if self.found.weighted else ""

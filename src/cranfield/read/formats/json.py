@@ -9,6 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from cranfield.errors import InputError
+from cranfield.read.contexts import has_contexts
 from cranfield.read.formats.format import Format, Plan
 from cranfield.read.mappings import from_rows, id_text, read_rows
 from cranfield.read.names import Role, find_columns
@@ -80,7 +81,7 @@ def is_row(head: bytes, role: Role) -> bool:
         first = json.loads(line)
     except (ValueError, RecursionError):
         return False
-    return find_columns(list(first), role) is not None
+    return find_columns(list(first), role) is not None or has_contexts(first)
 
 
 def read_json(stream: Stream) -> dict[Any, Any] | list[Any]:
