@@ -46,7 +46,7 @@ def test_nothing_is_estimated_where_judgments_are_complete():
 
 def test_for_infap_all_completions_are_tried():
     """The claim is about its value with all documents judged."""
-    one, other = ({q: ranking for q in "12"} for ranking in (["a", "b"], ["b", "a"]))
+    one, other = (dict.fromkeys("12", ranking) for ranking in (["a", "b"], ["b", "a"]))
 
     def judged(grade):
         return {q: {"a": 1, "b": grade} for q in "12"}
