@@ -52,7 +52,7 @@ def _legend(found: Reusability) -> Iterator[str]:
     others = "no run outside of its group" if found.groups else "no other run"
     yield from wrapped(
         f"unique: relevant documents of the run that {others} has down to rank {found.pool_depth}. without: the value "
-        "and the rank if they had not been judged. A new run of the same kind stands to lose as much."
+        "and the rank if nothing that only it has were judged. A new run of the same kind may change as much."
     )
     if any(overall.tau is not None for overall in found.overall.values()):
         yield from wrapped(
