@@ -131,6 +131,7 @@ def reusability(
 
     The judged documents that only the run (or its group) has down to the depth become unjudged, relevant or not, and
     all runs are measured by the judgments that are left (Zobel 1998). What no run has down to the depth stays judged.
+    Ranks stay as they are, also where the policy ranks ties by grade.
     Each run is read once; {name: JudgedRanks} of the same judgments spares the reading.
 
     >>> qrels = {"q": {"a": 1, "b": 0, "c": 1}}
@@ -152,7 +153,9 @@ def reusability(
     depth = pool_depth or complete_depth(scanned)
     gone = [contributed(scanned, part, depth) for part in parts]
     before = _columns(scanned, wanted, policy)
-    after = [_columns([without(table, its) for table in scanned], wanted, policy) for its in gone]
+    after = [
+        _columns([without(table, its) for table in scanned], wanted, policy) if its.any() else before for its in gone
+    ]
     rows, overall = [], {}
     for at, measure in enumerate(wanted):
         found = [
