@@ -3,13 +3,13 @@
 import pytest
 
 import cranfield
-from cranfield import InputError, advise
+from cranfield import InputError, Judgments, advise
 from cranfield.evaluation.advice import cautions, recommendations
 
 GOOD_GRADES = (3, 2, 1, 0, 0)
 
 
-def collection(grades=GOOD_GRADES, queries=60, unjudged=0, depth=None, tied=False, lacks=0):
+def collection(grades=GOOD_GRADES, queries=60, unjudged=0, depth=None, tied=False, lacks=0, chosen=0):
     """(qrels, runs): all queries alike; the run has the judged documents, then or instead unjudged ones."""
     qrels, run = {}, {}
     for number in range(queries):
@@ -19,7 +19,8 @@ def collection(grades=GOOD_GRADES, queries=60, unjudged=0, depth=None, tied=Fals
         ranking += [f"v{place}" for place in range((depth or 0) - len(ranking))]
         if number >= lacks:
             run[str(number)] = {d: 1.0 if tied else -float(place) for place, d in enumerate(ranking)}
-    return qrels, {"mine": run}
+    marked = Judgments(qrels, name="the judgments", provenance=f"chosen:decide={chosen}")
+    return marked if chosen else qrels, {"mine": run}
 
 
 # rule: (measure that speaks, on a collection), (on which it is silent)
@@ -101,6 +102,7 @@ DATA = {
     "few_queries": ("there are only 49 queries", {"queries": 49}, {"queries": 50}),
     "nothing_to_find": ("60 of 60 queries have no relevant document", {"grades": (0, 0)}, {}),
     "holes": ("mine: 50% of all documents that it retrieves are not judged", {"unjudged": 5}, {"unjudged": 1}),
+    "chosen_for_others": ("20 of the 300 judgments were chosen by the order 'decide'", {"chosen": 20}, {"chosen": 3}),
     "missing_queries": ("mine: 7 of 60 judged queries are not in it", {"lacks": 7}, {}),
     "tied_scores": ("mine: 100% of the retrieved judged documents share", {"tied": True}, {}),
 }

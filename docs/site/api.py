@@ -54,8 +54,8 @@ GROUPS = {
     ),
     "Choose a measure": ("parse_measure", "parse_measures", "catalogue", "bibtex", "advise", "Measure", "Advice"),
     "Compare systems": (
-        *("compare", "compare_evaluations", "gate", "stability"),
-        *("Comparison", "Difference", "GateResult", "Stability"),
+        *("compare", "compare_evaluations", "gate", "stability", "reusability"),
+        *("Comparison", "Difference", "GateResult", "Stability", "Reusability"),
     ),
     "How many queries": ("queries_needed", "detectable_difference", "power_of", "query_set_sizes"),
     "Compare rankings with each other": (
@@ -76,6 +76,7 @@ MADE = {
     "Comparison",
     "GateResult",
     "Stability",
+    "Reusability",
     "JudgedRanks",
     "Judgments",
     "GroupedJudgments",

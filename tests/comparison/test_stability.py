@@ -16,8 +16,9 @@ from cranfield import (
     open_system,
     stability,
 )
-from cranfield.comparison.thinning import DESIGNS, without
+from cranfield.comparison.thinning import DESIGNS
 from cranfield.ranks.ranking import rank_run
+from cranfield.ranks.tables.removing import without
 from cranfield.read.source import open_source
 from tests.comparison.made import qrels_for, random_runs
 

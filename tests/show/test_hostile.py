@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cranfield import compare, evaluate_runs, explain, gate, stability
+from cranfield import compare, evaluate_runs, explain, gate, reusability, stability
 from cranfield.cli import output
 from cranfield.comparison.reliability import reliability
 from cranfield.evaluation.explaining import explanation_text
@@ -25,6 +25,7 @@ from cranfield.show.comparison_markup import comparison_latex, comparison_markdo
 from cranfield.show.comparison_text import comparison_text
 from cranfield.show.escaping import latex_text, markdown_text
 from cranfield.show.gate_text import gate_junit, gate_markdown, gate_text
+from cranfield.show.reusability_text import reusability_text
 from cranfield.show.stability_text import stability_text
 from cranfield.show.view import View
 
@@ -76,6 +77,7 @@ def test_everything_printed_for_people(collection, words):
         markup.markdown(view),
         markup.latex(view),
         stability_text(stability(qrels, runs, "AP", [0.5], repeats=1)),
+        reusability_text(reusability(qrels, runs, "AP", groups={next(iter(runs)): words[0]})),
         explanation_text(explain(qrels, next(iter(runs.values())), query), 80),
     ):
         printed = said(shown)

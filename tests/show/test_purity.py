@@ -12,7 +12,7 @@ FOLDER = Path(cranfield.show.__file__).parent
 MODULES = sorted(FOLDER.rglob("*.py"))
 # What measures, tests, reads or writes, whoever it is asked of.
 FORBIDDEN = re.compile(
-    r"evaluate\w*|open\w*|read\w*|write_\w+|compare\w*|gate|stability|first_documents|rankings_of|load|save\w*"
+    r"evaluate\w*|open\w*|read\w*|write_\w+|compare\w*|gate|stability|reusability|first_documents|rankings_of|load|save\w*"
     r"|aggregate|combined|bounds|worst|by_segment|tie_range|extended"
     r"|precision_recall_curve|agreement|run_agreement|query_set_sizes"
 )

@@ -1,4 +1,4 @@
-"""`cranfield stability`: what if there were fewer judgments?"""
+"""`cranfield stability`: what if there were fewer judgments, or others?"""
 
 from __future__ import annotations
 
@@ -25,6 +25,13 @@ from cranfield.cli.view_options import view_options
 )
 @click.option("--repeats", type=int, default=20, show_default=True, help="How often each share is drawn.")
 @options.seed()
+@click.option("--leave-out", is_flag=True, help="Instead, leave each run out of the pool: what would it have lost?")
+@click.option(
+    "--groups", type=options.FILE, metavar="FILE", help="Runs to leave out together: a file of run and group."
+)
+@click.option(
+    "--pool-depth", type=click.IntRange(1), metavar="N", help="How deep the pool was [as deep as all is judged]."
+)
 @options.printed("json")
 @reading_options()
 @view_options
@@ -36,16 +43,28 @@ def command(
     design: str,
     repeats: int,
     seed: int,
+    leave_out: bool,
+    groups: str | None,
+    pool_depth: int | None,
     form: str,
     file: str | None,
     reading: ReadingOptions,
 ) -> None:
     """Remove random shares of the judgments in QRELS, measure RUNs again, and see how far they move.
 
+    With --leave-out, see whether the judgments can be used for a run that was not in their pool: documents that only
+    one RUN has become unjudged, for one RUN after the other.
+
     \b
     Example:
       cranfield stability builtin:qrels builtin:keywords builtin:meaning -m nDCG@10 -m Bpref --remove 0.5
+      cranfield stability builtin:qrels builtin:keywords builtin:meaning -m nDCG@10 --leave-out
     """
+    if leave_out:
+        _refuse("--{} is about random shares, which --leave-out does not take.", "fractions design repeats seed")
+        output.write(_left_out(qrels, runs, measures, groups, pool_depth, form, reading), file, data=form == "json")
+        return
+    _refuse("--{} needs --leave-out.", "groups pool_depth")
 
     from cranfield.comparison import stability
     from cranfield.comparison.thinning import FRACTIONS, USUAL_MEASURES
@@ -63,3 +82,31 @@ def command(
     )
     data = form == "json"
     output.write([found.to_json() if data else stability_text(found)], file, data=data)
+
+
+def _refuse(fact: str, names: str) -> None:
+    """Refuse options that were given and mean nothing here."""
+    context = click.get_current_context()
+    for option in context.command.params:
+        given = context.get_parameter_source(option.name or "") is click.core.ParameterSource.COMMANDLINE
+        if option.name in names.split() and given:
+            raise click.UsageError(fact.format(option.opts[0].removeprefix("--")))
+
+
+def _left_out(
+    qrels: str,
+    runs: tuple[str, ...],
+    measures: MeasureOptions,
+    groups: str | None,
+    pool_depth: int | None,
+    form: str,
+    reading: ReadingOptions,
+) -> list[str]:
+    """What each run would have lost had it not been in the pool."""
+    from cranfield.comparison import reusability
+    from cranfield.comparison.reuse import USUAL_MEASURES
+    from cranfield.show.reusability_text import reusability_text
+
+    chosen = measures.chosen(USUAL_MEASURES)
+    found = reusability(qrels, expanded(runs), chosen, groups=groups, pool_depth=pool_depth, **reading.arguments())
+    return [found.to_json() if form == "json" else reusability_text(found)]

@@ -6,6 +6,7 @@ from cranfield.comparison.correlation import MeasureAgreement
 from cranfield.comparison.differences import Difference
 from cranfield.comparison.gating import GateResult, gate
 from cranfield.comparison.power import detectable_difference, power_of, queries_needed, query_set_sizes
+from cranfield.comparison.reuse import Reusability, reusability
 from cranfield.comparison.thinning import Stability, stability
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "Difference",
     "GateResult",
     "MeasureAgreement",
+    "Reusability",
     "Stability",
     "compare",
     "compare_evaluations",
@@ -21,5 +23,6 @@ __all__ = [
     "power_of",
     "queries_needed",
     "query_set_sizes",
+    "reusability",
     "stability",
 ]

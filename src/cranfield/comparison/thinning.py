@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,19 +12,16 @@ import numpy as np
 from cranfield.comparison.comparing import SEED
 from cranfield.comparison.correlation import tau
 from cranfield.comparison.pairing import check_finite
-from cranfield.errors import ComparisonError, InputError
-from cranfield.evaluation.naming import named_runs
-from cranfield.measures import Measure, Measures, parse_measures
-from cranfield.measures.aggregates import aggregate
-from cranfield.measures.registry import require_ranks
-from cranfield.ranks.columns import Flags, Numbers, offsets
+from cranfield.comparison.scanned import averaged_measures, scanned_runs
+from cranfield.errors import ComparisonError
+from cranfield.evaluation.contributions import mean_of
+from cranfield.measures import Measure, Measures
+from cranfield.ranks.columns import Flags, Numbers
 from cranfield.ranks.grades import graded
 from cranfield.ranks.judgments import Judgments
-from cranfield.ranks.overlap import SourceIds, check_overlap
 from cranfield.ranks.policy import Policy
-from cranfield.ranks.ranking import rank_scanned, scan_source
 from cranfield.ranks.tables.ranks import JudgedRanks
-from cranfield.read.source import open_source
+from cranfield.ranks.tables.removing import without
 
 FRACTIONS = (0.1, 0.3, 0.5, 0.7, 0.9)
 USUAL_MEASURES = ("nDCG@10", "AP", "Bpref")
@@ -133,11 +130,7 @@ def stability(
     (0.5, True, None, 40.0)
     """
     policy = policy or Policy()
-    wanted = parse_measures(measures)
-    for measure in wanted:
-        require_ranks(measure)
-        if measure.definition.aggregate != "mean":
-            raise ComparisonError(f"{measure} is not a mean over queries ({measure.definition.aggregate}).")
+    wanted = averaged_measures(measures)
     if repeats < 1:
         raise ComparisonError(f"repeats={repeats} is too few.", hint="20 or more show the spread")
     for fraction in fractions:
@@ -146,7 +139,7 @@ def stability(
     if design not in DESIGNS:
         raise ComparisonError(f"there is no design '{design}'.", hint=" or ".join(DESIGNS))
     judgments = Judgments.read(qrels, qrels_format)
-    tables = _tables(judgments, runs, policy, format, check_ids)
+    tables = scanned_runs(judgments, runs, policy, format, check_ids)
     complete = _means(list(tables.values()), wanted, policy)
     draw = DESIGNS[design](judgments, policy)
     rows: list[StabilityRow] = []
@@ -208,45 +201,9 @@ def _uniform(judgments: Judgments, policy: Policy) -> Draw:
 DESIGNS: dict[str, Callable[[Judgments, Policy], Draw]] = {"per-query": _per_query, "uniform": _uniform}
 
 
-def without(table: JudgedRanks, gone: Flags) -> JudgedRanks:
-    """The table as if some rows of the judgments had never been made."""
-    kept, known = ~gone[table.row], ~gone[table.judged_row]
-    return replace(
-        table.rows(kept),
-        judged_grades=table.judged_grades[known],
-        judged_first=offsets(np.bincount(table.judged_query[known], minlength=len(table)).tolist()),
-        judged_row=table.judged_row[known],
-    )
-
-
-def _tables(
-    judgments: Judgments, runs: Any, policy: Policy, format: str | None, check_ids: bool
-) -> dict[str, JudgedRanks]:
-    tables: dict[str, JudgedRanks] = {}
-    for name, run in named_runs(runs).items():
-        if isinstance(run, JudgedRanks):
-            tables[name] = run
-            continue
-        source = open_source(run, "run", format)
-        scanned, ids = scan_source(source, judgments, policy), SourceIds(source, judgments, policy)
-        tables[name] = rank_scanned(judgments, scanned, policy, source.name)
-        check_overlap(judgments, scanned, ids, in_memory=not source.stream, refuse=check_ids)
-        if policy.missing == "error" and tables[name].missing.any():
-            raise InputError(source.name, f"{int(tables[name].missing.sum())} judged queries are not in the run.")
-    if not tables:
-        raise ComparisonError("there is no run.", hint="give at least one")
-    return tables
-
-
 def _means(tables: Sequence[JudgedRanks], measures: Sequence[Measure], policy: Policy) -> list[Numbers]:
     """For each measure the means of the runs."""
-    kept = [~table.missing if policy.missing == "skip" else np.ones(len(table), dtype=np.bool_) for table in tables]
-    return [
-        np.array(
-            [aggregate(measure(table)[keep], "mean", of=measure.name) for table, keep in zip(tables, kept, strict=True)]
-        )
-        for measure in measures
-    ]
+    return [np.array([mean_of(measure, table, policy) for table in tables]) for measure in measures]
 
 
 def _row(measure: str, removed: float, left: Sequence[int], drawn: Numbers, complete: Numbers) -> StabilityRow:

@@ -35,6 +35,14 @@ METHODS: dict[str, type[Method]] = {
 }
 
 
+def estimates_unjudged(measure: Measure) -> bool:
+    """Whether a measure allows for unjudged documents itself, by those of their stratum that were drawn and judged.
+
+    All that could be said of its values, if these documents were judged, is that they lie between 0 and 1.
+    """
+    return measure.definition.table == "strata"
+
+
 class Reach(NamedTuple):
     """How low and how high a difference of means could be, whatever the unjudged documents turn out to be.
 
@@ -92,10 +100,12 @@ class Reaches:
             )
 
     def of(self, measure: Measure) -> list[Reach | None]:
-        """The reach of the mean of run - baseline for each pair."""
+        """The reach of the mean of run - baseline for each pair; None where it is not known."""
         if all(each.policy.complete for each in self._evaluations):
             return [self._fixed(measure, *pair) for pair in self._pairs]
         found: list[Reach | None] = [None] * len(self._pairs)
+        if estimates_unjudged(measure):
+            return found
         apart = [at for at, pair in enumerate(self._pairs) if set(pair) <= set(self._tables)]
         if self._holes is not None:
             ends = self._joint(measure, self._holes)

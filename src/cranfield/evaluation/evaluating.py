@@ -17,6 +17,7 @@ from cranfield.evaluation.result import Evaluation, Evaluations
 from cranfield.evaluation.values import Counts, measured
 from cranfield.measures import DEFAULT_MEASURES, Measure, Measures, parse_measure, parse_measures
 from cranfield.measures.registry import require_ranks
+from cranfield.ranks.chosen import chosen_warning
 from cranfield.ranks.documents import Documents
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.overlap import RunIds, SourceIds, check_overlap, little_in_common
@@ -114,6 +115,7 @@ def evaluate(
         {} if isinstance(read, Judgments) else _tables(read, judged, wanted, policy),
         documents=documents,
         warnings=warnings,
+        doubts=tuple(filter(None, [chosen_warning(judgments)])),
         orders=orders,
         provenance=judgments.provenance,
     )
@@ -129,6 +131,7 @@ def evaluation_of(
     *,
     documents: Documents | None = None,
     warnings: Sequence[str] = (),
+    doubts: Sequence[str] = (),
     orders: TieOrders | None = None,
     provenance: str = "",
 ) -> Evaluation:
@@ -136,6 +139,8 @@ def evaluation_of(
 
     inputs: the hashes of the judgments and of the run
     tables: by name, those of judgments with groups, where a measure needs them
+    warnings: about ids of the run and of the judgments
+    doubts: about the judgments
     """
     evidence = RankedEvidence.of(judged, policy, documents, orders)
     kept, every = evidence.kept, {"ranks": judged, **(tables or {})}
@@ -152,7 +157,7 @@ def evaluation_of(
         query_ids=query_ids,
         _columns={measure: measured(measure, every[measure.definition.table], kept) for measure in measures},
         _evidence=evidence,
-        _id_warnings=tuple(warnings) or little_in_common(judged, policy),
+        _input_warnings=(*doubts, *(warnings or little_in_common(judged, policy))),
     )
 
 

@@ -25,6 +25,7 @@ from cranfield.evaluation.summary import Summary
 from cranfield.evaluation.values import Counts
 from cranfield.measures import DEFAULT_MEASURES, Measure, Measures, parse_measures
 from cranfield.measures.registry import require_ranks
+from cranfield.ranks.chosen import chosen_warning
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.overlap import (
     least_queries,
@@ -53,14 +54,14 @@ class LazyEvaluation(Summary):
     # Every value, as a lazy frame: run, query_id, measure, value. `to_native()` gives the engine's own kind.
     per_query: Any
     _totals: Totals = field(repr=False)
-    _id_warnings: tuple[str, ...] = field(default=(), repr=False)
+    _input_warnings: tuple[str, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         dict(self)  # an error, if the values of a measure are too large to add up
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What casts doubt on the values: queries that hardly match. Ties are not looked at here.
+        """What casts doubt on the values: judgments chosen for other runs, queries that hardly match. Not ties.
 
         >>> import polars
         >>> from cranfield import evaluate_lazily
@@ -68,7 +69,7 @@ class LazyEvaluation(Summary):
         >>> evaluate_lazily({query: ["a"] for query in "123"}, run, "RR").warnings
         ('only 1 of the 3 judged queries is in the run; the others count 0',)
         """
-        return self._id_warnings
+        return self._input_warnings
 
     def __getitem__(self, measure: str | Measure) -> float:
         wanted = self._find(measure)
@@ -115,10 +116,11 @@ def evaluate_lazily(
         # What a measure lacks is said before the work, not by its tasks.
         measure(replace(JudgedRanks.of_grades([1.0]), complete=policy.complete))
     rows = EngineRows(opened.frame, opened.name, policy, as_text=True)
-    judgments, provenance = _judgments(qrels, rows, engine, qrels_format)
+    judgments, provenance, doubt = _judgments(qrels, rows, engine, qrels_format)
     measuring = Measuring(name or run_name(opened.name), wanted, policy)
     result = _evaluated(rows, judgments, measuring, least_queries(in_memory=engine is None), check_ids)
-    return replace(result, provenance=provenance)
+    warnings = (*filter(None, [doubt]), *result.warnings)
+    return replace(result, provenance=provenance, _input_warnings=warnings)
 
 
 def _not_in_an_engine(run: Any) -> InputError:
@@ -130,18 +132,18 @@ def _not_in_an_engine(run: Any) -> InputError:
     )
 
 
-def _judgments(qrels: Any, run: EngineRows, engine: str | None, format: str | None) -> tuple[EngineRows, str]:
-    """The judgments in the engine of the run, and their provenance."""
+def _judgments(qrels: Any, run: EngineRows, engine: str | None, format: str | None) -> tuple[EngineRows, str, str]:
+    """The judgments in the engine of the run, their provenance, and what casts doubt on them."""
     opened = open_judgments(qrels, engine, format, beside=run.native)
     if isinstance(opened, Lazy) and type(engine_of(opened.frame, opened.name)) is not type(run.engine):
         opened = Judgments.read(collected(opened.frame, opened.name))
-    provenance = ""
+    provenance = doubt = ""
     if isinstance(opened, Judgments):
-        provenance = opened.provenance
+        provenance, doubt = opened.provenance, chosen_warning(opened)
         queries = [opened.query_ids[at] for at in opened.query.tolist()]
         columns = {"query_id": run.engine.text(queries), "doc_id": run.engine.text(opened.document_ids)}
         opened = Lazy(opened.name, run.engine.send({**columns, "grade": opened.grades}).to_native())
-    return EngineRows(opened.frame, opened.name, run.policy, "qrels", as_text=True), provenance
+    return EngineRows(opened.frame, opened.name, run.policy, "qrels", as_text=True), provenance, doubt
 
 
 def _evaluated(
@@ -168,7 +170,7 @@ def _evaluated(
         run_sha256=f"rows-{totals.ranks_digest % 2**64:016x}",
         per_query=per_query,
         _totals=totals,
-        _id_warnings=warnings,
+        _input_warnings=warnings,
     )
 
 

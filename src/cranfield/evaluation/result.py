@@ -48,7 +48,8 @@ class Evaluation(ValuesByQuery):
     """
 
     _evidence: RankedEvidence | SavedEvidence = field(repr=False)
-    _id_warnings: tuple[str, ...] = field(default=(), repr=False)  # ids of run and judgments that hardly match
+    # About the judgments, and about ids of run and judgments that hardly match.
+    _input_warnings: tuple[str, ...] = field(default=(), repr=False)
 
     def renamed(self, run: str) -> Evaluation:
         """The same evaluation under another name.
@@ -202,13 +203,13 @@ class Evaluation(ValuesByQuery):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What casts doubt on the values: ids that hardly match, and ties that decide.
+        """What casts doubt on the values: judgments chosen for other runs, ids that hardly match, ties that decide.
 
         >>> from cranfield import evaluate
         >>> evaluate({"1": {"a": 1}, "2": {"a": 1}, "3": {"a": 1}}, {"1": ["a"]}, "RR").warnings
         ('only 1 of the 3 judged queries is in the run; the others count 0',)
         """
-        return (*self._id_warnings, *filter(None, [self.tie_warning]))
+        return (*self._input_warnings, *filter(None, [self.tie_warning]))
 
     def unjudged(self, cutoff: int | None = None) -> dict[str, int]:
         """How many documents of each ranking are not judged.

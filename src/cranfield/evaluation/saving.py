@@ -65,7 +65,7 @@ def load(path: str | os.PathLike[str]) -> Evaluation:
             query_ids=tuple(content["query_ids"]),
             _columns=dict(zip(measures, map(np.array, content["values"].values()), strict=True)),
             _evidence=SavedEvidence({Scope.of(measure): _fact_columns(plain) for measure, plain in facts}),
-            _id_warnings=tuple(map(str, content.get("warnings", ()))),
+            _input_warnings=tuple(map(str, content.get("warnings", ()))),
         )
     except (KeyError, TypeError, MeasureError, PolicyError) as error:
         raise InputError(os.fspath(path), f"this version cannot read what was saved: {error}") from None

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,6 +15,7 @@ from cranfield.judging.checking import checked_kind
 from cranfield.judging.kinds import BY_PEOPLE, KINDS
 from cranfield.judging.merging import find_rule
 from cranfield.judging.store import Store, open_store
+from cranfield.ranks.chosen import chosen_part
 from cranfield.ranks.judgments import Judgments
 
 if TYPE_CHECKING:
@@ -90,11 +91,21 @@ def merged(
         by_query.setdefault(query, {})[document] = grade
     if not by_query:
         raise InputError(store.name, "there is not one judgment in it.", hint=_elsewhere(store, wanted))
-    provenance = _provenance(counts, merge, wanted)
+    provenance = "|".join([_provenance(counts, merge, wanted), *_chosen(store, by_query)])
     if pooled:
         added = _add_pooled(store, by_query)
         provenance += f"|pooled:{added}" * bool(added)
     return by_query, provenance
+
+
+def _chosen(store: Store, by_query: ByQuery) -> Iterator[str]:
+    """How many of the documents orders of judging chose, as a signature says it."""
+    from cranfield.judging.chosen import count_chosen
+
+    with store._reading() as connection:
+        counts = count_chosen(connection, by_query)
+    if counts:
+        yield chosen_part(counts)
 
 
 def _add_pooled(store: Store, by_query: ByQuery) -> int:

@@ -42,7 +42,7 @@ REFERENCES: dict[str, Entry] = {
         {
             "author": "Aslam, Javed A. and Pavlu, Virgil",
             "title": "A practical sampling strategy for efficient retrieval evaluation",
-            "institution": "Northeastern University",
+            "institution": "College of Computer and Information Science, Northeastern University",
             "year": "2007",
         },
     ),
@@ -235,7 +235,7 @@ REFERENCES: dict[str, Entry] = {
         "yilmaz2008simple",
         "Yilmaz, Emine and Kanoulas, Evangelos and Aslam, Javed A.",
         "A simple and efficient sampling method for estimating {AP} and {NDCG}",
-        SIGIR.format("31st"),
+        SIGIR.format("31st Annual"),
         2008,
         pages="603–610",
         doi="10.1145/1390334.1390437",

@@ -17,6 +17,7 @@ class LineRecords:
 
     unit = "line"
     empty_queries = 0
+    provenance = ""
 
     def __init__(self, text: Text, role: Role) -> None:
         self.name, self.stream, self.layout = text

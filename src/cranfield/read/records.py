@@ -92,6 +92,7 @@ class RecordFile(Protocol):
     ranks: bool  # it has ranks and no scores
     left_out: tuple[str, ...]  # columns that are not read
     unit: str  # what `Records.line` counts
+    provenance: str  # of judgments that were chosen from a store
     empty_queries: int  # queries that the file names without a document; only JSON can do that
 
     @property

@@ -23,6 +23,7 @@ class _RowFile:
     layout = None
     unit = "row"
     empty_queries = 0
+    provenance = ""
 
     def __init__(self, stream: Stream, role: Role, names: Sequence[str]) -> None:
         self.name, self.stream, self.role = stream.name, stream, role
@@ -86,9 +87,10 @@ class ObjectRecords(_RowFile):
 class RankingRecords(_RowFile):
     """Documents by query."""
 
-    def __init__(self, stream: Stream, role: Role, content: Mapping[Any, Any]) -> None:
+    def __init__(self, stream: Stream, role: Role, content: Mapping[Any, Any], provenance: str = "") -> None:
         super().__init__(stream, role, ())
         self._content = content
+        self.provenance = provenance
         self.ranks = role == "run" and isinstance(next(iter(content.values()), None), list)
         self.empty_queries = sum(not ranking for ranking in content.values())
 

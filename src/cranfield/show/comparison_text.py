@@ -11,6 +11,7 @@ from cranfield.comparison.means import MeansTable, means_table
 from cranfield.comparison.pairing import judged_beside
 from cranfield.comparison.power import USUAL
 from cranfield.comparison.reliability import Reliability
+from cranfield.comparison.unjudged import estimates_unjudged
 from cranfield.layout import WIDTH, columns, cut, fitted, padded, shortened, wrapped
 from cranfield.measures import known_measure
 from cranfield.show.comparison_words import (
@@ -139,7 +140,12 @@ def _legend(comparison: Comparison) -> Iterator[str]:
     if undecided:
         narrower = any(each.reach and not each.reach.exact for each in undecided)
         yield from wrapped(f"? {UNDECIDED}.{' ~ the true bounds may be narrower.' if narrower else ''}")
-    if len(known) < len(comparison.differences):
+    estimates = [measure.name for measure in comparison.measures if estimates_unjudged(measure)]
+    unknown = [each for each in comparison if each.reach is None]
+    if any(each.measure in estimates for each in unknown):
+        verb = "estimates" if len(estimates) == 1 else "estimate"
+        yield from wrapped(f"{', '.join(estimates)} {verb} unjudged documents from those that were drawn and judged.")
+    if any(each.measure not in estimates for each in unknown):
         yield from wrapped("For some differences it is not known whether unjudged documents could reverse them.")
 
 

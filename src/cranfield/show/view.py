@@ -108,8 +108,11 @@ class View:
         return self._told({run: [text + behind] if text else [] for run, text in self.found.tie_warnings.items()})
 
     def _told(self, found: Mapping[str, Sequence[str]]) -> list[str]:
-        several = len(self.evaluations) > 1
-        return [f"{run}: {text}" if several else text for run, texts in found.items() for text in texts]
+        if len(self.evaluations) == 1:
+            return [text for texts in found.values() for text in texts]
+        told = ((run, text) for run, texts in found.items() for text in texts)
+        common = set.intersection(*map(set, found.values()))  # what is the same for all is said once
+        return list(dict.fromkeys(f"{'all runs' if text in common else run}: {text}" for run, text in told))
 
     def rows(self) -> Iterator[QueryValue]:
         """Every value: those of the queries first, if they are wanted, then the means, for one run after the other."""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from cranfield.evaluation.advice.facts import ENOUGH_JUDGED, Facts
+from cranfield.evaluation.advice.facts import ENOUGH_JUDGED, LEFT_OUT_BY, Facts
 from cranfield.layout import count
 from cranfield.measures import Measure
 from cranfield.measures.scope import Scope, chosen_parameters
+from cranfield.ranks.chosen import chosen_warning
 
 ENOUGH_QUERIES = 50  # TREC's custom: with fewer, the choice of queries decides more than the systems do
 SEVERAL = 3  # relevant documents: from here on the first one is a small part of the answer
@@ -62,6 +63,29 @@ def holes(facts: Facts) -> Iterator[str]:
         )
 
 
+def chosen_for_others(facts: Facts) -> Iterator[str]:
+    """Judgments that were chosen to decide one comparison are not made for another."""
+    chosen = chosen_warning(facts.judgments)
+    if not chosen:
+        return
+    told = [chosen]
+    if facts.runs:
+        judged = sorted((run.judged(facts.first_page), run.run) for run in facts.runs)
+        shares = _few([f"{run} {share:.0%}" for share, run in judged])
+        told.append(f"Judged of the first {facts.first_page} documents: {shares}")
+    if facts.left_out:
+        changes = sorted((change, run) for run, change in facts.left_out.items())
+        losses = _few([f"{run} {change:+.4f}" for change, run in changes])
+        told.append(f"How {LEFT_OUT_BY} of a run would change, had it not been in the pool: {losses}")
+    yield f"{'. '.join(told)}."
+
+
+def _few(told: Sequence[str], most: int = 5) -> str:
+    """The first of some things in words, and how many more there are."""
+    more = f" and {count(len(told) - most, 'other')}" if len(told) > most else ""
+    return ", ".join(told[:most]) + more
+
+
 def missing_queries(facts: Facts) -> Iterator[str]:
     """A judged query that a run lacks counts 0."""
     for run in facts.runs:
@@ -84,6 +108,7 @@ DATA_CAUTIONS: tuple[Callable[[Facts], Iterator[str]], ...] = (
     few_queries,
     nothing_to_find,
     holes,
+    chosen_for_others,
     missing_queries,
     tied_scores,
 )

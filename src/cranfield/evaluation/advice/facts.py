@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
+from cranfield.evaluation.contributions import LEAST_DEPTH, contributed, mean_of
 from cranfield.evaluation.result import Evaluation
-from cranfield.measures import Measure
+from cranfield.measures import Measure, parse_measure
 from cranfield.measures.counts import judged_share
 from cranfield.measures.scope import Scope
+from cranfield.ranks.chosen import chosen_warning
 from cranfield.ranks.columns import Numbers
 from cranfield.ranks.grades import graded
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.tables.ranks import JudgedRanks
+from cranfield.ranks.tables.removing import without
 
 ENOUGH_JUDGED = 0.8  # of what a measure looks at; below it unjudged documents decide comparisons
 RUN_MEASURES = ("NumRet",)
+LEFT_OUT_BY = "nDCG@10"  # by which runs are measured that are left out of the pool
 DEPTHS = (10, 100, 1000)
 
 
@@ -61,6 +65,7 @@ class Facts:
     judgments: Judgments = field(repr=False, compare=False)
     read_grades: Numbers = field(repr=False, compare=False)  # those of the judgments, as the policy reads them
     complete: bool = False  # a document without a judgment is not relevant, and nobody needs to judge it
+    left_out: Mapping[str, float] = field(default_factory=dict)  # see `_left_out`; for judgments that were chosen
 
     @property
     def graded(self) -> bool:
@@ -126,8 +131,20 @@ def facts_of(judgments: Judgments, results: Sequence[Evaluation], policy: Policy
         runs=tuple(map(_run_facts, results)),
         judgments=judgments,
         read_grades=grades,
+        left_out=_left_out(results, policy) if chosen_warning(judgments) and len(results) > 1 else {},
         complete=policy.complete,
     )
+
+
+def _left_out(results: Sequence[Evaluation], policy: Policy) -> dict[str, float]:
+    """By how much the value of each run would change, had it not been in the pool of the first ten."""
+    tables = [result.ranks for result in results if result.ranks is not None]
+    measure = parse_measure(LEFT_OUT_BY)
+    found = {}
+    for at, result in enumerate(results):
+        fewer = without(tables[at], contributed(tables, [at], LEAST_DEPTH))
+        found[result.run] = mean_of(measure, fewer, policy) - mean_of(measure, tables[at], policy)
+    return found
 
 
 def _run_facts(result: Evaluation) -> RunShape:

@@ -124,9 +124,8 @@ def check_files(
     listed = tuple(problem for problems in found for problem in problems.listed())
     advice = None
     if not any(problem.severity == "error" for problem in listed) and not judged.grouped:
-        advice = advise(
-            Judgments(judged.by_query, name=file.name), streams, format=format, check_ids=False, policy=policy
-        )
+        judgments = Judgments(judged.by_query, name=file.name, provenance=file.provenance)
+        advice = advise(judgments, streams, format=format, check_ids=False, policy=policy)
     return CheckReport(
         problems=listed,
         more=tuple(more for problems in found for more in problems.more()),

@@ -87,7 +87,8 @@ class StoreFormat(Format):
     def open_records(self, stream: Stream, role: Role, *, named: bool) -> RecordFile:
         from cranfield.read.row_records import RankingRecords
 
-        return RankingRecords(stream, role, self.open(stream, role, named=named).by_query)
+        view = self.open(stream, role, named=named)
+        return RankingRecords(stream, role, view.by_query, view.provenance)
 
 
 def _path(stream: Stream) -> str:

@@ -1,0 +1,258 @@
+"""reusability(qrels, runs, measures) → Reusability: are judgments fair to a run that was not in their pool?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cranfield.comparison.correlation import tau
+from cranfield.comparison.scanned import averaged_measures, scanned_runs
+from cranfield.errors import ComparisonError, InputError
+from cranfield.evaluation.contributions import complete_depth, contributed, mean_of
+from cranfield.measures import Measure, Measures
+from cranfield.measures.scope import Scope
+from cranfield.ranks.columns import Flags, Numbers
+from cranfield.ranks.judgments import Judgments
+from cranfield.ranks.policy import Policy
+from cranfield.ranks.tables.ranks import JudgedRanks
+from cranfield.ranks.tables.removing import without
+from cranfield.read.pairs import read_words
+
+USUAL_MEASURES = ("nDCG@10", "AP")
+
+
+class LeftOutRow(NamedTuple):
+    """A run by a measure, with all judgments and as if it had not been in the pool.
+
+    group: the group that it was left out with; empty if it was left out alone.
+    unique: judged documents, relevant to the measure, that only this run, or its group, has down to the depth.
+    value, without: the mean with all judgments, and without those of the documents that only the run or its group has.
+    rank, rank_without: the place among all runs by the same judgments, 1 for the best; runs that are level share it.
+    """
+
+    measure: str
+    run: str
+    group: str
+    unique: int
+    value: float
+    without: float
+    rank: int
+    rank_without: int
+
+    @property
+    def change(self) -> float:
+        """By how much the value changes when the run is left out."""
+        return self.without - self.value
+
+
+class OverallChange(NamedTuple):
+    """What leaving out changed over all runs, by one measure.
+
+    mean, largest: of the changes: their mean, and the one that is farthest from 0, which is that of `largest_run`.
+    tau: Kendall's τ_b between the order of the runs by all judgments and by those that are left, the mean over all that
+        is left out in turn; None where there never is an order.
+    lowest: the lowest τ.
+    """
+
+    mean: float
+    largest: float
+    largest_run: str
+    tau: float | None
+    lowest: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reusability:
+    """The result of `reusability`: a row for each measure and run, and what it comes to for each measure.
+
+    >>> qrels = {"q": {"a": 1, "b": 0, "c": 1}}
+    >>> found = reusability(qrels, {"old": {"q": ["a", "b"]}, "new": {"q": ["c", "a"]}}, "AP")
+    >>> found.overall["AP"].largest_run, found.to_dict()["rows"][1]["change"], found.to_json()[:15]
+    ('new', -0.5, '{\\n  "runs": [\\n ')
+    """
+
+    runs: tuple[str, ...]
+    measures: tuple[str, ...]
+    groups: dict[str, str]  # by run, of those that have one
+    pool_depth: int  # down to which documents are in the pool
+    queries: int
+    judgments: int
+    rows: tuple[LeftOutRow, ...]
+    overall: dict[str, OverallChange]  # by measure
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain dicts, ready for JSON."""
+        return {
+            "runs": list(self.runs),
+            "measures": list(self.measures),
+            "groups": self.groups,
+            "pool_depth": self.pool_depth,
+            "queries": self.queries,
+            "judgments": self.judgments,
+            "rows": [{**row._asdict(), "change": row.change} for row in self.rows],
+            "overall": {measure: each._asdict() for measure, each in self.overall.items()},
+        }
+
+    def to_json(self, *, indent: int | None = 2) -> str:
+        """The result as JSON.
+
+        indent: how many blanks a level is indented by; None writes all in one line.
+        Returns the text.
+        """
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def reusability(
+    qrels: Any,
+    runs: Mapping[str, Any] | Iterable[Any],
+    measures: Measures = USUAL_MEASURES,
+    *,
+    groups: Any = None,
+    pool_depth: int | None = None,
+    policy: Policy | None = None,
+    format: str | None = None,
+    qrels_format: str | None = None,
+    check_ids: bool = True,
+) -> Reusability:
+    """Leave each run out of the pool, measure again, and see what it would have lost, as a run that is new may.
+
+    qrels, runs: those of `evaluate_runs`; two runs at least.
+    measures: those to measure again, named as for `evaluate`.
+    groups: runs to be left out together, such as those of one team: {run: group}, or a file of two columns, run and
+        group. A run without a group is left out alone.
+    pool_depth: how many documents of each ranking were in the pool; by default as many as are judged in all
+        rankings, but ten at least.
+    policy, format, qrels_format, check_ids: those of `evaluate`.
+    Returns a `Reusability`: a row for each measure and run.
+
+    The judged documents that only the run (or its group) has down to the depth become unjudged, relevant or not, and
+    all runs are measured by the judgments that are left (Zobel 1998). What no run has down to the depth stays judged.
+    Ranks stay as they are, also where the policy ranks ties by grade.
+    Each run is read once; {name: JudgedRanks} of the same judgments spares the reading.
+
+    >>> qrels = {"q": {"a": 1, "b": 0, "c": 1}}
+    >>> old, new = reusability(qrels, {"old": {"q": ["a", "b"]}, "new": {"q": ["c", "a"]}}, "AP").rows
+    >>> new.unique, new.value, new.without, new.rank, new.rank_without
+    (1, 1.0, 0.5, 1, 2)
+    >>> old.unique, old.change
+    (0, 0.0)
+    """
+    policy = policy or Policy()
+    wanted = averaged_measures(measures)
+    if pool_depth is not None and pool_depth < 1:
+        raise ComparisonError(f"pool_depth={pool_depth} is not a number of documents.", hint="it is 1 or more")
+    judgments = Judgments.read(qrels, qrels_format)
+    tables = scanned_runs(judgments, runs, policy, format, check_ids)
+    names, scanned = tuple(tables), list(tables.values())
+    team = {} if groups is None else _known_groups(groups, names)
+    parts = _parts(names, team)
+    depth = pool_depth or complete_depth(scanned)
+    gone = [contributed(scanned, part, depth) for part in parts]
+    before = _columns(scanned, wanted, policy)
+    after = [
+        _columns([without(table, its) for table in scanned], wanted, policy) if its.any() else before for its in gone
+    ]
+    rows, overall = [], {}
+    for at, measure in enumerate(wanted):
+        found = [
+            _row(
+                measure,
+                run,
+                team.get(names[run], ""),
+                names,
+                before[at],
+                after[part][at],
+                _unique(measure, scanned, its),
+            )
+            for part, (members, its) in enumerate(zip(parts, gone, strict=True))
+            for run in members
+        ]
+        found.sort(key=lambda row: names.index(row.run))
+        rows += found
+        overall[measure.name] = _overall(found, [tau(before[at], each[at]) for each in after])
+    return Reusability(
+        runs=names,
+        measures=tuple(measure.name for measure in wanted),
+        groups=team,
+        pool_depth=depth,
+        queries=len(judgments),
+        judgments=len(judgments.grades),
+        rows=tuple(rows),
+        overall=overall,
+    )
+
+
+def _known_groups(groups: Any, runs: Sequence[str]) -> dict[str, str]:
+    """The group of each run that has one; a run that is not there is an error."""
+    named = read_words(groups, "group")
+    for run in named:
+        if run not in runs:
+            listed = ", ".join(runs[:10]) + (", …" if len(runs) > 10 else "")
+            raise InputError("the groups", f"there is no run '{run}'.", hint=f"the runs are {listed}")
+    return named
+
+
+def _parts(runs: Sequence[str], groups: Mapping[str, str]) -> list[list[int]]:
+    """The runs that are left out together, by their places; one that has no group is left out alone."""
+    if len(runs) < 2:
+        raise ComparisonError("reusability needs at least two runs: what is left of a pool without its only run?")
+    together: dict[tuple[bool, str], list[int]] = {}
+    for at, run in enumerate(runs):
+        together.setdefault((run in groups, groups.get(run, run)), []).append(at)
+    if len(together) == 1:
+        [(_, group)] = together
+        raise ComparisonError(
+            f"all runs are in the group '{group}', so leaving it out leaves no pool.",
+            hint="put only runs of one kind or team into a group, or add runs of others",
+        )
+    return list(together.values())
+
+
+def _columns(tables: Sequence[JudgedRanks], measures: Sequence[Measure], policy: Policy) -> list[Numbers]:
+    """For each measure the means of the runs."""
+    return [np.array([mean_of(measure, table, policy) for table in tables]) for measure in measures]
+
+
+def _unique(measure: Measure, tables: Sequence[JudgedRanks], gone: Flags) -> int:
+    """How many of the judgments that are gone are of documents relevant to a measure."""
+    table = tables[0]
+    return int((Scope.of(measure).relevant(table.judged_grades) & gone[table.judged_row]).sum())
+
+
+def _row(
+    measure: Measure, run: int, group: str, names: Sequence[str], before: Numbers, after: Numbers, unique: int
+) -> LeftOutRow:
+    sign = -1 if measure.definition.lower_is_better else 1
+    return LeftOutRow(
+        measure=measure.name,
+        run=names[run],
+        group=group,
+        unique=unique,
+        value=float(before[run]),
+        without=float(after[run]),
+        rank=_place(sign * before, run),
+        rank_without=_place(sign * after, run),
+    )
+
+
+def _place(values: Numbers, run: int) -> int:
+    """1 for the highest value; differences due to rounding count as ties."""
+    rounded = np.round(values, 12)
+    return 1 + int((rounded > rounded[run]).sum())
+
+
+def _overall(rows: Sequence[LeftOutRow], taus: Sequence[float | None]) -> OverallChange:
+    changes = np.array([row.change for row in rows])
+    most = int(np.abs(changes).argmax())
+    known = [each for each in taus if each is not None]
+    return OverallChange(
+        mean=float(changes.mean()),
+        largest=float(changes[most]),
+        largest_run=rows[most].run,
+        tau=float(np.mean(known)) if known else None,
+        lowest=min(known, default=None),
+    )

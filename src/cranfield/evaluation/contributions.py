@@ -1,0 +1,57 @@
+"""What runs contributed to a pool: the judged documents that only some of them have down to a depth."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from cranfield.measures import Measure
+from cranfield.measures.aggregates import aggregate
+from cranfield.ranks.columns import Flags
+from cranfield.ranks.policy import Policy
+from cranfield.ranks.tables.ranks import JudgedRanks
+
+LEAST_DEPTH = 10  # of a pool, if documents above it are not all judged
+
+
+def complete_depth(tables: Sequence[JudgedRanks]) -> int:
+    """How deep the pool of some runs was: to the deepest rank down to which all is judged, but ten at least.
+
+    >>> complete_depth([JudgedRanks.of_grades([1] * 12 + [None, 1]), JudgedRanks.of_grades([0] * 13)])
+    12
+    """
+    holes = [_first_hole(table) for table in tables]
+    complete = min((hole - 1 for hole in holes if hole is not None), default=None)
+    if complete is None:
+        complete = max((int(table.retrieved.max(initial=0)) for table in tables), default=0)
+    return max(complete, LEAST_DEPTH)
+
+
+def _first_hole(table: JudgedRanks) -> int | None:
+    """The best rank at which a document is not judged; None where all are."""
+    known = table.rows(table.judged)
+    # Ranks count up by one as long as nothing is missing before them.
+    unbroken = known.rank == known.running(np.ones(len(known.rank), dtype=np.bool_))
+    judged = known.sum(unbroken)
+    return int(judged[judged < table.retrieved].min()) + 1 if (judged < table.retrieved).any() else None
+
+
+def contributed(tables: Sequence[JudgedRanks], runs: Collection[int], depth: int) -> Flags:
+    """Which judgments are of documents that some runs have down to a depth and no other run has.
+
+    >>> both = [JudgedRanks.of_grades([1, 0]), JudgedRanks.of_grades([1, None])]
+    >>> contributed(both, [0], 10).tolist(), contributed(both, [0], 1).tolist()
+    ([False, True], [False, False])
+    """
+    found = np.zeros((2, len(tables[0].judged_row)), dtype=np.bool_)
+    for at, table in enumerate(tables):
+        found[int(at in runs), table.row[table.within(depth)]] = True
+    others, own = found
+    return own & ~others
+
+
+def mean_of(measure: Measure, table: JudgedRanks, policy: Policy) -> float:
+    """The mean of a measure over the queries that the policy counts."""
+    kept = ~table.missing if policy.missing == "skip" else np.ones(len(table), dtype=np.bool_)
+    return aggregate(measure(table)[kept], "mean", of=measure.name)

@@ -1,0 +1,61 @@
+"""What runs would lose if they were not in the pool, as text at 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cranfield.comparison.reuse import LeftOutRow, Reusability
+from cranfield.layout import WIDTH, count, fitted, shortened, wrapped
+from cranfield.show.comparison_words import share_text
+
+NAME = 32  # columns for the name of a run, or of a group
+
+
+def reusability_text(found: Reusability) -> str:
+    """What runs would lose if they were not in the pool, as plain text."""
+    judgments, queries = count(found.judgments, "judgment"), count(found.queries, "query", "queries")
+    each, it = ("Each run", "it has") if not found.groups else ("Each run, or each group of runs,", "they have")
+    lines = wrapped(
+        f"{judgments} of {queries}, {len(found.runs)} runs. {each} is left out of the pool in turn: documents that "
+        f"only {it} down to rank {found.pool_depth} become unjudged."
+    )
+    for measure in found.measures:
+        lines += ["", *_table(found, measure), *_overall(found, measure)]
+    return "\n".join([*lines, "", *_legend(found)])
+
+
+def _table(found: Reusability, measure: str) -> list[str]:
+    group = ["group"] if found.groups else []
+    rows = [[measure, *group, "unique", "value", "without", "change", "rank", "without"]]
+    rows += [_cells(row, bool(group)) for row in found.rows if row.measure == measure]
+    return fitted(rows, WIDTH, left=(0, 1) if group else (0,))
+
+
+def _cells(row: LeftOutRow, grouped: bool) -> list[str]:
+    name = shortened(row.run, NAME // 2 if grouped else NAME)
+    group = [shortened(row.group or "-", NAME // 2)] if grouped else []
+    numbers = [str(row.unique), f"{row.value:.4f}", f"{row.without:.4f}", f"{row.change:+.4f}"]
+    return [name, *group, *numbers, str(row.rank), str(row.rank_without)]
+
+
+def _overall(found: Reusability, measure: str) -> Iterator[str]:
+    overall = found.overall[measure]
+    if not any(row.change for row in found.rows if row.measure == measure):
+        yield "No run changes."
+        return
+    largest = f"largest {overall.largest:+.4f} ({shortened(overall.largest_run, NAME)})"
+    order = "" if overall.tau is None else f"; tau {share_text(overall.tau, 3)}, lowest {share_text(overall.lowest, 3)}"
+    yield from wrapped(f"change: mean {overall.mean:+.4f}, {largest}{order}")
+
+
+def _legend(found: Reusability) -> Iterator[str]:
+    others = "no run outside of its group" if found.groups else "no other run"
+    yield from wrapped(
+        f"unique: relevant documents of the run that {others} has down to rank {found.pool_depth}. without: the value "
+        "and the rank if nothing that only it has were judged. A new run of the same kind may change as much."
+    )
+    if any(overall.tau is not None for overall in found.overall.values()):
+        yield from wrapped(
+            "tau: Kendall's correlation between the order of the runs by the judgments left and by all judgments, "
+            "averaged over all that is left out in turn, and the lowest of them. At 1 the order is the same."
+        )
