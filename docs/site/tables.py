@@ -12,6 +12,7 @@ from pathlib import Path
 
 from cranfield.comparison.significance import TESTS
 from cranfield.engines.registry import ENGINES
+from cranfield.judging.ordering import ORDERS
 from cranfield.ranks.policy import Policy, Setting, settings_of
 from cranfield.read import names
 from cranfield.read.formats import FORMATS
@@ -77,6 +78,13 @@ def systems() -> Iterator[Row]:
         yield f"`{name}`", kind.meaning, ", ".join(f"`{short}`" for short in kind.short)
 
 
+def orders() -> Iterator[Row]:
+    """Every order of judging."""
+    yield "order", "what comes first", "follows grades", "use it when"
+    for order in ORDERS.values():
+        yield f"`{order.name}`", order.meaning, "yes" if order.follows_grades else "no", order.advice
+
+
 def columns() -> Iterator[Row]:
     """The names under which a column is found."""
     yield "column", "names"
@@ -98,7 +106,7 @@ def _roles(roles: tuple[str, ...]) -> str:
 
 
 TABLES: dict[str, Callable[[], Iterator[Row]]] = {
-    each.__name__: each for each in (formats, columns, tests, charts, policies, engines, systems)
+    each.__name__: each for each in (formats, columns, tests, charts, policies, engines, systems, orders)
 }
 
 
