@@ -15,6 +15,7 @@ pytest.importorskip("sqlalchemy")
 pytest.importorskip("starlette")
 
 from cranfield import open_store
+from cranfield.judging.schema import WAITING
 from tests.cli.test_help import examples
 from tests.judging_person import judge
 from tests.program import INSTALLED, run
@@ -86,13 +87,18 @@ def test_the_examples_of_the_help(tmp_path):
     for name, documents in (("old", "abc"), ("new", "cba"), ("bm25", "abc"), ("dense", "cab")):
         rows = [f"q{query} Q0 {each} 1 {3 - at} x\n" for query in range(3) for at, each in enumerate(documents)]
         (tmp_path / f"{name}.run").write_text("".join(rows))
-    lines = [*examples("judge"), "cranfield judge judgments.db --decide '*.run'"]
+    lines = [*examples("judge"), "cranfield judge judgments.db --decide --all '*.run'"]
     assert len(lines) == 5
     for line in lines:
         served = Served(tmp_path, *shlex.split(line)[2:])
         served.end()
         assert served.address
         assert served.program.returncode == 0
+    with open_store(tmp_path / "judgments.db") as store, store._reading() as connection:
+        chosen_by = {(row.query_id, row.doc_id): row.chosen_by for row in connection.execute(WAITING.select())}
+    assert chosen_by.pop(("q1", "d1")) == ""
+    assert set(chosen_by.values()) == {"decide"}
+    assert len(chosen_by) == 9
 
 
 def test_a_project_pools_what_its_systems_return_and_tests_with_what_is_judged(project):
@@ -175,7 +181,7 @@ def test_a_project_s_own_grades(project):
         (["judgments.db", "--order", "mtf"], "--decide and --order need RUNs"),
         (["judgments.db", "some.run"], "RUNs need one of them"),
         (["judgments.db", "--decide", "--order", "mtf", "some.run"], "--decide is the order decide"),
-        (["judgments.db", "--order", "mtf", "some.run", "-m", "AP"], "the order mtf looks at no measure"),
+        (["judgments.db", "--order", "mtf", "some.run", "-m", "AP"], "the order mtf compares no runs"),
         (["judgments.db", "--decide", "some.run"], "a decision needs at least two runs"),
         (["judgments.db", "--host", "0.0.0.0", "--me", "ann"], "each gives a name of their own"),
         (["judgments.db", "--known-as", "judge.example.com", "--me", "ann"], "each gives a name of their own"),

@@ -42,6 +42,9 @@ class GradeOption(click.ParamType[tuple[float, str, str]]):
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
 @click.option("--decide", is_flag=True, help="Judge until it is decided how the RUNs compare with the first of them.")
 @click.option(
+    "--all", "all_pairs", is_flag=True, help="With --decide, each RUN with each other one: decide their order."
+)
+@click.option(
     "--order", type=click.Choice(list(ORDERS)), metavar="ORDER", help=f"The order they come in: {ORDER_NAMES}."
 )
 @click.option("--depth", type=click.IntRange(1), metavar="N", help="How deep RUNs are read [10, or the cutoff].")
@@ -60,6 +63,7 @@ def command(
     store: str | None,
     runs: tuple[str, ...],
     decide: bool,
+    all_pairs: bool,
     order: str | None,
     depth: int | None,
     measures: MeasureOptions,
@@ -108,7 +112,11 @@ def command(
     with open_store(where) as opened:
         if scale:
             opened.set_scale(scale)
-        followed = _followed(opened, chosen, runs, measures, depth) if chosen is not None else None
+        followed = (
+            _followed(opened, chosen, runs, measures, FollowPlan(depth, all_pairs=all_pairs))
+            if chosen is not None
+            else None
+        )
 
         def started(listening: Listening) -> None:
             left = count(listening.progress.left, "document")
@@ -135,18 +143,18 @@ def command(
 
 
 def _followed(
-    store: Store, order: Order, runs: tuple[str, ...], measures: MeasureOptions, depth: int | None
+    store: Store, order: Order, runs: tuple[str, ...], measures: MeasureOptions, plan: FollowPlan
 ) -> Followed:
     """The order in which documents come; all of them wait in the store."""
     from cranfield.evaluation.naming import named_runs
 
-    if not order.measure and not measures.usual:
-        raise click.UsageError(f"the order {order.name} looks at no measure; leave -m out.")
+    if not order.measure and (plan.all_pairs or not measures.usual):
+        raise click.UsageError(f"the order {order.name} compares no runs; leave --all and -m out.")
     chosen = measures.chosen((order.measure,)) if order.measure else ()
     if len(chosen) > 1:
         raise click.UsageError("one measure decides.")
     files = expanded(runs)
-    followed = order.follow(store, named_runs(files), FollowPlan(depth, measure=next(iter(chosen), None)))
+    followed = order.follow(store, named_runs(files), plan._replace(measure=next(iter(chosen), None)))
     told = f"{', '.join(files[:3])}{', …' if len(files) > 3 else ''}"
     store.wait(followed.unjudged(), why=f"order {order.name}: {told}", chosen_by=order.chosen_by)
     return followed

@@ -11,7 +11,7 @@ STATES = {BETTER: BETTER, WORSE: WORSE, NEITHER: NOT_WORTH}  # of a verdict that
 
 
 class PairLook(NamedTuple):
-    """What is known of a run beside the baseline.
+    """What is known of a run beside the baseline, or beside another run if all pairs are compared.
 
     baseline, run: their names
     measure: the name of the measure
@@ -59,7 +59,7 @@ class Look(NamedTuple):
     state: that of the pair; of several pairs "open" while one of them is, and then "decided"
     judged, left: how many documents of the first ones of all runs are judged, and how many are not and still matter
     likely_needed: about how many more must be judged; see `PairLook`
-    pairs: each run beside the baseline
+    pairs: each run beside the baseline, or beside each run before it if all pairs are compared
 
     >>> from cranfield import Decision
     >>> look = Decision.of({"old": {"q1": ["a"], "q2": ["b"]}, "new": {"q1": ["a"], "q2": ["b"]}}).look()

@@ -65,7 +65,9 @@ class DecidingOrder(Order):
         measure = asked.measure or self.measure
 
         def make(grades: Any) -> Decision:
-            return Decision.of(runs, measure, grades, scale=scale, depth=asked.depth, seed=asked.seed)
+            return Decision.of(
+                runs, measure, grades, scale=scale, depth=asked.depth, all_pairs=asked.all_pairs, seed=asked.seed
+            )
 
         return FollowedDecision(store, make)
 
