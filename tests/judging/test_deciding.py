@@ -13,6 +13,7 @@ from cranfield.errors import CranfieldError, InputError
 from cranfield.judging.deciding.deciding import decide
 from cranfield.judging.deciding.decision import Decision
 from cranfield.judging.deciding.looks import ALL_JUDGED, NOT_WORTH, OPEN
+from cranfield.judging.deciding.told import decision_told
 from cranfield.judging.schema import WAITING
 
 Qrels = dict[str, dict[str, float]]
@@ -196,6 +197,26 @@ def test_the_order_of_all_runs_is_decided_pair_by_pair() -> None:
     ]
     assert look.judged < sum(alone)
     assert look.judged < look.left
+
+
+def test_a_pair_that_cannot_be_told_apart_says_so_early() -> None:
+    qrels, runs = collection(7, {"one": 1.0, "other": 1.0}, queries=40)
+    decision, headings = Decision.of(runs), {}
+    while not (look := decision.look()).done:
+        [pair] = look.pairs
+        headings[look.judged] = pair.heading
+        assert (pair.heading == NOT_WORTH) == ("heading for not worth judging on" in look.reason)
+        told = decision_told(look, "nDCG@10")["pairs"][0]["told"]
+        assert (pair.heading == NOT_WORTH) == told.startswith("heading for not worth judging on; ")
+        grades: dict[str, dict[str, float | None]] = {}
+        for query, document in decision.next(10):
+            grades.setdefault(query, {})[document] = qrels[query][document]
+        decision = decision.with_grades(grades)
+    assert look.state == NOT_WORTH
+    assert look.pairs[0].heading == ""  # it has arrived
+    assert {heading for judged, heading in headings.items() if judged < 50} == {""}
+    early = min(judged for judged, heading in headings.items() if heading == NOT_WORTH)
+    assert early <= 0.7 * look.judged
 
 
 def test_what_is_judged_elsewhere_counts_in_the_ideal_and_nowhere_else() -> None:

@@ -20,6 +20,7 @@ from cranfield.judging.deciding.looks import (
     STATES,
     Look,
     PairLook,
+    heading_of,
     reason_of,
     state_of_all,
 )
@@ -224,6 +225,8 @@ class Decision:
         baseline, run = (self._candidates.runs[place] for place in pair.runs)
         found, total = pair.outlook, pair.outlook.from_judging + pair.outlook.from_queries
         from_judging = found.from_judging / total if total > 0 else 0.0
+        sure, name = max(found.probabilities), f"{run} beside {baseline}"
+        heading = heading_of(state, sure, found.verdict, self.judged >= LEAST)
         needed = 0
         if state == OPEN:
             needed = min(max(pair.needed(self.confidence) + BATCH, LEAST - self.judged), pair.left)
@@ -243,7 +246,8 @@ class Decision:
             left=pair.left,
             likely_needed=needed,
             state=state,
-            reason=reason_of(state, f"{run} beside {baseline}", max(found.probabilities), found.verdict, pair.left),
+            heading=heading,
+            reason=reason_of(state, name, sure, found.verdict, pair.left, heading),
         )
 
 
