@@ -6,13 +6,15 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from cranfield.judging.deciding import grade_model
 from cranfield.judging.deciding.decision import Decision
 from cranfield.judging.deciding.looks import Look
 
@@ -20,8 +22,11 @@ FRESH = tuple(range(100, 110))  # seeds that nothing was tuned on
 QUERIES, DOCUMENTS, SYSTEMS, FAMILIES, DEPTH, PAIRS = 50, 300, 40, 4, 10, 40
 SPREAD, CLOSE = 0.4, 0.25  # of the skills of systems: one pair in four does not differ; two in five
 
+PLAIN_STEPS = 3
+
 Rankings = dict[str, list[str]]
 Qrels = Mapping[str, Mapping[str, float]]
+Chooser = Callable[[Decision, int], list[tuple[str, str]]]
 
 
 class Replayed(NamedTuple):
@@ -63,7 +68,31 @@ def verdict(look: Look) -> str:
     return look.pairs[0].verdict
 
 
-def replay(qrels: Qrels, runs: Mapping[str, Any], measure: str = "nDCG@10") -> Replayed:
+def together(decision: Decision, count: int) -> list[tuple[str, str]]:
+    """What a decision asks for: each document given those before it."""
+    return decision.next(count)
+
+
+def each_by_itself(decision: Decision, count: int) -> list[tuple[str, str]]:
+    """What the plain rule asks for: the documents that are worth most, as if each were the only one."""
+    pair = decision._pairs[0]
+    worth = pair.model.covariance_with(pair.weights) ** 2 / pair.model.variance
+    best = np.argsort(-np.where(pair.matters, worth, -1.0), kind="stable")[: min(count, pair.left)]
+    return [decision._candidates.names_of(place) for place in best.tolist()]
+
+
+@contextmanager
+def plain_rule() -> Iterator[None]:
+    """The rule as it is described first: variances after three steps, documents chosen each by itself."""
+    before = grade_model.STEPS
+    grade_model.STEPS = PLAIN_STEPS
+    try:
+        yield
+    finally:
+        grade_model.STEPS = before
+
+
+def replay(qrels: Qrels, runs: Mapping[str, Any], measure: str = "nDCG@10", choose: Chooser = together) -> Replayed:
     """Judge until decided; a document without a judgment is not relevant."""
     start = decision = Decision.of(runs, measure)
     everything: dict[str, dict[str, float | None]] = {}
@@ -75,7 +104,7 @@ def replay(qrels: Qrels, runs: Mapping[str, Any], measure: str = "nDCG@10") -> R
     times = []
     while not decision.look().done:
         begin = time.perf_counter()
-        chosen = decision.next(10)
+        chosen = choose(decision, 10)
         times.append(time.perf_counter() - begin)
         grades: dict[str, dict[str, float | None]] = {}
         for query, document in chosen:
@@ -111,14 +140,17 @@ def summary(replayed: list[Replayed]) -> dict[str, float]:
     }
 
 
-def replay_simulated(seeds: tuple[int, ...] = FRESH, count: int = PAIRS, spread: float = SPREAD) -> dict[str, float]:
-    """Random pairs of the systems of several collections."""
-    found = []
+def replay_simulated(seeds: tuple[int, ...] = FRESH, count: int = PAIRS, spread: float = SPREAD) -> dict[str, Any]:
+    """Random pairs of the systems of several collections, and what the plain rule makes of the same pairs."""
+    found, plain = [], []
     for seed in seeds:
         qrels, runs = simulated(seed, spread)
         for one, other in pairs_of(list(runs), count, seed):
-            found.append(replay(qrels, {one: runs[one], other: runs[other]}))
-    return summary(found)
+            pair = {one: runs[one], other: runs[other]}
+            found.append(replay(qrels, pair))
+            with plain_rule():
+                plain.append(replay(qrels, pair, choose=each_by_itself))
+    return {**summary(found), "plain rule": summary(plain)}
 
 
 def seconds_of_large(documents: int = 100_000, judged: float = 0.1) -> tuple[float, float]:

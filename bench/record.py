@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 FILE = Path(__file__).with_name("results.json")
+DECIDING_FILE = Path(__file__).with_name("deciding.json")
 GPU_FILE = Path(__file__).with_name("gpu.json")
 LIBRARIES = (
     "cranfield",
@@ -30,6 +31,11 @@ def record(title: str, rows: Sequence[tuple[str, float, float | None]], base: st
     """Keep the figures of a case in place of those that it had."""
     figures = [{"name": name, "seconds": seconds, "peak_mb": memory} for name, seconds, memory in rows]
     _keep(FILE, title, {"base": base, "target": target, "rows": figures, **_circumstances(LIBRARIES)})
+
+
+def record_deciding(name: str, figures: Mapping[str, Any]) -> None:
+    """Keep what replays of judging until decided came to."""
+    _keep(DECIDING_FILE, name, {"figures": figures, **_circumstances(("cranfield", "numpy"))})
 
 
 def record_gpu(device: str, rows: Sequence[tuple[str, str, str, str]]) -> None:

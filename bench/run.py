@@ -17,7 +17,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 from collection import collection, judged_ranks
-from record import FILE, record
+from record import DECIDING_FILE, FILE, record, record_deciding
 
 PYTHON = sys.executable
 CRANFIELD = str(Path(PYTHON).with_name("cranfield"))
@@ -339,11 +339,14 @@ def case_deciding() -> None:
     print("\nJudging until decided, nDCG@10, against the verdict with the whole union of the first ten judged")
     for key, name in names.items():
         found = told[key]
+        record_deciding(name, found)
         print(f"  {name}: {found['pairs']} pairs, {found['ties']} of them without a significant difference")
         shares = ", ".join(f"{each} {found[f'judged, {each}']:.1%}" for each in ("mean", "median", "p90"))
         print(f"    judged: {shares}")
         print(f"    same verdict {found['same verdict']:.2%}, opposite {found['opposite']:.2%}")
         print(f"    false significant {found['false significant']}, missed {found['missed']}")
+        if plain := found.get("plain rule"):
+            print(f"    the plain rule: {plain['judged, mean']:.1%} judged, same verdict {plain['same verdict']:.2%}")
     print("  target: same verdict 97%, opposite 0.5% at most, 22% judged in the mean")
     rows = [
         ("choosing ten documents", told["large"]["choosing"], None),
@@ -364,6 +367,7 @@ if __name__ == "__main__":
     given = parser.parse_args()
     if not given.cases:  # all of them: nothing of an earlier time stays on record
         FILE.unlink(missing_ok=True)
+        DECIDING_FILE.unlink(missing_ok=True)
     chosen = {"rows": given.rows, "tools": given.tools}
     for name in given.cases or CASES:
         if name not in CASES:

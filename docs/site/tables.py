@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ from pathlib import Path
 
 from cranfield.comparison.significance import TESTS
 from cranfield.engines.registry import ENGINES
+from cranfield.judging.ordering import ORDERS
 from cranfield.measures.rag_names import SPOKEN
 from cranfield.ranks.policy import Policy, Setting, settings_of
 from cranfield.read import names
@@ -20,6 +22,7 @@ from cranfield.show.charts import CHARTS
 from cranfield.systems.opening import KINDS
 
 DOCS = Path(__file__).resolve().parent.parent
+DECIDING = DOCS.parent / "bench" / "deciding.json"
 Row = tuple[str, ...]
 
 
@@ -87,6 +90,24 @@ def systems() -> Iterator[Row]:
         yield f"`{name}`", kind.meaning, ", ".join(f"`{short}`" for short in kind.short)
 
 
+def orders() -> Iterator[Row]:
+    """Every order of judging."""
+    yield "order", "what comes first", "follows grades", "use it when"
+    for order in ORDERS.values():
+        yield f"`{order.name}`", order.meaning, "yes" if order.follows_grades else "no", order.advice
+
+
+def deciding() -> Iterator[Row]:
+    """What judging until decided took, as bench/run.py recorded it."""
+    yield "replayed", "pairs", "judged, mean", "median", "9 of 10 pairs", "same verdict", "opposite"
+    kept = json.loads(DECIDING.read_text(encoding="utf-8")) if DECIDING.exists() else {}
+    for name, case in kept.items():
+        found = case["figures"]
+        shares = (f"{found[f'judged, {each}']:.0%}" for each in ("mean", "median", "p90"))
+        pairs = f"{found['pairs']}, {found['ties']} without a difference"
+        yield name, pairs, *shares, f"{found['same verdict']:.1%}", f"{found['opposite']:.1%}"
+
+
 def columns() -> Iterator[Row]:
     """The names under which a column is found."""
     yield "column", "names"
@@ -108,7 +129,8 @@ def _roles(roles: tuple[str, ...]) -> str:
 
 
 TABLES: dict[str, Callable[[], Iterator[Row]]] = {
-    each.__name__: each for each in (formats, columns, tests, charts, rag_names, policies, engines, systems)
+    each.__name__: each
+    for each in (formats, columns, tests, charts, rag_names, policies, engines, systems, orders, deciding)
 }
 
 

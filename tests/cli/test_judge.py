@@ -15,6 +15,7 @@ pytest.importorskip("sqlalchemy")
 pytest.importorskip("starlette")
 
 from cranfield import open_store
+from cranfield.judging.schema import WAITING
 from tests.cli.test_help import examples
 from tests.judging_person import judge
 from tests.program import INSTALLED, run
@@ -83,16 +84,21 @@ def test_people_judge_and_ctrl_c_ends_it(tmp_path):
 def test_the_examples_of_the_help(tmp_path):
     with open_store(tmp_path / "judgments.db", create=True) as store:
         store.wait([("q1", "d1")])
-    for name, documents in (("old", "abc"), ("new", "cba")):
+    for name, documents in (("old", "abc"), ("new", "cba"), ("bm25", "abc"), ("dense", "cab")):
         rows = [f"q{query} Q0 {each} 1 {3 - at} x\n" for query in range(3) for at, each in enumerate(documents)]
         (tmp_path / f"{name}.run").write_text("".join(rows))
-    lines = [*examples("judge"), "cranfield judge judgments.db --decide '*.run'"]
-    assert len(lines) == 4
+    lines = [*examples("judge"), "cranfield judge judgments.db --decide --all '*.run'"]
+    assert len(lines) == 5
     for line in lines:
         served = Served(tmp_path, *shlex.split(line)[2:])
         served.end()
         assert served.address
         assert served.program.returncode == 0
+    with open_store(tmp_path / "judgments.db") as store, store._reading() as connection:
+        chosen_by = {(row.query_id, row.doc_id): row.chosen_by for row in connection.execute(WAITING.select())}
+    assert chosen_by.pop(("q1", "d1")) == ""
+    assert set(chosen_by.values()) == {"decide"}
+    assert len(chosen_by) == 9
 
 
 def test_a_project_pools_what_its_systems_return_and_tests_with_what_is_judged(project):
@@ -171,8 +177,11 @@ def test_a_project_s_own_grades(project):
         (["judgments.db", "--grade", "1", "--grade", "0=Bad"], "the grade 1 has no name"),
         (["judgments.db", "--host", "no.such.host.invalid"], "cannot listen on no.such.host.invalid"),
         (["judgments.db", "--port", "99999"], "99999"),
-        (["judgments.db", "--decide"], "--decide needs RUNs"),
-        (["judgments.db", "some.run"], "--decide needs RUNs"),
+        (["judgments.db", "--decide"], "--decide and --order need RUNs"),
+        (["judgments.db", "--order", "mtf"], "--decide and --order need RUNs"),
+        (["judgments.db", "some.run"], "RUNs need one of them"),
+        (["judgments.db", "--decide", "--order", "mtf", "some.run"], "--decide is the order decide"),
+        (["judgments.db", "--order", "mtf", "some.run", "-m", "AP"], "the order mtf compares no runs"),
         (["judgments.db", "--decide", "some.run"], "a decision needs at least two runs"),
         (["judgments.db", "--host", "0.0.0.0", "--me", "ann"], "each gives a name of their own"),
         (["judgments.db", "--known-as", "judge.example.com", "--me", "ann"], "each gives a name of their own"),

@@ -13,6 +13,8 @@ from cranfield.errors import CranfieldError, InputError
 from cranfield.judging.deciding.deciding import decide
 from cranfield.judging.deciding.decision import Decision
 from cranfield.judging.deciding.looks import ALL_JUDGED, NOT_WORTH, OPEN
+from cranfield.judging.deciding.told import decision_told
+from cranfield.judging.schema import WAITING
 
 Qrels = dict[str, dict[str, float]]
 Rankings = dict[str, list[str]]
@@ -174,6 +176,49 @@ def test_several_runs_are_decided_when_all_pairs_are() -> None:
     assert look.judged < look.left
 
 
+def test_the_order_of_all_runs_is_decided_pair_by_pair() -> None:
+    qrels, runs = collection(5, {"middle": 0.8, "bad": 0.1, "good": 3.0})
+    beside_the_first = Decision.of(runs).look()
+    start = Decision.of(runs, all_pairs=True)
+    assert start.look().pairs[:2] == beside_the_first.pairs
+    truth = [pair.verdict for pair in start.with_grades(everything(start, qrels)).look().pairs]
+    look = replayed(start, qrels).look()
+    assert [(pair.baseline, pair.run) for pair in look.pairs] == [
+        ("middle", "bad"),
+        ("middle", "good"),
+        ("bad", "good"),
+    ]
+    assert look.state == "decided"
+    assert [pair.verdict for pair in look.pairs] == truth == ["worse", "better", "better"]
+    # A document is judged once for all pairs, and only for pairs that are still open.
+    alone = [
+        replayed(Decision.of({one: runs[one], other: runs[other]}), qrels).look().judged
+        for one, other in (("middle", "bad"), ("middle", "good"), ("bad", "good"))
+    ]
+    assert look.judged < sum(alone)
+    assert look.judged < look.left
+
+
+def test_a_pair_that_cannot_be_told_apart_says_so_early() -> None:
+    qrels, runs = collection(7, {"one": 1.0, "other": 1.0}, queries=40)
+    decision, headings = Decision.of(runs), {}
+    while not (look := decision.look()).done:
+        [pair] = look.pairs
+        headings[look.judged] = pair.heading
+        assert (pair.heading == NOT_WORTH) == ("heading for not worth judging on" in look.reason)
+        told = decision_told(look, "nDCG@10")["pairs"][0]["told"]
+        assert (pair.heading == NOT_WORTH) == told.startswith("heading for not worth judging on; ")
+        grades: dict[str, dict[str, float | None]] = {}
+        for query, document in decision.next(10):
+            grades.setdefault(query, {})[document] = qrels[query][document]
+        decision = decision.with_grades(grades)
+    assert look.state == NOT_WORTH
+    assert look.pairs[0].heading == ""  # it has arrived
+    assert {heading for judged, heading in headings.items() if judged < 50} == {""}
+    early = min(judged for judged, heading in headings.items() if heading == NOT_WORTH)
+    assert early <= 0.7 * look.judged
+
+
 def test_what_is_judged_elsewhere_counts_in_the_ideal_and_nowhere_else() -> None:
     qrels, runs = collection(2, {"one": 1.0, "other": 2.0})
     runs = _first(runs)
@@ -217,6 +262,12 @@ def test_decide_writes_grades_and_only_those(tmp_path: Path) -> None:
         look = decide(store, runs, assessor=assessor, name="oracle")
         assert look.state == "better"
         events = [(event.query_id, event.doc_id, event.grade) for event in store.events(assessor="oracle")]
+        assert store.next_for("bob") is None
+        with store._reading() as connection:
+            noted = connection.execute(WAITING.select()).all()
+    assert {(row.query_id, row.doc_id): (row.chosen_by, row.assessors) for row in noted} == dict.fromkeys(
+        asked, ("decide", 0)
+    )
     assert events == [(query, document, qrels[query][document]) for query, document in asked]
     assert len(set(asked)) == len(asked) == look.judged - 1
     with open_store(tmp_path / "judgments.db") as store:

@@ -6,6 +6,10 @@ import pytest
 
 from cranfield.judging.deciding.decision import Decision
 from cranfield.judging.deciding.following import FollowedDecision
+from cranfield.judging.ordered_pool import pool_of_runs
+from cranfield.judging.ordering import find_order
+from cranfield.judging.ordering.following import TURN
+from cranfield.judging.ordering.order import FollowPlan
 from cranfield.judging.page.desk import Desk
 
 CHANCE = Random(3)
@@ -91,3 +95,60 @@ def test_the_page_asks_for_what_tells_most_and_says_when_to_stop(store):
     assert told["decision"]["done"]
     assert "better" in told["decision"]["pairs"][0]["reason"]
     assert len(desk.next({"assessor": "ann", "count": 3, "all": True})["tasks"]) == 3  # whoever wants to go on
+
+
+def in_order(store, name, depth=20):
+    return find_order(name).follow(store, {"bad": BAD, "good": GOOD}, FollowPlan(depth))
+
+
+def expected(name, grades):
+    """What an order asks for next of each query, given grades."""
+    return find_order(name).begin(pool_of_runs({"bad": BAD, "good": GOOD}, 20, 0), grades).next_of_each(1)
+
+
+@pytest.mark.parametrize("name", ["mtf", "mm", "mm-ns", "hedge", "depth", "uniform"])
+def test_an_order_is_followed_document_by_document(store, name):
+    followed, grades, turns = in_order(store, name), {}, []
+    assert followed.told() is None
+    for _ in range(25):
+        query, document = followed.next("ann", 1)[0]
+        assert [document] == expected(name, grades)[query]
+        store.judge(query, document, TRUTH[query][document], assessor="ann")
+        grades.setdefault(query, {})[document] = TRUTH[query][document]
+        turns.append(query)
+    # Ten of a query, then ten of another.
+    assert [turns[start] for start in (0, TURN, 2 * TURN)] == list(dict.fromkeys(turns))
+    followed.next("ann", 1)
+    assert len(followed.unjudged()) == 30 * 20 - 25
+
+
+def test_all_queries_are_judged_equally_deep_and_then_everything(store):
+    followed = find_order("mtf").follow(store, {"one": {"p": ["a", "b"], "q": list("abcdefghijklm")}}, FollowPlan(13))
+    judged = []
+    while pairs := followed.next("ann", 1):
+        store.judge(*pairs[0], 1, assessor="ann")
+        judged.append(pairs[0][0])
+    assert sorted(judged) == ["p"] * 2 + ["q"] * 13
+    assert judged[-3:] == ["q"] * 3
+
+
+def test_what_one_cannot_judge_is_for_others_and_counts_as_not_relevant(store):
+    runs = {"one": {"q": ["a", "b", "c"]}, "two": {"q": ["x", "y", "z"]}}
+    followed = find_order("mm").follow(store, runs, FollowPlan(3))
+    (query, first), *_ = followed.next("ann", 1)
+    store.judge(query, first, None, assessor="ann")
+    other = {"a": "x", "x": "a"}[first]
+    assert followed.next("ann", 1)[0] == ("q", other)
+    assert (query, first) in followed.next("bob", 6)
+
+
+def test_the_page_hands_documents_out_in_the_order(store):
+    pytest.importorskip("starlette")
+    followed = in_order(store, "mm-ns")
+    store.wait(followed.unjudged(), chosen_by="mm-ns")
+    desk = Desk(store, "ann", followed)
+    told = desk.next({"assessor": "ann", "count": 3})
+    assert told["decision"] is None
+    assert [(task["query_id"], task["doc_id"]) for task in told["tasks"]] == followed.next("ann", 3)[:3]
+    others = desk.next({"assessor": "bob", "count": 3})["tasks"]
+    assert len({(task["query_id"], task["doc_id"]) for task in (*told["tasks"], *others)}) == 6

@@ -10,11 +10,16 @@ import click
 from cranfield.cli import options, output
 from cranfield.cli.measure_options import MeasureOptions, measure_options
 from cranfield.cli.run_files import expanded
+from cranfield.judging.ordering import DECIDE, ORDERS, Order
+from cranfield.judging.ordering.order import FollowPlan
 from cranfield.layout import count
 
 if TYPE_CHECKING:
-    from cranfield.judging.deciding.following import FollowedDecision
+    from cranfield.judging.ordering.following import Followed
     from cranfield.judging.store import Store
+
+
+ORDER_NAMES = options.listed(ORDERS)
 
 
 class GradeOption(click.ParamType[tuple[float, str, str]]):
@@ -36,6 +41,13 @@ class GradeOption(click.ParamType[tuple[float, str, str]]):
 @click.argument("store", required=False)
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
 @click.option("--decide", is_flag=True, help="Judge until it is decided how the RUNs compare with the first of them.")
+@click.option(
+    "--all", "all_pairs", is_flag=True, help="With --decide, each RUN with each other one: decide their order."
+)
+@click.option(
+    "--order", type=click.Choice(list(ORDERS)), metavar="ORDER", help=f"The order they come in: {ORDER_NAMES}."
+)
+@click.option("--depth", type=click.IntRange(1), metavar="N", help="How deep RUNs are read [10, or the cutoff].")
 @measure_options
 @options.config("cranfield.toml")
 @click.option("--me", "assessor", metavar="NAME", help="Your name, under which grades are kept [that on this machine].")
@@ -51,6 +63,9 @@ def command(
     store: str | None,
     runs: tuple[str, ...],
     decide: bool,
+    all_pairs: bool,
+    order: str | None,
+    depth: int | None,
     measures: MeasureOptions,
     config: Path,
     assessor: str | None,
@@ -71,19 +86,25 @@ def command(
     store of that project, judgments.db beside the file unless it names another.
 
     With --decide, the documents come first whose grades tell most about whether the other RUNs are better or worse than
-    the first one, and the page says when the verdict stands, or when judging on is not worth it.
+    the first one, and the page says when the verdict stands, or when judging on is not worth it. With another --order,
+    what the RUNs return first comes in that order, ten documents of a query at a time; `cranfield pool --help` explains
+    the orders. Judgments that follow grades are a biased sample: never estimate from them how much is relevant.
 
     \b
     Example:
       cranfield judge judgments.db --me ann
       cranfield judge judgments.db --decide old.run new.run -m nDCG@10
+      cranfield judge judgments.db --order mm-ns --depth 50 bm25.run dense.run
       cranfield judge judgments.db --grade '0=Off topic' --grade '1=On topic'
     """
     from cranfield.judging.page.serving import Listening, has_screen, is_shared, serve
     from cranfield.judging.store import open_store
 
-    if decide != bool(runs):
-        raise click.UsageError("--decide needs RUNs, and RUNs need --decide.")
+    if decide and order not in (None, DECIDE.name):
+        raise click.UsageError(f"--decide is the order {DECIDE.name}; give that or --order {order}.")
+    chosen = DECIDE if decide else ORDERS.get(order or "")
+    if (chosen is None) == bool(runs):
+        raise click.UsageError("--decide and --order need RUNs, and RUNs need one of them.")
     shared = is_shared(host, names)
     if shared and assessor is not None:
         raise click.UsageError("--me is one name, and others can open this page: each gives a name of their own there.")
@@ -91,7 +112,11 @@ def command(
     with open_store(where) as opened:
         if scale:
             opened.set_scale(scale)
-        decision = _decision(opened, runs, measures) if decide else None
+        followed = (
+            _followed(opened, chosen, runs, measures, FollowPlan(depth, all_pairs=all_pairs))
+            if chosen is not None
+            else None
+        )
 
         def started(listening: Listening) -> None:
             left = count(listening.progress.left, "document")
@@ -110,26 +135,29 @@ def command(
             port=port,
             names=names,
             pictures=Path(pictures) if pictures else None,
-            decision=decision,
+            followed=followed,
             on_start=started,
         )
     documents = count(done.documents, "document")
     output.say(f"\n{opened.name}: {done.documents - done.left:,} of {documents} judged, {done.left:,} left")
 
 
-def _decision(store: Store, runs: tuple[str, ...], measures: MeasureOptions) -> FollowedDecision:
-    """What is to be decided; its documents wait in the store."""
-    from cranfield.judging.deciding.decision import Decision
-    from cranfield.judging.deciding.following import FollowedDecision
+def _followed(
+    store: Store, order: Order, runs: tuple[str, ...], measures: MeasureOptions, plan: FollowPlan
+) -> Followed:
+    """The order in which documents come; all of them wait in the store."""
+    from cranfield.evaluation.naming import named_runs
 
-    chosen = measures.chosen(("nDCG@10",))
+    if not order.measure and (plan.all_pairs or not measures.usual):
+        raise click.UsageError(f"the order {order.name} compares no runs; leave --all and -m out.")
+    chosen = measures.chosen((order.measure,)) if order.measure else ()
     if len(chosen) > 1:
         raise click.UsageError("one measure decides.")
-    scale = [each.grade for each in store.scale]
     files = expanded(runs)
-    decision = FollowedDecision(store, lambda grades: Decision.of(files, chosen[0], grades, scale=scale))
-    store.wait(decision.unjudged(), why=f"to decide about {', '.join(files[:3])}{', …' if len(files) > 3 else ''}")
-    return decision
+    followed = order.follow(store, named_runs(files), plan._replace(measure=next(iter(chosen), None)))
+    told = f"{', '.join(files[:3])}{', …' if len(files) > 3 else ''}"
+    store.wait(followed.unjudged(), why=f"order {order.name}: {told}", chosen_by=order.chosen_by)
+    return followed
 
 
 def _pooled(config: Path) -> str:

@@ -14,6 +14,7 @@ from cranfield.cli.pool_sources import asked, documents_of, failures, named
 from cranfield.cli.reading_options import RUN_FORMAT
 from cranfield.cli.run_files import expanded
 from cranfield.errors import InputError
+from cranfield.judging.ordering import ORDERS
 from cranfield.judging.pool_choice import PoolPlan
 from cranfield.read.source import run_name
 from cranfield.read.streams import stream_name
@@ -21,6 +22,9 @@ from cranfield.systems.opening import short_names
 
 if TYPE_CHECKING:
     from cranfield.systems.collection import Collection
+
+
+ORDER_NAMES = options.listed(ORDERS)
 
 
 class ShareOfAll(click.ParamType[float]):
@@ -45,7 +49,13 @@ class ShareOfAll(click.ParamType[float]):
 @click.option("--system", "systems", multiple=True, metavar="SYSTEM", help="A live system to ask; may be repeated.")
 @click.option("--depth", type=int, default=10, metavar="N", help="The deepest rank read [10].")
 @system_options.QUERY_IDS
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="At most N of each query, by their best rank.")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="At most N of each query, the first of the order.")
+@click.option(
+    "--order",
+    type=click.Choice(list(ORDERS)),
+    metavar="ORDER",
+    help=f"The order they wait in: {ORDER_NAMES} [at random].",
+)
 @click.option(
     "--sample", type=click.IntRange(0), default=0, metavar="N", help="Also N of each query at random, below the depth."
 )
@@ -70,6 +80,7 @@ def command(
     depth: int,
     query_ids: tuple[str, ...],
     limit: int | None,
+    order: str | None,
     sample: int,
     sample_depth: int,
     overlap: float,
@@ -92,16 +103,25 @@ def command(
 
     With STORE and --sheet alone, it writes what waits already.
 
+    With --order, documents wait in an order; otherwise at random, and a limit takes those with the best ranks:
+
+    \b
+    ORDERS
+
+    Those marked with * follow the grades that are in the store: pool, judge, then pool again for the next ones. Their
+    judgments are a biased sample: never estimate from them how much is relevant.
+
     \b
     Examples:
       cranfield pool judgments.db builtin --system sqlite --system sqlite:tuned --qrels builtin
       cranfield pool judgments.db builtin --system sqlite --depth 5 --sheet sheet.csv
+      cranfield pool judgments.db queries.tsv *.run --depth 100 --order mm-ns --limit 20
     """
     if queries is None and sheet is None:
         raise click.UsageError("Missing argument 'QUERIES'; with --sheet alone, what waits already is written.")
     if queries is not None and not (runs or systems):
         raise click.UsageError("there is nothing to pool; name a RUN or a --system.")
-    PoolPlan(depth, sample, sample_depth, limit, overlap, seed).check()
+    PoolPlan(depth, sample, sample_depth, limit, overlap, seed, order).check()
     say = partial(output.say, err=sheet == "-")  # where the sheet itself goes to standard output
     failed = False
     if queries is not None:
@@ -128,6 +148,7 @@ def command(
             sample=sample,
             sample_depth=sample_depth,
             limit=limit,
+            order=order,
             overlap=overlap,
             seed=seed,
             format=run_format,
@@ -144,7 +165,9 @@ def command(
     return 1 if failed else 0
 
 
-options.fill_help(command, SHORT_NAMES=", ".join(short_names()))
+_WIDEST = max(map(len, ORDERS))
+_ORDERS = (f"{name:{_WIDEST}} {'*' if order.follows_grades else ' '} {order.meaning}" for name, order in ORDERS.items())
+options.fill_help(command, SHORT_NAMES=", ".join(short_names()), ORDERS="\n    ".join(_ORDERS))
 
 
 def _opened(queries: str, corpus: str | None) -> tuple[dict[str, dict[str, str]], Collection | None]:

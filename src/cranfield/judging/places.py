@@ -6,6 +6,8 @@ import hashlib
 from collections.abc import Iterable
 
 ENDS = 2**63  # places are below it
+ORDERED = 2**32  # places below this one are positions in an order of judging, not random ones
+SAMPLE = "sample"  # why documents of a query are drawn
 
 
 def place(*names: object) -> int:

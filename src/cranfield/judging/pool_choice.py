@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import count
+from types import MappingProxyType
 from typing import NamedTuple
 
 from cranfield.errors import InputError
-from cranfield.judging.places import ENDS, drawn, place
+from cranfield.judging.ordering import find_order
+from cranfield.judging.places import ENDS, SAMPLE, drawn, place
 
 DEPTH = "depth"  # what the strata begin with that are to be judged completely
 NAMED = 3  # runs that the reason of a document names
@@ -24,6 +26,7 @@ class PoolPlan(NamedTuple):
     limit: int | None
     overlap: float
     seed: int
+    order: str | None = None
 
     @property
     def deepest(self) -> int:
@@ -45,6 +48,11 @@ class PoolPlan(NamedTuple):
             raise InputError("pool", "a sample with a limit by rank is no longer random.", hint="leave one of them out")
         if self.limit == 0:
             raise InputError("pool", "limit is 0, so that nothing is pooled.", hint="leave it out for no limit")
+        if self.order is not None:
+            find_order(self.order)
+            if self.sample:
+                fact = "a sample from below the depth is drawn at random, and so has no other order."
+                raise InputError("pool", fact, hint="leave out the order or the sample; uniform is a random order")
         if not isinstance(self.overlap, int | float) or not 0 <= self.overlap <= 1:
             raise InputError("pool", f"overlap is {self.overlap!r}.", hint="give a share from 0 to 1")
 
@@ -53,6 +61,7 @@ class PoolOfQuery(NamedTuple):
     """What becomes of the documents that runs return for a query; of those that wait, why.
 
     strata: of those that wait, those not drawn, and those judged that were drawn for an earlier pool
+    position: of those that wait in a certain order, from 0
     """
 
     waiting: dict[str, str]
@@ -62,6 +71,7 @@ class PoolOfQuery(NamedTuple):
     judged: int
     sampled: int
     beyond_limit: int
+    position: Mapping[str, int] = MappingProxyType({})
 
 
 def choose(
@@ -72,7 +82,7 @@ def choose(
     best = {document: min(ranks.values()) for document, ranks in found.items()}
     first = [document for document, rank in best.items() if rank <= plan.depth]
     below = [document for document, rank in best.items() if rank > plan.depth]
-    sample = set(drawn(below, plan.sample, "sample", plan.seed, query)) if plan.sample else set()
+    sample = set(drawn(below, plan.sample, SAMPLE, plan.seed, query)) if plan.sample else set()
     waiting = [document for document in first if document not in judged]
     beyond = 0
     if plan.limit is not None and len(waiting) > plan.limit:
@@ -120,7 +130,12 @@ def _sampled_stratum(known: Mapping[str, str], plan: PoolPlan) -> str:
 
 
 def _why(what: str, ranks: Mapping[str, int], depth: int) -> str:
-    runs = [run for run, rank in ranks.items() if rank <= depth]
+    return named_in(what, [run for run, rank in ranks.items() if rank <= depth])
+
+
+def named_in(what: str, found_by: Iterable[str]) -> str:
+    """Why a document is to be judged, with the first of the runs that return it."""
+    runs = list(found_by)
     more = f" and {len(runs) - NAMED} more" if len(runs) > NAMED else ""
     return f"{what} {', '.join(runs[:NAMED])}{more}"
 

@@ -9,6 +9,7 @@ from cranfield.judging.sheets import WrittenSheet
 from cranfield.layout import WIDTH, count, visible, wrapped
 
 SHOWN = 5  # ids of a kind
+BIASED = "chosen by grades, so the judgments are a biased sample: never estimate from them how much is relevant"
 
 
 def pool_lines(found: Pooled, width: int = WIDTH) -> Iterator[str]:
@@ -31,7 +32,10 @@ def _facts(found: Pooled) -> Iterator[str]:
     if found.twice:
         yield f"{found.twice:,} {'is' if found.twice == 1 else 'are'} for two assessors"
     if found.beyond_limit:
-        yield f"{count(found.beyond_limit, 'unjudged document')} left out by the limit"
+        by = f"the order {found.chosen_by} and its limit" if found.chosen_by else "the limit"
+        yield f"{count(found.beyond_limit, 'unjudged document')} left out by {by}"
+    if found.chosen_by:
+        yield f"{BIASED}; judge, then pool again for the next ones"
     if found.without_text:
         lacking = count(len(found.without_text), "document has no text", "documents have no text")
         yield f"{lacking}: {_some(found.without_text)}; --corpus names a collection that has it"

@@ -12,7 +12,9 @@ from cranfield.errors import InputError
 from cranfield.evaluation.naming import named_runs
 from cranfield.judging.checking import checked_id, text_rows
 from cranfield.judging.kinds import BY_PEOPLE
-from cranfield.judging.pool_choice import FoundByRuns, PoolOfQuery, PoolPlan, assessors_of, choose
+from cranfield.judging.ordered_pool import choose_all
+from cranfield.judging.ordering import find_order
+from cranfield.judging.pool_choice import FoundByRuns, PoolOfQuery, PoolPlan, assessors_of
 from cranfield.judging.store import DOCUMENT_FIELDS, QUERY_FIELDS, Store, open_store
 from cranfield.ranks.first import first_documents
 from cranfield.ranks.judgments import Judgments
@@ -38,7 +40,8 @@ class Pooled:
     twice: those of `waiting` that are for two assessors
     sampled: those of `waiting` that come from the sample
     not_drawn: in the pool, but neither judged nor to be judged: the sample left them out
-    beyond_limit: unjudged documents that the limit left out; they are not in the pool
+    beyond_limit: unjudged documents that the limit, or an order that follows grades, left out; not in the pool
+    chosen_by: the order of judging, if it follows grades: what it chooses is a biased sample. Otherwise ""
     empty: queries for which no run returned anything
     without_text: documents to be judged of which the store has no text
     unknown: of each run that has such, the number of its queries that are not among the queries
@@ -62,6 +65,7 @@ class Pooled:
     sampled: int
     not_drawn: int
     beyond_limit: int
+    chosen_by: str
     empty: tuple[str, ...] = field(repr=False)
     without_text: tuple[str, ...] = field(repr=False)
     unknown: Mapping[str, int] = field(repr=False)
@@ -78,6 +82,7 @@ def pool(
     sample: int = 0,
     sample_depth: int = 100,
     limit: int | None = None,
+    order: str | None = None,
     overlap: float = 0.0,
     seed: int = 0,
     format: str | None = None,
@@ -93,7 +98,11 @@ def pool(
     sample: also this many documents of each query, drawn at random from those whose best rank is below the depth. The
         others down there belong to the pool, too: see `Store.to_strata` and `pooled` of `Store.view`.
     sample_depth: the last rank that samples are drawn from.
-    limit: at most this many unjudged documents of each query, those with the best rank in any run.
+    limit: at most this many unjudged documents of each query: the first ones of the order, by default those with the
+        best rank in any run.
+    order: the name of an order of judging, such as "depth" or "mtf"; `cranfield pool --help` lists them. By default
+        documents come at random. Orders that follow grades take those that are in the store: pool, judge, and pool
+        again for the next ones. What they choose is a biased sample: never estimate from it how much is relevant.
     overlap: the share of the documents that is for two assessors.
     seed: for what is drawn; with the same seed the same documents are drawn.
     format: of the runs, if it cannot be detected.
@@ -107,7 +116,7 @@ def pool(
     >>> found.documents, found.judged, found.waiting, found.empty, found.without_text
     (3, 1, 2, ('q2',), ('d4',))
     """
-    plan = PoolPlan(depth, sample, sample_depth, limit, overlap, seed)
+    plan = PoolPlan(depth, sample, sample_depth, limit, overlap, seed, order)
     plan.check()
     with ExitStack() as opened:
         if not isinstance(store, Store):
@@ -128,11 +137,7 @@ def _pool(
     known = [row["query_id"] for row in texts]
     wanted = known if query_ids is None else chosen_queries(query_ids, known, store.name)
     found, unknown = returned_first(runs, known, wanted, plan.deepest, format)
-    judged = _judged(store)
-    strata = _strata(store)
-    choices = {
-        query: choose(query, ranks, judged.get(query, set()), plan, strata.get(query)) for query, ranks in found.items()
-    }
+    choices = choose_all(found, _grades(store), plan, _strata(store))
     to_judge = {document for each in choices.values() for document in each.waiting}
     kept = list(text_rows(_only(documents, to_judge), DOCUMENT_FIELDS, "doc_id", store.name))
     new, without_text = _write(store, texts, kept, choices, to_judge, plan)
@@ -150,6 +155,7 @@ def _pool(
         sampled=sum(each.sampled for each in choices.values()),
         not_drawn=sum(len(each.not_drawn) for each in choices.values()),
         beyond_limit=sum(each.beyond_limit for each in choices.values()),
+        chosen_by=_chosen_by(plan),
         empty=tuple(query for query in wanted if not found[query]),
         without_text=without_text,
         unknown=unknown,
@@ -196,14 +202,15 @@ def returned_first(
     return found, unknown
 
 
-def _judged(store: Store) -> dict[str, set[str]]:
-    """What people have judged."""
-    from cranfield.judging.views import graded_documents
+def _grades(store: Store) -> dict[str, dict[str, float]]:
+    """What people have judged; where they differ, by majority."""
+    from cranfield.judging.views import merged_grades
 
-    found: dict[str, set[str]] = {}
-    for each in graded_documents(store, None, BY_PEOPLE):
-        found.setdefault(each.query_id, set()).add(each.doc_id)
-    return found
+    return merged_grades(store, "majority", BY_PEOPLE)
+
+
+def _chosen_by(plan: PoolPlan) -> str:
+    return find_order(plan.order).chosen_by if plan.order is not None else ""
 
 
 def _strata(store: Store) -> dict[str, dict[str, str]]:
@@ -239,7 +246,8 @@ def _write(
             for document, why in each.waiting.items():
                 checked = checked_id(document, store.name, f"query '{query}'")
                 assessors = assessors_of(query, document, plan)
-                yield WaitingRow(query, checked, 0, 0, why, assessors, each.strata[document])
+                stratum, position = each.strata.get(document, ""), each.position.get(document)
+                yield WaitingRow(query, checked, 0, 0, why, assessors, stratum, _chosen_by(plan), position)
 
     def only_pooled() -> Iterator[WaitingRow]:
         for query, each in choices.items():

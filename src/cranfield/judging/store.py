@@ -146,12 +146,13 @@ class Store:
         with self._database.writing("the documents") as connection:
             return add_documents(connection, text_rows(documents, DOCUMENT_FIELDS, "doc_id", self.name))
 
-    def wait(self, items: Iterable[Sequence[Any]], *, why: str = "", assessors: int = 1) -> int:
+    def wait(self, items: Iterable[Sequence[Any]], *, why: str = "", assessors: int = 1, chosen_by: str = "") -> int:
         """Let documents wait to be judged.
 
         items: (query, document) for each, or (query, document, (start, end)) for a part of the text.
         why: why they are to be judged; assessors never see it.
         assessors: by how many people each is to be judged.
+        chosen_by: the name of the order of judging, if it chose them by the grades of others.
         Returns how many are new. What waits already keeps its reason, and is for the larger number of assessors.
 
         >>> import tempfile
@@ -164,7 +165,8 @@ class Store:
         if isinstance(assessors, bool) or not isinstance(assessors, int) or not 1 <= assessors < 2**31:
             raise InputError(self.name, f"{assessors!r} is not a number of assessors.", hint="give 1 or more")
         reason = checked_text(why, self.name, "why")
-        rows = (WaitingRow(*checked_item(item, self.name), reason, assessors) for item in items)
+        order = checked_text(chosen_by, self.name, "chosen_by")
+        rows = (WaitingRow(*checked_item(item, self.name), reason, assessors, chosen_by=order) for item in items)
         with self._database.writing("what is to be judged") as connection:
             return add_waiting(connection, rows)
 

@@ -72,11 +72,30 @@ def merged(
     store: Store, assessors: Iterable[str] | None, merge: str, kinds: Iterable[str], pooled: bool = False
 ) -> tuple[ByQuery, str]:
     """One grade for each document, and what was chosen as a signature says it."""
-    rule = find_rule(merge, store.name).merge
     wanted = tuple(dict.fromkeys(kinds))
     counts = _ViewCounts(set())
+    by_query = merged_grades(store, merge, wanted, assessors, counts)
+    if not by_query:
+        raise InputError(store.name, "there is not one judgment in it.", hint=_elsewhere(store, wanted))
+    provenance = "|".join([_provenance(counts, merge, wanted), *_chosen(store, by_query)])
+    if pooled:
+        added = _add_pooled(store, by_query)
+        provenance += f"|pooled:{added}" * bool(added)
+    return by_query, provenance
+
+
+def merged_grades(
+    store: Store,
+    merge: str,
+    kinds: Sequence[str],
+    assessors: Iterable[str] | None = None,
+    counts: _ViewCounts | None = None,
+) -> ByQuery:
+    """One grade for each document, of which there may be none; what is counted on the way goes into `counts`."""
+    rule = find_rule(merge, store.name).merge
+    counts = counts or _ViewCounts(set())
     by_query: ByQuery = {}
-    for query, document, grades, settled, parts in graded_documents(store, assessors, wanted):
+    for query, document, grades, settled, parts in graded_documents(store, assessors, kinds):
         counts.assessors.update(grades)
         counts.parts += parts
         if settled is not None:
@@ -89,13 +108,7 @@ def merged(
             counts.conflicts += len(set(given)) > 1
             grade = rule(given)
         by_query.setdefault(query, {})[document] = grade
-    if not by_query:
-        raise InputError(store.name, "there is not one judgment in it.", hint=_elsewhere(store, wanted))
-    provenance = "|".join([_provenance(counts, merge, wanted), *_chosen(store, by_query)])
-    if pooled:
-        added = _add_pooled(store, by_query)
-        provenance += f"|pooled:{added}" * bool(added)
-    return by_query, provenance
+    return by_query
 
 
 def _chosen(store: Store, by_query: ByQuery) -> Iterator[str]:

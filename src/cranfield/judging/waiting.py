@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from cranfield.judging.kinds import KINDS
-from cranfield.judging.places import place
+from cranfield.judging.places import ORDERED, place
 from cranfield.judging.recording import NAMES, Said, StandingEvents, batches
 from cranfield.judging.schema import DOCUMENTS, EVENTS, ITEM, PASSED, QUERIES, WAITING, is_open
 
@@ -26,6 +26,8 @@ class WaitingRow(NamedTuple):
     why: str
     assessors: int
     stratum: str = ""  # of a sampled pool
+    chosen_by: str = ""  # the order of judging, if it follows grades
+    position: int | None = None  # in the order in which the documents of the query come; otherwise at random
 
 
 def upsert(dialect: str, table: sa.Table) -> Any:
@@ -36,7 +38,8 @@ def upsert(dialect: str, table: sa.Table) -> Any:
 def add_waiting(connection: sa.Connection, rows: Iterable[WaitingRow]) -> int:
     """Let documents wait; how many are new. One that waits already is for the larger number of assessors.
 
-    It moves to the stratum of its row, if that has one.
+    It moves to the stratum of its row, if that has one, and to the position. A pool that puts a document into a stratum
+    takes it whatever the grades say, and clears which order chose it; no order claims what waits without it.
     """
     queries: dict[str, None] = {}
     before = count_rows(connection, WAITING)
@@ -51,14 +54,27 @@ def add_waiting(connection: sa.Connection, rows: Iterable[WaitingRow]) -> int:
             (statement.excluded.assessors > WAITING.c.assessors, statement.excluded.assessors),
             else_=WAITING.c.assessors,
         )
-        new = [{**row._asdict(), "remaining": row.assessors, "place": place(*row[: len(ITEM)])} for row in batch]
-        stratum = sa.func.coalesce(sa.func.nullif(statement.excluded.stratum, ""), WAITING.c.stratum)
-        changed = {"assessors": larger, "stratum": stratum}
+        new = list(map(_inserted, batch))
+        excluded = statement.excluded
+        claimed = (excluded.stratum != "") | (WAITING.c.assessors == 0)
+        changed = {
+            "assessors": larger,
+            "stratum": sa.func.coalesce(sa.func.nullif(excluded.stratum, ""), WAITING.c.stratum),
+            "chosen_by": sa.case((claimed, excluded.chosen_by), else_=WAITING.c.chosen_by),
+            "place": sa.case((excluded.place < ORDERED, excluded.place), else_=WAITING.c.place),
+        }
         connection.execute(statement.on_conflict_do_update(index_elements=ITEM, set_=changed), new)
     count_again(connection, queries)
     for names in batches(queries, NAMES):
         look_again(connection, names)
     return count_rows(connection, WAITING) - before
+
+
+def _inserted(row: WaitingRow) -> dict[str, Any]:
+    """The columns of a row."""
+    columns = {**row._asdict(), "remaining": row.assessors}
+    position = columns.pop("position")
+    return {**columns, "place": place(*row[: len(ITEM)]) if position is None else position}
 
 
 def count_rows(connection: sa.Connection, table: sa.Table) -> int:

@@ -11,6 +11,7 @@ from cranfield.errors import ComparisonError
 from cranfield.judging.deciding.decision import BATCH, Decision
 from cranfield.judging.deciding.looks import Look
 from cranfield.judging.kinds import BY_PEOPLE
+from cranfield.judging.ordering import DECIDE
 from cranfield.judging.store import Store, open_store
 from cranfield.judging.views import graded_documents
 from cranfield.measures import Measure
@@ -30,6 +31,7 @@ def decide(
     confidence: float = 0.95,
     depth: int | None = None,
     queries: Sequence[str] | None = None,
+    all_pairs: bool = False,
     batch: int = BATCH,
     most: int | None = None,
     seed: int = 0,
@@ -48,6 +50,7 @@ def decide(
     confidence: how probable a verdict must be before it stands.
     depth: how many documents of each ranking count; by default the cutoff of the measure, or 10 without one.
     queries: their ids; by default all that any run has.
+    all_pairs: compare each run with each other one, not only with the first.
     batch: how many documents are judged between two looks.
     most: stop after this many judgments, whatever stands then.
     seed: for what is drawn.
@@ -76,12 +79,14 @@ def decide(
             confidence=confidence,
             depth=depth,
             queries=queries,
+            all_pairs=all_pairs,
             seed=seed,
             format=format,
         )
         done = 0
         while not decision.look().done and (most is None or done < most):
             chosen = decision.next(batch if most is None else min(batch, most - done))
+            _note(store, chosen)
             grades: dict[str, dict[str, float | None]] = {}
             for query, document in chosen:
                 grade = assessor(query, document)
@@ -90,6 +95,15 @@ def decide(
             done += len(chosen)
             decision = decision.with_grades(grades)
         return decision.look()
+
+
+def _note(store: Store, chosen: Sequence[tuple[str, str]]) -> None:
+    """Note that grades decided what is judged here; nobody else is asked to judge it."""
+    from cranfield.judging.waiting import WaitingRow, add_waiting
+
+    rows = (WaitingRow(*pair, 0, 0, "to decide", 0, chosen_by=DECIDE.chosen_by) for pair in chosen)
+    with store._writing("what is judged") as connection:
+        add_waiting(connection, rows)
 
 
 def judged_so_far(store: Store, kind: str) -> Any:

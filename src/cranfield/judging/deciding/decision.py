@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -19,6 +20,7 @@ from cranfield.judging.deciding.looks import (
     STATES,
     Look,
     PairLook,
+    heading_of,
     reason_of,
     state_of_all,
 )
@@ -46,7 +48,9 @@ class Standing(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """Judge until the verdict on two runs stands, or on several runs beside a baseline. Make one with `Decision.of`.
+    """Judge until the verdict on two runs stands, or on several: beside a baseline, or each beside each other one.
+
+    Make one with `Decision.of`.
 
     The verdict in question is that of Student's paired t-test, as `compare` gives it, if all documents that any run
     returns down to a depth were judged. A decision knows the grades so far and never changes: `with_grades` makes the
@@ -73,6 +77,7 @@ class Decision:
     alpha: float = 0.05
     confidence: float = 0.95
     seed: int = 0
+    all_pairs: bool = False
     _standing: tuple[Standing, ...] = ()
 
     @classmethod
@@ -87,6 +92,7 @@ class Decision:
         confidence: float = 0.95,
         depth: int | None = None,
         queries: Sequence[str] | None = None,
+        all_pairs: bool = False,
         seed: int = 0,
         format: str | None = None,
     ) -> Self:
@@ -102,6 +108,7 @@ class Decision:
         confidence: how probable a verdict must be before it stands.
         depth: how many documents of each ranking count; by default the cutoff of the measure, or 10 without one.
         queries: their ids; by default all that any run has. All of them count in the comparison.
+        all_pairs: compare each run with each other one, not only with the first: decide the order of all of them.
         seed: for what is drawn.
         format: of the runs, if it cannot be detected.
         Returns a `Decision`.
@@ -119,7 +126,8 @@ class Decision:
         candidates = Candidates.of_runs(named, known, grades_of_scale, deepest, queries, format)
         if len(candidates.query_ids) < 2:
             raise ComparisonError("a decision needs at least two queries.")
-        return cls(candidates, chosen, alpha, confidence, seed, (Standing(),) * (len(named) - 1))
+        pairs = len(compared_runs(len(named), all_pairs))
+        return cls(candidates, chosen, alpha, confidence, seed, all_pairs, (Standing(),) * pairs)
 
     def judge(self, query: str, document: str, grade: float | None) -> Self:
         """The decision with one more grade.
@@ -172,8 +180,10 @@ class Decision:
 
     @cached_property
     def _pairs(self) -> tuple[ComparedPair, ...]:
-        others = range(1, len(self._candidates.runs))
-        return tuple(ComparedPair(self._candidates, self.measure, (0, run), self.alpha, self.seed) for run in others)
+        return tuple(
+            ComparedPair(self._candidates, self.measure, runs, self.alpha, self.seed)
+            for runs in compared_runs(len(self._candidates.runs), self.all_pairs)
+        )
 
     def _counts(self, standing: Standing) -> bool:
         """Whether enough was judged since the last look that counted."""
@@ -215,6 +225,8 @@ class Decision:
         baseline, run = (self._candidates.runs[place] for place in pair.runs)
         found, total = pair.outlook, pair.outlook.from_judging + pair.outlook.from_queries
         from_judging = found.from_judging / total if total > 0 else 0.0
+        sure, name = max(found.probabilities), f"{run} beside {baseline}"
+        heading = heading_of(state, sure, found.verdict, self.judged >= LEAST)
         needed = 0
         if state == OPEN:
             needed = min(max(pair.needed(self.confidence) + BATCH, LEAST - self.judged), pair.left)
@@ -234,8 +246,18 @@ class Decision:
             left=pair.left,
             likely_needed=needed,
             state=state,
-            reason=reason_of(state, f"{run} beside {baseline}", max(found.probabilities), found.verdict, pair.left),
+            heading=heading,
+            reason=reason_of(state, name, sure, found.verdict, pair.left, heading),
         )
+
+
+def compared_runs(count: int, all_pairs: bool) -> list[tuple[int, int]]:
+    """The pairs of so many runs that are compared: all with the first, or all of them.
+
+    >>> compared_runs(3, all_pairs=False), compared_runs(3, all_pairs=True)
+    ([(0, 1), (0, 2)], [(0, 1), (0, 2), (1, 2)])
+    """
+    return list(combinations(range(count), 2)) if all_pairs else [(0, run) for run in range(1, count)]
 
 
 def _check(measure: Measure, alpha: float, confidence: float, depth: int | None) -> None:

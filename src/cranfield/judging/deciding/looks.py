@@ -11,7 +11,7 @@ STATES = {BETTER: BETTER, WORSE: WORSE, NEITHER: NOT_WORTH}  # of a verdict that
 
 
 class PairLook(NamedTuple):
-    """What is known of a run beside the baseline.
+    """What is known of a run beside the baseline, or beside another run if all pairs are compared.
 
     baseline, run: their names
     measure: the name of the measure
@@ -26,6 +26,7 @@ class PairLook(NamedTuple):
         it is, while its uncertainty falls as the model says; it is rough: half of the time within a factor of two.
     state: "better" or "worse"; "not worth judging on", if neither can be shown with these queries; "all judged", if
         no document is left that matters; otherwise "open"
+    heading: the state in which an open pair is likely to end, once 50 documents are judged; "" if that is not clear
     reason: why it is so, in a sentence
 
     >>> from cranfield import Decision
@@ -50,6 +51,7 @@ class PairLook(NamedTuple):
     left: int
     likely_needed: int
     state: str
+    heading: str
     reason: str
 
 
@@ -59,7 +61,7 @@ class Look(NamedTuple):
     state: that of the pair; of several pairs "open" while one of them is, and then "decided"
     judged, left: how many documents of the first ones of all runs are judged, and how many are not and still matter
     likely_needed: about how many more must be judged; see `PairLook`
-    pairs: each run beside the baseline
+    pairs: each run beside the baseline, or beside each run before it if all pairs are compared
 
     >>> from cranfield import Decision
     >>> look = Decision.of({"old": {"q1": ["a"], "q2": ["b"]}, "new": {"q1": ["a"], "q2": ["b"]}}).look()
@@ -93,7 +95,16 @@ def state_of_all(states: list[str]) -> str:
     return OPEN if OPEN in states else DECIDED
 
 
-def reason_of(state: str, pair: str, probability: float, verdict: str, left: int) -> str:
+def heading_of(state: str, probability: float, verdict: str, enough: bool) -> str:
+    """Where an open pair is heading, if enough is judged to say so.
+
+    >>> heading_of("open", 0.7, "neither", enough=True)
+    'not worth judging on'
+    """
+    return STATES[verdict] if state == OPEN and enough and probability > 0.5 else ""
+
+
+def reason_of(state: str, pair: str, probability: float, verdict: str, left: int, heading: str = "") -> str:
     """Why a pair has its state."""
     shown = f"{100 * probability:.0f}%" if probability < 0.995 else "more than 99%"
     told = {
@@ -105,4 +116,9 @@ def reason_of(state: str, pair: str, probability: float, verdict: str, left: int
     }
     if state == NOT_WORTH and not left:
         return f"{pair}: both rank the same documents in the same order; no judgment can tell them apart."
+    if heading == NOT_WORTH:
+        return (
+            f"{pair}: heading for not worth judging on: no significant difference is likely ({shown}), "
+            "and more queries would tell more than more judgments."
+        )
     return told.get(state, f"{pair}: {verdict} is likely ({shown}), and must be likely at two looks in a row.")

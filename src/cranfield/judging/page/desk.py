@@ -9,7 +9,6 @@ from cranfield.errors import InputError
 from cranfield.judging import assigning, listing
 from cranfield.judging.checking import checked_grade, checked_id, checked_item, checked_text
 from cranfield.judging.events import Event, Task
-from cranfield.judging.page.decision_told import decision_told
 from cranfield.judging.page.images import image_link, is_web_address
 from cranfield.judging.store import Store
 from cranfield.judging.views import known_assessors
@@ -21,7 +20,7 @@ JUDGED = 50  # judgments at a time
 CONFLICTS = 100
 
 if TYPE_CHECKING:
-    from cranfield.judging.deciding.following import FollowedDecision
+    from cranfield.judging.ordering.following import Followed
 
 Asked = Mapping[str, Any]
 Told = dict[str, Any]
@@ -34,8 +33,8 @@ class TakenError(Exception):
 class Desk:
     """A store as the page sees it. Nothing it tells says which system returned a document, or at which rank."""
 
-    def __init__(self, store: Store, assessor: str = "", decision: FollowedDecision | None = None) -> None:
-        self._store, self._assessor, self._decision = store, assessor, decision
+    def __init__(self, store: Store, assessor: str = "", followed: Followed | None = None) -> None:
+        self._store, self._assessor, self._followed = store, assessor, followed
         self.calls: dict[str, Callable[[Asked], Told]] = {
             "start": self.start,
             "next": self.next,
@@ -61,20 +60,19 @@ class Desk:
         """The next documents for an assessor, and how far all are."""
         who, count = self._who(asked), min(_number(asked, "count", 1), MOST_TASKS)
         without = [each for each in _list(asked, "without") if _is_number(each)]
-        if self._decision is not None and asked.get("all") is not True:
-            tasks = self._telling(self._decision, who, count, without)
+        if self._followed is not None and asked.get("all") is not True:
+            tasks = self._in_order(self._followed, who, count, without)
         else:
             tasks = self._store.next_several(who, count, without=without, first=_text(asked, "query_id"))
-        decision = decision_told(self._decision.look(), self._decision.measure) if self._decision else None
         return {
             "tasks": [self._task(task) for task in tasks],
             "progress": self._progress(who),
-            "decision": decision,
+            "decision": self._followed.told() if self._followed else None,
         }
 
-    def _telling(self, decision: FollowedDecision, who: str, count: int, without: list[int]) -> list[Task]:
-        """The documents that tell most about a decision."""
-        items = [(*pair, 0, 0) for pair in decision.next(who, count + len(without))]
+    def _in_order(self, followed: Followed, who: str, count: int, without: list[int]) -> list[Task]:
+        """The documents that come next in an order of judging."""
+        items = [(*pair, 0, 0) for pair in followed.next(who, count + len(without))]
         return self._store._database.commits.run(
             "who is working on what",
             lambda connection: assigning.take_several(connection, who, items, count, without),

@@ -19,7 +19,7 @@ from cranfield.judging.events import StoreProgress
 from cranfield.judging.store import Store
 
 if TYPE_CHECKING:
-    from cranfield.judging.deciding.following import FollowedDecision
+    from cranfield.judging.ordering.following import Followed
 
 PORT = 8765
 LOCAL = ("127.0.0.1", "localhost", "::1")
@@ -42,7 +42,7 @@ def serve(
     port: int | None = None,
     names: Collection[str] = (),
     pictures: Path | None = None,
-    decision: FollowedDecision | None = None,
+    followed: Followed | None = None,
     on_start: Callable[[Listening], None],
 ) -> StoreProgress:
     """Serve the page until Ctrl-C.
@@ -52,7 +52,7 @@ def serve(
     port: the port; by default 8765, or a free one if that is taken.
     names: further names by which the server may be called.
     pictures: the folder beneath which images of documents lie; by default that of the store.
-    decision: what is to be decided, so that the most telling documents come first; otherwise query by query.
+    followed: the order in which documents come; otherwise query by query, at random.
     on_start: is told where the page is, once it can be opened.
     Returns how far the judging is in the end.
     """
@@ -63,7 +63,7 @@ def serve(
 
     token = secrets.token_urlsafe(24) if is_shared(host, names) else None
     listener = _listen(host, port)
-    app = application(Desk(store, assessor, decision), _known_names(host, names), token, pictures or _folder_of(store))
+    app = application(Desk(store, assessor, followed), _known_names(host, names), token, pictures or _folder_of(store))
     settings = uvicorn.Config(
         app, log_level="warning", access_log=False, lifespan="off", server_header=False, timeout_graceful_shutdown=5
     )

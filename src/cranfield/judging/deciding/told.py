@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cranfield.judging.deciding.looks import OPEN, Look, PairLook
+from cranfield.judging.deciding.looks import NOT_WORTH, OPEN, Look, PairLook
 from cranfield.layout import count
 
 
@@ -35,7 +35,7 @@ def _outlook(pair: PairLook) -> str:
     if pair.state != OPEN:
         return pair.state
     share = f"{pair.from_judging:.0%} of the uncertainty is from documents not judged"
-    heading = "heading for too close to call; " if pair.neither > 0.5 else ""
+    heading = f"heading for {pair.heading}; " if pair.heading == NOT_WORTH else ""
     return f"{heading}about {count(pair.likely_needed, 'more document')} to decide; {share}"
 
 

@@ -1,0 +1,77 @@
+"""Which documents of a pool are to be judged, if they are to come in a certain order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from cranfield.judging.ordering import Order, find_order
+from cranfield.judging.ordering.order import GradesSoFar, RankedPool
+from cranfield.judging.pool_choice import FoundByRuns, PoolOfQuery, PoolPlan, choose, named_in
+
+Strata = Mapping[str, Mapping[str, str]]
+
+
+def choose_all(
+    found: Mapping[str, FoundByRuns], grades: GradesSoFar, plan: PoolPlan, strata: Strata
+) -> dict[str, PoolOfQuery]:
+    """Choose from what runs return for all queries, of which some has grades; `strata`: those of earlier pools."""
+    judged = {query: set(grades.get(query, ())) for query in found}
+    if plan.order is None:
+        return {query: choose(query, its, judged[query], plan, strata.get(query)) for query, its in found.items()}
+    order = find_order(plan.order)
+    ranked = RankedPool({query: rankings(its) for query, its in found.items()}, plan.depth, plan.seed)
+    first = order.begin(ranked, grades).next_of_each(plan.limit)
+    if order.follows_grades:
+        chosen = {query: _by_grades(its, judged[query], first[query], order) for query, its in found.items()}
+    else:
+        taken = sampling(plan) if order.samples and plan.limit is not None else plan
+        chosen = {query: choose(query, its, judged[query], taken, strata.get(query)) for query, its in found.items()}
+    return {query: its._replace(position=positions(first[query])) for query, its in chosen.items()}
+
+
+def rankings(found: FoundByRuns) -> dict[str, list[str]]:
+    """The documents of each run, best first.
+
+    >>> rankings({"d1": {"bm25": 2}, "d2": {"bm25": 1, "dense": 1}})
+    {'bm25': ['d2', 'd1'], 'dense': ['d2']}
+    """
+    by_run: dict[str, dict[int, str]] = {}
+    for document, ranks in found.items():
+        for run, rank in ranks.items():
+            by_run.setdefault(run, {})[rank] = document
+    return {run: [its[rank] for rank in sorted(its)] for run, its in by_run.items()}
+
+
+def pool_of_runs(runs: Mapping[str, Any], depth: int, seed: int, format: str | None = None) -> RankedPool:
+    """What runs return first for all queries that any of them has."""
+    from cranfield.judging.deciding.candidates import queries_of
+    from cranfield.judging.pooling import returned_first
+
+    queries = queries_of(runs, format)
+    found, _ = returned_first(runs, queries, queries, depth, format)
+    return RankedPool({query: rankings(its) for query, its in found.items()}, depth, seed)
+
+
+def positions(documents: list[str]) -> dict[str, int]:
+    """From 0."""
+    return {document: position for position, document in enumerate(documents)}
+
+
+def sampling(plan: PoolPlan) -> PoolPlan:
+    """The plan whose limit is a random sample from the first rank on: what is not drawn belongs to the pool."""
+    return plan._replace(depth=0, sample=plan.limit or 0, sample_depth=plan.depth, limit=None)
+
+
+def _by_grades(found: FoundByRuns, judged: set[str], first: list[str], order: Order) -> PoolOfQuery:
+    """What an order chose by the grades so far. It is in no stratum: what was not chosen had less of a chance."""
+    unjudged = sum(document not in judged for document in found)
+    return PoolOfQuery(
+        waiting={document: named_in(f"order {order.name}:", found[document]) for document in first},
+        not_drawn={},
+        strata={},
+        pooled=len(found) - unjudged + len(first),
+        judged=len(found) - unjudged,
+        sampled=0,
+        beyond_limit=unjudged - len(first),
+    )

@@ -1,0 +1,58 @@
+"""hedge: runs as experts whose weights follow their losses (Aslam, Pavlu and Savell 2003)."""
+
+from __future__ import annotations
+
+from math import log
+
+import numpy as np
+
+from cranfield.judging.ordering.order import Order, RankedQuery, Steps, query_by_query
+from cranfield.judging.places import place
+from cranfield.ranks.columns import Numbers
+
+BETA = 0.1
+LEVEL = 1e-9  # scores that differ by less, in proportion, are equal
+
+
+def largest_weight(ranked: RankedQuery) -> Steps:
+    """Take the document with the largest Σ w ln(Z / rank) over the runs; of several, one at random.
+
+    Z is the length of the longest ranking. A run that does not return a document has it at all ranks below its own,
+    down to the number of documents of all runs, and takes the mean over these. Every weight begins with 1 and changes
+    to w β^loss, where the loss is ½ ln(Z / rank), and less than 0 by as much if the document is relevant.
+    """
+    documents = sorted(ranked.best_ranks, key=lambda document: place("hedge", ranked.seed, ranked.query, document))
+    votes = _votes(ranked, documents)
+    weights = np.ones(len(votes))
+    left = np.ones(len(documents), dtype=np.bool_)
+    while left.any():
+        score = np.where(left, weights @ votes, -np.inf)
+        best = score.max()
+        chosen = int(np.argmax(score >= best - LEVEL * max(abs(best), 1.0)))
+        left[chosen] = False
+        told = yield documents[chosen]
+        if told is not None:
+            loss = (-0.5 if told else 0.5) * votes[:, chosen]
+            weights = weights * BETA**loss
+            weights /= weights.max()  # only their proportions matter
+
+
+def _votes(ranked: RankedQuery, documents: list[str]) -> Numbers:
+    """ln(Z / rank): a line for each run and a column for each document."""
+    longest = max(map(len, ranked.rankings.values()), default=1)
+    places = {document: place for place, document in enumerate(documents)}
+    votes = np.empty((len(ranked.rankings), len(documents)))
+    for line, ranking in zip(votes, ranked.rankings.values(), strict=True):
+        beyond = range(len(ranking) + 1, len(documents) + 1)
+        line[:] = sum(log(longest / rank) for rank in beyond) / max(len(beyond), 1)
+        line[[places[document] for document in ranking]] = np.log(longest / np.arange(1, len(ranking) + 1))
+    return votes
+
+
+HEDGE = Order(
+    name="hedge",
+    meaning="what the runs that did well so far rank highest together",
+    advice="you have many runs and want to follow those that agree with the judgments",
+    begin=query_by_query(largest_weight),
+    follows_grades=True,
+)
