@@ -11,7 +11,7 @@ the value by people's; both may be differences of two runs.
     interval    θ ± t(1 - alpha/2, n - 2) · √V
 
 That is the regression estimator of survey sampling: λ makes V smallest, k pays for its being estimated. The interval is
-for the mean over all queries that could be asked, of which these N are a sample; without s_y²/N it is for these N alone.
+for the mean over all queries that could be asked, of which these N are a sample; without s_y²/N it is for these N.
 It holds however bad the model is: a useless one has a weight near 0, and leaves what people say.
 """
 
@@ -93,7 +93,9 @@ class CorrectedColumns(NamedTuple):
         ]
 
 
-def corrected_columns(model: Numbers, people: Numbers, drawn: Integers, *, these_only: bool = False) -> CorrectedColumns:
+def corrected_columns(
+    model: Numbers, people: Numbers, drawn: Integers, *, these_only: bool = False
+) -> CorrectedColumns:
     """Correct the mean of every column.
 
     model: by the model's grades, a row for each of all queries

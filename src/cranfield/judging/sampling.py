@@ -62,8 +62,8 @@ def sample_for(
         if seed != before.seed:
             raise InputError(
                 source,
-                f"its sample of {len(before.drawn)} queries was drawn with seed {before.seed}, not {seed}, and with several "
-                "draws you could pick the one you like.",
+                f"its sample of {len(before.drawn)} queries was drawn with seed {before.seed}, not {seed}; with "
+                "several draws you could pick the one you like.",
                 hint=f"--seed {before.seed}, or another store",
             )
         if size < len(before.drawn):
