@@ -25,6 +25,8 @@ if TYPE_CHECKING:
         query_set_sizes,
         stability,
     )
+    from cranfield.comparison.corrected import CorrectedEvaluation
+    from cranfield.comparison.corrected_pairs import CorrectedComparison
     from cranfield.comparison.order_agreement import (
         Overlap,
         RunOverlap,
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
     from cranfield.files.converting import Conversion, convert_file
     from cranfield.files.pictures import save_chart
     from cranfield.judging.agreeing import Agreement, agreement
+    from cranfield.judging.correcting import compare_corrected, evaluate_corrected, gate_corrected
     from cranfield.judging.deciding.deciding import decide
     from cranfield.judging.deciding.decision import Decision
     from cranfield.judging.deciding.looks import Look, PairLook
@@ -100,6 +103,8 @@ _HOMES = {
         ),
         *("gate", "power_of", "queries_needed", "query_set_sizes", "stability"),
     ),
+    "comparison.corrected": ("CorrectedEvaluation",),
+    "comparison.corrected_pairs": ("CorrectedComparison",),
     "errors": (
         *("ComparisonError", "CranfieldError", "DuplicateError", "InputError", "MeasureError", "MissingLibrary"),
         *("OutputError", "PolicyError", "SystemFailure"),
@@ -109,6 +114,7 @@ _HOMES = {
     "evaluation.explaining": ("Explanation", "explain"),
     "evaluation.result": ("Evaluation",),
     "judging.agreeing": ("Agreement", "agreement"),
+    "judging.correcting": ("compare_corrected", "evaluate_corrected", "gate_corrected"),
     "judging.deciding.deciding": ("decide",),
     "judging.deciding.decision": ("Decision",),
     "judging.deciding.looks": ("Look", "PairLook"),
@@ -139,6 +145,8 @@ __all__ = [
     "Comparison",
     "ComparisonError",
     "Conversion",
+    "CorrectedComparison",
+    "CorrectedEvaluation",
     "CranfieldError",
     "Decision",
     "Difference",
@@ -178,16 +186,19 @@ __all__ = [
     "check_files",
     "collapse_run",
     "compare",
+    "compare_corrected",
     "compare_evaluations",
     "convert_file",
     "decide",
     "detectable_difference",
     "draw_chart",
     "evaluate",
+    "evaluate_corrected",
     "evaluate_lazily",
     "evaluate_runs",
     "explain",
     "gate",
+    "gate_corrected",
     "kendall_tau",
     "measure",
     "open_collection",

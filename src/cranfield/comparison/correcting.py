@@ -17,6 +17,7 @@ It holds however bad the model is: a useless one has a weight near 0, and leaves
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -140,7 +141,7 @@ def _queries_for(half: float, spread: float, alpha: float) -> int:
     from scipy.stats import t
 
     def enough(m: int) -> bool:
-        return float(t.isf(alpha / 2, m - 1)) * spread / np.sqrt(m) <= half * (1 + 1e-9)
+        return float(t.isf(alpha / 2, m - 1)) * spread / sqrt(m) <= half * (1 + 1e-9)
 
     low, high = 1, 2
     while not enough(high) and high < MOST:
