@@ -1,7 +1,7 @@
 """Models corrected by people: `python bench/correcting.py speed` or `coverage [COUNT]`; see case_correcting.
 
 speed: ten runs by a million grades of a model, plainly and corrected by people on 50 sampled queries
-coverage: how often 95% intervals hold, judges from random to perfect; every figure is of COUNT experiments, by default 20,000
+coverage: how often 95% intervals hold, for judges from random to perfect, in COUNT experiments each (20,000)
 """
 
 from __future__ import annotations
