@@ -311,6 +311,18 @@ def case_judging() -> None:
     )
 
 
+def case_correcting() -> None:
+    """Ten runs by a million grades of a model, and the same corrected by people: the store is read once for both."""
+    command = [PYTHON, str(Path(__file__).with_name("correcting.py")), "speed"]
+    told = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    show(
+        "10 runs by 1,000,000 grades of a model, corrected by people on 50 of 5,000 queries",
+        [("by the model's grades", told["plain"], None), ("corrected", told["corrected"], None)],
+        "by the model's grades",
+        "5 s more at most",
+    )
+
+
 def case_pool() -> None:
     """The rankings of all runs read into Python, and the whole of a pool: reading, choosing, and writing the store."""
 

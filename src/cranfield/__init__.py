@@ -27,6 +27,8 @@ if TYPE_CHECKING:
         reusability,
         stability,
     )
+    from cranfield.comparison.corrected import CorrectedEvaluation
+    from cranfield.comparison.corrected_pairs import CorrectedComparison
     from cranfield.comparison.order_agreement import (
         Overlap,
         RunOverlap,
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
     from cranfield.files.converting import Conversion, convert_file
     from cranfield.files.pictures import save_chart
     from cranfield.judging.agreeing import Agreement, agreement
+    from cranfield.judging.correcting import compare_corrected, evaluate_corrected, gate_corrected
     from cranfield.judging.deciding.deciding import decide
     from cranfield.judging.deciding.decision import Decision
     from cranfield.judging.deciding.looks import Look, PairLook
@@ -103,6 +106,8 @@ _HOMES = {
         ),
         *("gate", "power_of", "queries_needed", "query_set_sizes", "reusability", "stability"),
     ),
+    "comparison.corrected": ("CorrectedEvaluation",),
+    "comparison.corrected_pairs": ("CorrectedComparison",),
     "errors": (
         *("ComparisonError", "CranfieldError", "DuplicateError", "InputError", "MeasureError", "MissingLibrary"),
         *("OutputError", "PolicyError", "SystemFailure"),
@@ -112,6 +117,7 @@ _HOMES = {
     "evaluation.explaining": ("Explanation", "explain"),
     "evaluation.result": ("Evaluation",),
     "judging.agreeing": ("Agreement", "agreement"),
+    "judging.correcting": ("compare_corrected", "evaluate_corrected", "gate_corrected"),
     "judging.deciding.deciding": ("decide",),
     "judging.deciding.decision": ("Decision",),
     "judging.deciding.looks": ("Look", "PairLook"),
@@ -142,6 +148,8 @@ __all__ = [
     "Comparison",
     "ComparisonError",
     "Conversion",
+    "CorrectedComparison",
+    "CorrectedEvaluation",
     "CranfieldError",
     "Decision",
     "Difference",
@@ -182,16 +190,19 @@ __all__ = [
     "check_files",
     "collapse_run",
     "compare",
+    "compare_corrected",
     "compare_evaluations",
     "convert_file",
     "decide",
     "detectable_difference",
     "draw_chart",
     "evaluate",
+    "evaluate_corrected",
     "evaluate_lazily",
     "evaluate_runs",
     "explain",
     "gate",
+    "gate_corrected",
     "kendall_tau",
     "measure",
     "open_collection",

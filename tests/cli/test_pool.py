@@ -104,7 +104,7 @@ def test_narratives_of_a_table(folder):
 
 
 def test_a_sample(folder):
-    done = pool(folder, "queries.tsv", "bm25.run", "--depth", "1", "--sample", "1", "--sample-depth", "3")
+    done = pool(folder, "queries.tsv", "bm25.run", "--depth", "1", "--sample-below", "1", "--sample-depth", "3")
     assert "1 of those that wait was drawn at random; 1 more" in done.stdout
     with open_store(folder / "judgments.db") as store:
         store.judge("1", "a", 1, assessor="ann")

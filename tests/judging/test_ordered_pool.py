@@ -130,7 +130,7 @@ def test_what_cannot_be(store):
     with pytest.raises(InputError, match="there is no order of judging 'best'"):
         pool(store, QUERIES, RUNS, order="best")
     with pytest.raises(InputError, match="a sample from below the depth"):
-        pool(store, QUERIES, RUNS, order="mtf", sample=5)
+        pool(store, QUERIES, RUNS, order="mtf", sample_below=5)
     with pytest.raises(ValueError, match="at least two runs"):
         pool(store, QUERIES, {"good": GOOD}, order="decide")
 

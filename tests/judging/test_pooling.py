@@ -52,7 +52,7 @@ def test_it_is_the_union_of_the_first_documents_less_what_is_judged(
     folder = tmp_path_factory.mktemp("pool")
     with open_store(folder / "judgments.db", create=True) as store:
         store.import_qrels({"q1": dict.fromkeys(judged, 1), "q9": {"d1": 1}}, "ann")
-        found = pool(store, QUERIES_ASKED, runs, depth, limit=limit, sample=sample, sample_depth=depth + 3)
+        found = pool(store, QUERIES_ASKED, runs, depth, limit=limit, sample_below=sample, sample_depth=depth + 3)
         expected, left_out, drawn, pooled, already = set(), 0, 0, 0, 0
         for query in QUERIES_ASKED:
             ranks = best_ranks(runs, query)
@@ -81,7 +81,7 @@ def test_it_is_the_union_of_the_first_documents_less_what_is_judged(
         assert (found.documents, found.judged, found.sampled) == (pooled - left_out, already, drawn)
         assert found.empty == tuple(q for q in QUERIES_ASKED if not best_ranks(runs, q))
         assert found.unknown == {name: 1 for name, run in runs.items() if "unknown" in run}
-        again = pool(store, QUERIES_ASKED, runs, depth, limit=limit, sample=sample, sample_depth=depth + 3)
+        again = pool(store, QUERIES_ASKED, runs, depth, limit=limit, sample_below=sample, sample_depth=depth + 3)
         assert (again.waiting, again.new) == (found.waiting, 0)
 
 
@@ -115,7 +115,7 @@ def test_why_names_the_runs_and_is_short(store):
 
 def test_why_names_only_runs_that_returned_it_so_early(store):
     runs = {"bm25": {"q1": ["a", "b", "c"]}, "dense": {"q1": ["c", "b", "a"]}}
-    pool(store, QUERIES_ASKED, runs, 1, sample=1, sample_depth=3)
+    pool(store, QUERIES_ASKED, runs, 1, sample_below=1, sample_depth=3)
     why = {document: row.why for (_, document), row in waiting(store).items()}
     assert why == {"a": "first 1 of bm25", "b": "sample down to rank 3 of bm25, dense", "c": "first 1 of dense"}
 
@@ -173,7 +173,7 @@ def test_a_share_is_for_two_assessors_and_always_the_same(store, tmp_path):
 
 def test_a_sample_is_random_and_the_rest_of_the_pool_has_grade_minus_1(store):
     ranking = [f"d{n:03}" for n in range(60)]
-    found = pool(store, QUERIES_ASKED, {"x": {"q1": ranking}}, 5, sample=10, sample_depth=50)
+    found = pool(store, QUERIES_ASKED, {"x": {"q1": ranking}}, 5, sample_below=10, sample_depth=50)
     drawn = waits(store) - {("q1", document) for document in ranking[:5]}
     assert (found.documents, found.waiting, found.sampled, found.not_drawn) == (50, 15, 10, 35)
     assert len(drawn) == 10
@@ -198,7 +198,7 @@ def test_a_sample_is_random_and_the_rest_of_the_pool_has_grade_minus_1(store):
 def test_a_sample_of_everything_estimates_the_average_precision(store):
     ranking = [f"d{n:02}" for n in range(40)]
     relevant = set(ranking[::3])
-    pool(store, {"q1": "cats"}, {"x": {"q1": ranking}}, 0, sample=40, sample_depth=40)
+    pool(store, {"q1": "cats"}, {"x": {"q1": ranking}}, 0, sample_below=40, sample_depth=40)
     while task := store.next_for("ann"):
         store.judge("q1", task.doc_id, int(task.doc_id in relevant), assessor="ann")
     found = evaluate(store.view(pooled=True), {"q1": ranking}, "AP infAP")
@@ -211,8 +211,8 @@ def test_a_sample_of_everything_estimates_the_average_precision(store):
         ({"depth": 0}, "nothing is pooled"),
         ({"depth": -1}, "depth is -1"),
         ({"depth": True}, "depth is True"),
-        ({"sample": 3, "sample_depth": 10}, "is empty"),
-        ({"sample": 3, "limit": 3}, "no longer random"),
+        ({"sample_below": 3, "sample_depth": 10}, "is empty"),
+        ({"sample_below": 3, "limit": 3}, "no longer random"),
         ({"limit": 0}, "limit is 0"),
         ({"overlap": 2}, "overlap is 2"),
     ],

@@ -32,7 +32,7 @@ def judge_all(store, assessor="ann"):
 
 
 def test_the_depth_is_one_stratum_and_what_is_sampled_below_another(store):
-    found = pool(store, QUERY, {"x": {"q1": RANKING}}, 10, sample=20)
+    found = pool(store, QUERY, {"x": {"q1": RANKING}}, 10, sample_below=20)
     judge_all(store)
     assert strata(store) == {"depth 10": set(RANKING[:10]), "11 to 100": set(RANKING[10:])}
     grouped = store.to_strata()
@@ -42,16 +42,16 @@ def test_the_depth_is_one_stratum_and_what_is_sampled_below_another(store):
 
 def test_a_pool_again_changes_nothing(store):
     for _ in range(2):
-        pool(store, QUERY, {"x": {"q1": RANKING}}, 10, sample=20)
+        pool(store, QUERY, {"x": {"q1": RANKING}}, 10, sample_below=20)
         judge_all(store)
     assert strata(store) == {"depth 10": set(RANKING[:10]), "11 to 100": set(RANKING[10:])}
     assert store.to_strata().grades.tolist().count(-1) == 70
 
 
 def test_what_a_later_pool_takes_completely_leaves_the_stratum_it_was_drawn_from(store):
-    pool(store, QUERY, {"x": {"q1": RANKING}}, 10, sample=20)
+    pool(store, QUERY, {"x": {"q1": RANKING}}, 10, sample_below=20)
     judge_all(store)
-    pool(store, QUERY, {"x": {"q1": RANKING}}, 30, sample=20)
+    pool(store, QUERY, {"x": {"q1": RANKING}}, 30, sample_below=20)
     judge_all(store)
     found = strata(store)
     assert found == {
@@ -62,10 +62,10 @@ def test_what_a_later_pool_takes_completely_leaves_the_stratum_it_was_drawn_from
 
 
 def test_what_only_a_later_pool_has_is_a_stratum_of_its_own(store):
-    pool(store, QUERY, {"x": {"q1": RANKING}}, 10, sample=20)
+    pool(store, QUERY, {"x": {"q1": RANKING}}, 10, sample_below=20)
     judge_all(store)
     more = [f"e{n:02}" for n in range(40)]
-    pool(store, QUERY, {"x": {"q1": RANKING}, "y": {"q1": RANKING[:10] + more}}, 10, sample=40)
+    pool(store, QUERY, {"x": {"q1": RANKING}, "y": {"q1": RANKING[:10] + more}}, 10, sample_below=40)
     judge_all(store)
     assert strata(store) == {
         "depth 10": set(RANKING[:10]),
@@ -77,7 +77,7 @@ def test_what_only_a_later_pool_has_is_a_stratum_of_its_own(store):
 def test_what_was_judged_before_is_not_part_of_the_sample(store):
     """It was not drawn, so that it stands for itself alone."""
     store.import_qrels({"q1": {"d050": 1, "d005": 1, "never returned": 1}}, "old")
-    pool(store, QUERY, {"x": {"q1": RANKING}}, 10, sample=20)
+    pool(store, QUERY, {"x": {"q1": RANKING}}, 10, sample_below=20)
     judge_all(store)
     found = strata(store)
     assert found[OUTSIDE] == {"d050", "d005", "never returned"}
@@ -89,11 +89,11 @@ def test_a_store_that_was_never_pooled(store, tmp_path):
     store.import_qrels({"q1": {"a": 1}}, "old")
     with pytest.raises(InputError, match="its documents have no strata") as caught:
         evaluate(store, {"q1": ["a"]}, "xinfAP")
-    assert "--sample 20" in caught.value.hint
+    assert "--sample-below 20" in caught.value.hint
 
 
 def test_other_measures_of_groups_do_not_take_strata_for_subtopics(store):
-    pool(store, QUERY, {"x": {"q1": RANKING}}, 10, sample=20)
+    pool(store, QUERY, {"x": {"q1": RANKING}}, 10, sample_below=20)
     judge_all(store)
     assert cranfield.GroupedJudgments.read(store).group_ids == ("0",)
     assert evaluate(store, {"q1": RANKING}, "StRecall@5")["StRecall@5"] == 1
@@ -103,7 +103,7 @@ def test_the_command_line_reads_strata_from_a_store(tmp_path):
     path, run = tmp_path / "judgments.db", tmp_path / "x.run"
     run.write_text("".join(f"q1 Q0 {d} 1 {100 - n} x\n" for n, d in enumerate(RANKING)))
     with open_store(path, create=True) as store:
-        pool(store, QUERY, [run], 10, sample=20)
+        pool(store, QUERY, [run], 10, sample_below=20)
         judge_all(store, "ann")
         expected = evaluate(store, run, "xinfAP infNDCG statAP")
     for options in ([], ["--assessor", "ann"], ["--merge", "max"]):
@@ -135,7 +135,7 @@ def test_estimates_from_stores_are_near_the_truth_where_infap_is_not(tmp_path):
     found = {name: [] for name in ("xinfAP", "statAP", "infNDCG", "infAP")}
     for seed in range(40):
         with open_store(tmp_path / f"{seed}.db", create=True) as store:
-            pool(store, QUERY, {"x": run}, 10, sample=30, seed=seed)
+            pool(store, QUERY, {"x": run}, 10, sample_below=30, seed=seed)
             while tasks := store.next_several("ann", 100):
                 for task in tasks:
                     store.judge("q1", task.doc_id, int(task.doc_id in RELEVANT), assessor="ann")
@@ -154,7 +154,7 @@ def test_estimates_from_stores_are_near_the_truth_where_infap_is_not(tmp_path):
 def test_a_store_of_version_3_gets_the_strata_of_its_pools(tmp_path):
     path = tmp_path / "old.db"
     with open_store(path, create=True) as store:
-        pool(store, QUERY, {"x": {"q1": RANKING}}, 10, sample=20)
+        pool(store, QUERY, {"x": {"q1": RANKING}}, 10, sample_below=20)
         judge_all(store)
         store.wait([("q1", "z")], why="somebody asked")
         store.judge("q1", "z", 1, assessor="ann")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from cranfield.cli import options, output
+from cranfield.cli.correcting_options import CORRECT_WITH, CorrectionOptions, refuse_beside
 from cranfield.cli.measure_options import MeasureOptions, measure_options
 from cranfield.cli.reading_options import ReadingOptions, reading_options
 from cranfield.cli.run_files import expanded, only
@@ -17,6 +18,8 @@ from cranfield.comparison.significance import TESTS
 
 if TYPE_CHECKING:
     from cranfield.comparison import Comparison
+    from cranfield.comparison.corrected_pairs import CorrectedComparison
+    from cranfield.measures import Measure
 
 
 @click.command("compare")
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
 @options.printed("markdown", "latex", "json")
 @reading_options()
 @view_options
+@CORRECT_WITH
 def command(
     qrels: str,
     runs: tuple[str, ...],
@@ -57,6 +61,7 @@ def command(
     form: str,
     file: str | None,
     reading: ReadingOptions,
+    correct_with: tuple[str, ...],
 ) -> None:
     """Compare RUNs by the judgments in QRELS, query by query.
 
@@ -67,6 +72,7 @@ def command(
     Examples:
       cranfield compare builtin:qrels builtin:keywords builtin:meaning
       cranfield compare builtin:qrels builtin:keywords builtin:meaning --format latex
+      cranfield compare judgments.db bm25.run dense.run --assessor gpt --correct-with people
     """
 
     from cranfield.comparison import compare
@@ -81,6 +87,24 @@ def command(
     if baseline is not None:
         baseline = only(baseline)
         paths = paths if baseline in paths else [baseline, *paths]
+    if correct_with:
+        beside = {f"--test {test}": test != "t", "--family all": family == "all", "--pairs": pairs}
+        refuse_beside({**beside, f"--format {form}": form in ("markdown", "latex")})
+        found_corrected = _corrected(
+            CorrectionOptions.of(qrels, correct_with),
+            paths,
+            measures.chosen(USUAL_MEASURES),
+            None if baseline is None else paths.index(baseline),
+            correction=correction or "bonferroni",
+            alpha=alpha,
+            margin=margin,
+            **reading.arguments(),
+        )
+        from cranfield.show.corrected_text import corrected_comparison_text
+
+        text = found_corrected.to_json() if form == "json" else corrected_comparison_text(found_corrected)
+        output.write([text], file, data=form == "json")
+        return
     opened = [Evaluation.load(path) if saved.is_saved(path) else path for path in paths]
     found = compare(
         qrels,
@@ -104,3 +128,15 @@ def command(
         "json": lambda found: found.to_json(),
     }
     output.write([texts[form](found)], file, data=form == "json")
+
+
+def _corrected(
+    chosen: CorrectionOptions, paths: list[str], measures: Sequence[Measure], baseline: int | None, **settings: Any
+) -> CorrectedComparison:
+    """Compare by a model's grades that people correct."""
+    from cranfield.evaluation.naming import named_runs
+    from cranfield.judging.correcting import compare_corrected
+
+    runs = named_runs(paths)
+    base = None if baseline is None else list(runs)[baseline]
+    return compare_corrected(chosen.store, runs, measures, baseline=base, **chosen.arguments(), **settings)

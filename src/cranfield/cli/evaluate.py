@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from cranfield.cli import options, output
+from cranfield.cli.correcting_options import CORRECT_WITH, CorrectionOptions, refuse_beside
 from cranfield.cli.engine_options import EngineCommand, in_engine
 from cranfield.cli.measure_options import MeasureOptions, measure_options
 from cranfield.cli.reading_options import ReadingOptions, reading_options
@@ -42,6 +43,7 @@ WITH_WORST = ("text", "json")
 @click.option("--names", type=click.Choice(("file", "tag")), default="file", help="What runs are called by [file].")
 @reading_options()
 @view_options
+@CORRECT_WITH
 def command(
     qrels: str,
     runs: tuple[str, ...],
@@ -61,6 +63,7 @@ def command(
     reading: ReadingOptions,
     engine: str | None,
     engine_settings: dict[str, str],
+    correct_with: tuple[str, ...],
 ) -> None:
     """Measure one or more RUNs against the judgments in QRELS.
 
@@ -68,8 +71,9 @@ def command(
     MS MARCO, CSV, TSV, JSON, JSON lines or Parquet.
 
     \b
-    Example:
+    Examples:
       cranfield evaluate builtin:qrels builtin:keywords builtin:meaning --worst 3
+      cranfield evaluate judgments.db bm25.run --assessor gpt --correct-with people
     """
     from cranfield.read.streams import Stream
 
@@ -79,6 +83,12 @@ def command(
         raise click.UsageError(f"--{'scale' if unseen is None else 'unseen'} needs --bounds.")
     if save and len(runs) > 1:
         raise click.UsageError("--save takes one run.")
+    if correct_with:
+        beside = {"--per-query": per_query, "--worst": worst, "--bounds": bounds, "--by": by, "--weights": weights}
+        beside |= {"--engine": engine, "--names": names == "tag", f"--format {form}": form in ("markdown", "latex")}
+        refuse_beside(beside)
+        _corrected(CorrectionOptions.of(qrels, correct_with), runs, measures, reading, lengths, save, form, file)
+        return
     opened = [Stream(run) for run in expanded(runs)] if engine is None else []
     from cranfield.cli.reading import shown_reading
     from cranfield.evaluation.evaluating import evaluate_runs
@@ -120,6 +130,37 @@ def command(
         from cranfield.cli.to_judge import pool_command, say_unjudged
 
         say_unjudged(evaluations, lambda: pool_command(qrels, runs))
+
+
+def _corrected(
+    correction: CorrectionOptions,
+    runs: tuple[str, ...],
+    measures: MeasureOptions,
+    reading: ReadingOptions,
+    lengths: str | None,
+    save: str | None,
+    form: str,
+    file: str | None,
+) -> None:
+    """Evaluate by a model's grades that people correct."""
+    from cranfield.judging.correcting import evaluate_corrected
+    from cranfield.measures import DEFAULT_MEASURES
+    from cranfield.show.corrected_text import corrected_data, corrected_text
+
+    found = evaluate_corrected(
+        correction.store,
+        expanded(runs),
+        measures.chosen(DEFAULT_MEASURES),
+        **correction.arguments(),
+        **reading.arguments(),
+        lengths=lengths,
+    )
+    if save:
+        found.save(save)
+    if form == "text":
+        output.write([corrected_text(found, output.width(), output.head_style(file))], file)
+    else:
+        output.write(corrected_data(found, form), file, data=True)
 
 
 def _read_beside(weights: str | None, by: str | None) -> tuple[dict[str, float] | None, dict[str, str] | None]:

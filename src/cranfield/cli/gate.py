@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from cranfield.cli import options, output
+from cranfield.cli.correcting_options import CORRECT_WITH, CorrectionOptions, refuse_beside
 from cranfield.cli.measure_options import MeasureOptions, import_measures, measure_options
 from cranfield.cli.reading_options import ReadingOptions, reading_options
 from cranfield.cli.run_files import only
@@ -15,6 +16,10 @@ from cranfield.cli.view_options import view_options
 from cranfield.comparison.corrections import CORRECTIONS, MAX_T
 from cranfield.comparison.gating import GATE_TESTS
 from cranfield.ranks.policy import settings_of
+from cranfield.read.formats.store import JudgmentView
+
+if TYPE_CHECKING:
+    from cranfield.comparison import GateResult
 
 _CORRECTIONS = [name for name in CORRECTIONS if name != MAX_T]  # which has to do with several pairs
 
@@ -35,6 +40,7 @@ _CORRECTIONS = [name for name in CORRECTIONS if name != MAX_T]  # which has to d
 @click.option("--init", is_flag=True, help="Write a commented config file and a job for GitHub's CI, and stop.")
 @reading_options()
 @view_options
+@CORRECT_WITH
 def command(
     config: Path | None,
     form: str,
@@ -43,13 +49,15 @@ def command(
     minimum: tuple[str, ...],
     measures: MeasureOptions,
     reading: ReadingOptions,
+    correct_with: tuple[str, ...],
     **given: Any,
 ) -> int:
     """Let CANDIDATE pass unless it is worse than BASELINE: beyond the tolerance, and beyond chance.
 
     Both are runs, or evaluations written by 'cranfield evaluate --save'. Exit code 0: passed, 1: failed, 2: it could
     not be decided, because something cannot be read or has changed since the baseline was saved. --config names a file
-    with any of these settings; --init writes one.
+    with any of these settings; --init writes one. With --correct-with, both must have one judge:
+    the same model and prompt.
 
     \b
     Examples:
@@ -76,10 +84,30 @@ def command(
         raise click.UsageError(f"Missing argument '{lacking[0]}'; name it here or in the file given by --config.")
     qrels, *runs = [settings.pop(name) for name in ("qrels", "baseline", "candidate")]
     reading = reading._replace(settings={name: settings.pop(name) for name in _POLICY if name in settings})
-    result = gate(qrels, *map(only, runs), **{**_with_all(settings), **reading.arguments()})
+    model, people = settings.pop("assessor", None), settings.pop("correct_with", None)
+    if correct_with or people:
+        chosen = JudgmentView((model,)).of(qrels) if model and isinstance(qrels, str) else qrels
+        named = [people] if isinstance(people, str) else people
+        correction = CorrectionOptions.of(chosen, correct_with or tuple(named or ()))
+        result = _corrected(correction, list(map(only, runs)), settings, reading)
+    else:
+        result = gate(qrels, *map(only, runs), **{**_with_all(settings), **reading.arguments()})
     texts = {"text": gate_text, "markdown": gate_markdown, "junit": gate_junit}
     output.write([texts[form](result) if form in texts else result.to_json()], file, data=form == "json")
     return 0 if result.passed else 1
+
+
+def _corrected(
+    correction: CorrectionOptions, runs: list[str], settings: dict[str, Any], reading: ReadingOptions
+) -> GateResult:
+    """The gate by a model's grades that people correct; its test is that of the corrected difference."""
+    from cranfield.judging.correcting import gate_corrected
+
+    baseline, candidate = runs
+    refuse_beside({f"--test {settings.get('test')}": settings.get("test", "t") != "t"})
+    others = {name: value for name, value in settings.items() if name not in ("test", "seed", "permutations")}
+    known = {**_with_all(others), **reading.arguments()}
+    return gate_corrected(correction.store, baseline, candidate, **correction.arguments(), **known)
 
 
 def _with_all(settings: dict[str, Any]) -> dict[str, Any]:
@@ -114,7 +142,8 @@ _POLICY = {name: setting.kind for name, setting in settings_of().items()}
 # The settings of a config file, and what each may be.
 SETTINGS: dict[str, type | tuple[type, ...]] = {
     **_POLICY,
-    **dict.fromkeys(("qrels", "baseline", "candidate", "test", "correction"), str),
+    **dict.fromkeys(("qrels", "baseline", "candidate", "test", "correction", "assessor"), str),
+    "correct_with": (str, list),
     **dict.fromkeys(("max_worse_queries", "seed", "permutations"), int),
     "alpha": (int, float),
     "non_inferiority": (int, float),

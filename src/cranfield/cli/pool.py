@@ -57,9 +57,18 @@ class ShareOfAll(click.ParamType[float]):
     help=f"The order they wait in: {ORDER_NAMES} [at random].",
 )
 @click.option(
-    "--sample", type=click.IntRange(0), default=0, metavar="N", help="Also N of each query at random, below the depth."
+    "--sample", type=click.IntRange(1), metavar="N", help="People judge N random queries, and models the others too."
 )
-@click.option("--sample-depth", type=click.IntRange(1), default=100, metavar="N", help="How deep samples go [100].")
+@click.option(
+    "--sample-below",
+    type=click.IntRange(0),
+    default=0,
+    metavar="N",
+    help="Also N documents of each query at random, below the depth.",
+)
+@click.option(
+    "--sample-depth", type=click.IntRange(1), default=100, metavar="N", help="How deep --sample-below goes [100]."
+)
 @click.option(
     "--overlap", type=ShareOfAll(), default="0", metavar="SHARE", help="The share that two assessors get, such as 10%."
 )
@@ -81,7 +90,8 @@ def command(
     query_ids: tuple[str, ...],
     limit: int | None,
     order: str | None,
-    sample: int,
+    sample: int | None,
+    sample_below: int,
     sample_depth: int,
     overlap: float,
     qrels: str | None,
@@ -116,12 +126,13 @@ def command(
       cranfield pool judgments.db builtin --system sqlite --system sqlite:tuned --qrels builtin
       cranfield pool judgments.db builtin --system sqlite --depth 5 --sheet sheet.csv
       cranfield pool judgments.db queries.tsv *.run --depth 100 --order mm-ns --limit 20
+      cranfield pool judgments.db builtin --system sqlite --sample 20 --seed 7
     """
     if queries is None and sheet is None:
         raise click.UsageError("Missing argument 'QUERIES'; with --sheet alone, what waits already is written.")
     if queries is not None and not (runs or systems):
         raise click.UsageError("there is nothing to pool; name a RUN or a --system.")
-    PoolPlan(depth, sample, sample_depth, limit, overlap, seed, order).check()
+    PoolPlan(depth, sample_below, sample_depth, limit, overlap, seed, sample or 0, order).check()
     say = partial(output.say, err=sheet == "-")  # where the sheet itself goes to standard output
     failed = False
     if queries is not None:
@@ -131,7 +142,7 @@ def command(
         topics, collection = _opened(queries, corpus)
         wanted = chosen_queries(query_ids or list(topics), list(topics), queries)
         texts = {query: topics[query]["text"] for query in wanted}
-        deepest = max(depth, sample_depth if sample else 1)
+        deepest = max(depth, sample_depth if sample_below else 1)
         answers = [
             asked(system, collection, texts, deepest, timeout=timeout, collapse=collapse, jobs=jobs)
             for system in systems
@@ -145,7 +156,8 @@ def command(
             depth,
             documents=documents_of(answers, collection),
             query_ids=wanted,
-            sample=sample,
+            sample=sample or 0,
+            sample_below=sample_below,
             sample_depth=sample_depth,
             limit=limit,
             order=order,

@@ -11,7 +11,6 @@ from cranfield.comparison.pairing import check_finite
 from cranfield.comparison.significance import SAME
 from cranfield.errors import MeasureError
 from cranfield.evaluation.facts import QueryFacts
-from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure
 from cranfield.measures.scope import Scope
 from cranfield.ranks.tables.ranks import JudgedRanks
@@ -46,6 +45,8 @@ class GatedMeasure:
         looks at: down to `judged_depth`, or all where that is None. None: not known, or there is
         no such depth.
     sentence: what `compare` says of the two, by the two-sided test.
+    corrected: whether the values are those of a model, corrected by people; the drop is then corrected by itself, and
+        queries are counted by people's grades of the sampled ones.
     """
 
     measure: str
@@ -63,6 +64,7 @@ class GatedMeasure:
     judged: tuple[float | None, float | None]
     judged_depth: int | None
     sentence: str
+    corrected: bool = False
 
 
 def what_moved(measure: Measure, before: QueryFacts, after: QueryFacts) -> str:
@@ -123,15 +125,17 @@ def drop_check(seen: GatedMeasure, alpha: float) -> Check:
 
 
 def _went(seen: GatedMeasure) -> str:
+    if seen.corrected:
+        return f"{seen.measure} got {'worse' if seen.drop > 0 else 'better'} by {abs(seen.drop):.4f} (corrected)"
     change = seen.candidate - seen.baseline
     if abs(change) < SAME:
         return f"{seen.measure} stayed at {seen.candidate:.4f}"
     return f"{seen.measure} {'rose' if change > 0 else 'fell'} from {seen.baseline:.4f} to {seen.candidate:.4f}"
 
 
-def floor_check(after: Evaluation, measure: Measure, floor: float) -> Check:
+def floor_check(value: float, measure: Measure, floor: float) -> Check:
     """A measure must reach its minimum."""
-    lower, value = measure.definition.lower_is_better, after[measure]
+    lower = measure.definition.lower_is_better
     check_finite(measure, {"the minimum": floor, "the value": value})
     passed = value <= floor + SAME if lower else value >= floor - SAME
     side = "most" if lower else "least"

@@ -82,8 +82,8 @@ def compare(
         given = isinstance(runs, Mapping)
         named = {numbered("baseline", named): baseline, **named} if given else named_runs([baseline, *named.values()])
         base = next(iter(named))
-    qrels = _spooled(qrels)
-    named = {name: _spooled(run) for name, run in named.items()}
+    qrels = spooled(qrels)
+    named = {name: spooled(run) for name, run in named.items()}
     evaluations = evaluated(qrels, named, wanted, **options)
     found = compare_evaluations(
         evaluations,
@@ -102,7 +102,7 @@ def compare(
     return replace(found, _inputs=Inputs(qrels, again, dict(options)))
 
 
-def _spooled(thing: Any) -> Any:
+def spooled(thing: Any) -> Any:
     """What can be read again, for a report: a stream keeps what it has read, rows that come one by one are listed."""
     if isinstance(thing, Iterator) and not hasattr(thing, "read"):
         return list(thing)

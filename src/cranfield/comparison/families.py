@@ -59,7 +59,7 @@ def family_outcomes(
         found = _split(_tested(table, TESTS[test], correction, settings), measures)
     for measure, each in found.items():
         check_finite(measure, {"the p-value": (each.p, each.adjusted), "the estimate": each.estimate})
-    return {measure: _inside(_agreeing(each, settings.alpha), measure) for measure, each in found.items()}
+    return {measure: decided(each, measure, settings.alpha) for measure, each in found.items()}
 
 
 def _tested(table: Numbers, test: Test, correction: str, settings: Settings) -> PairOutcomes:
@@ -120,6 +120,11 @@ def _split(tested: PairOutcomes, measures: Sequence[Measure]) -> dict[Measure, P
         measure: PairOutcomes(*(column[part] for column in tested))  # type: ignore[arg-type]  # in their order
         for measure, part in zip(measures, parts, strict=True)
     }
+
+
+def decided(tested: PairOutcomes, measure: Measure, alpha: float) -> PairOutcomes:
+    """Outcomes whose intervals agree with their p-values, and lie within the range of the measure."""
+    return _inside(_agreeing(tested, alpha), measure)
 
 
 def _agreeing(tested: PairOutcomes, alpha: float) -> PairOutcomes:

@@ -23,6 +23,8 @@ from cranfield.comparison.checks import (
     worse_check,
 )
 from cranfield.comparison.comparing import PERMUTATIONS, SEED, compare_evaluations, evaluated
+from cranfield.comparison.corrected import CorrectionBasis
+from cranfield.comparison.corrected_saving import is_saved_corrected
 from cranfield.comparison.corrections import CORRECTIONS
 from cranfield.comparison.differences import Difference
 from cranfield.comparison.pairing import check_finite, check_same_inputs, paired
@@ -46,6 +48,8 @@ LISTED = 10  # queries that got worse, for each measure
 class GateResult:
     """The result of `gate`; true if the change may pass.
 
+    basis: of a gate by corrected values, which model was corrected by whom; None otherwise
+
     >>> qrels, good = {str(q): {"a": 1} for q in range(9)}, {str(q): ["a", "b"] for q in range(9)}
     >>> result = gate(qrels, good, {str(q): ["b", "a"] for q in range(9)}, "RR")
     >>> result.passed, [check.passed for check in result.checks], result.measures[0].worse
@@ -64,6 +68,7 @@ class GateResult:
     checks: tuple[Check, ...]
     measures: tuple[GatedMeasure, ...]
     signatures: tuple[str, str]
+    basis: CorrectionBasis | None = None
 
     def __bool__(self) -> bool:
         return self.passed
@@ -146,7 +151,7 @@ def gate(
     floors = {parse_measure(name): float(value) for name, value in (minimum or {}).items()}
     every = list(dict.fromkeys((*wanted, *floors)))
     sources = [_opened(baseline), _opened(candidate)]
-    before, after = evaluated(qrels, _by_name(*sources), every, **options)
+    before, after = evaluated(qrels, by_role(*sources), every, **options)
     check_same_inputs(before, after)
     _check_same_queries(before, after)
     values = paired([before, after], every)
@@ -168,14 +173,14 @@ def gate(
         permutations=permutations,
         bounds=False,
     )
-    tolerances = _tolerances(tolerance, wanted)
+    tolerances = tolerances_of(tolerance, wanted)
     left = alpha if correction in ("none", "bh") else alpha / len(wanted)
     gated = tuple(
         _gated(measure, before, after, found, -gain, tolerances[measure], (float(worse), float(better)), left)
         for (measure, gain), worse, better, found in zip(gains.items(), p_worse, p_better, two_sided, strict=True)
     )
     checks = [drop_check(each, alpha) for each in gated]
-    checks += [floor_check(after, measure, floor) for measure, floor in floors.items()]
+    checks += [floor_check(after[measure], measure, floor) for measure, floor in floors.items()]
     if require_improvement:
         checks.append(improvement_check(gated, alpha))
     if non_inferiority is not None:
@@ -208,10 +213,15 @@ def _check(alpha: float, test: str, correction: str, max_worse_queries: int | No
 
 
 def _opened(run: Any) -> Any:
+    if is_saved_corrected(run):
+        raise ComparisonError(
+            f"{run}: its values are those of a model, corrected by people.",
+            hint="compare it with others of this kind: gate_corrected, or cranfield gate … --correct-with people",
+        )
     return Evaluation.load(run) if saved.is_saved(run) else run
 
 
-def _by_name(baseline: Any, candidate: Any) -> dict[str, Any]:
+def by_role(baseline: Any, candidate: Any) -> dict[str, Any]:
     """The two runs by name; where they have none, or the same one, they are told apart by their roles."""
     runs = {"baseline": baseline, "candidate": candidate}
     own = {role: own_name(run) for role, run in runs.items()}
@@ -237,7 +247,8 @@ def _better_by(difference: Numbers, measure: Measure) -> Numbers:
     return difference[:, 0] * (-1.0 if measure.definition.lower_is_better else 1.0)
 
 
-def _tolerances(tolerance: float | Mapping[Any, float], measures: Iterable[Measure]) -> dict[Measure, float]:
+def tolerances_of(tolerance: float | Mapping[Any, float], measures: Iterable[Measure]) -> dict[Measure, float]:
+    """The drop that is allowed of each measure."""
     by_name: dict[Measure, float] = {}
     usual = 0.0
     if isinstance(tolerance, Mapping):

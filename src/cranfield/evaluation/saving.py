@@ -35,21 +35,30 @@ HINT = "Evaluation.save and 'cranfield evaluate --save' write such a file"
 
 def save(evaluation: Evaluation, path: str | os.PathLike[str]) -> None:
     """Write an evaluation; the file appears only when it is complete."""
-    write(
-        path,
-        {
-            **evaluation.to_dict(per_query=False),
-            "version": evaluation.version,
-            "query_ids": list(evaluation.query_ids),
-            "facts": {measure.name: _plain(evaluation.facts(measure)) for measure in evaluation.measures},
-            "values": {measure.name: evaluation._columns[measure].tolist() for measure in evaluation.measures},
-        },
-    )
+    write(path, content_of(evaluation))
+
+
+def content_of(evaluation: Evaluation) -> dict[str, Any]:
+    """An evaluation as plain dicts, from which it can be made again."""
+    return {
+        **evaluation.to_dict(per_query=False),
+        "version": evaluation.version,
+        "query_ids": list(evaluation.query_ids),
+        "facts": {measure.name: _plain(evaluation.facts(measure)) for measure in evaluation.measures},
+        "values": {measure.name: evaluation._columns[measure].tolist() for measure in evaluation.measures},
+    }
 
 
 def load(path: str | os.PathLike[str]) -> Evaluation:
     """Read a saved evaluation; an error where it is not one, or a broken one."""
-    content = read(path)
+    return evaluation_from(read(path), path)
+
+
+def evaluation_from(content: Mapping[str, Any], path: str | os.PathLike[str]) -> Evaluation:
+    """The evaluation of which this is the content; `path` is where it was read."""
+    if not _is_sound(content):
+        fact = "columns are missing, or have different lengths, or hold what is not a number."
+        raise InputError(os.fspath(path), fact)
     try:
         measures = tuple(map(parse_measure, content["values"]))
         facts = zip(measures, content["facts"].values(), strict=True)
@@ -79,9 +88,9 @@ def _fact_columns(facts: Mapping[str, Sequence[int]]) -> FactColumns:
     return FactColumns(**{name: np.array(column, dtype=np.int64) for name, column in facts.items()})
 
 
-def write(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
-    """Write the content of an evaluation."""
-    whole = {"format": FORMAT, "edition": EDITION, **content}
+def write(path: str | os.PathLike[str], content: Mapping[str, Any], format: str = FORMAT) -> None:
+    """Write the content of an evaluation, or of a file that holds several."""
+    whole = {"format": format, "edition": EDITION, **content}
     try:
         lines = [
             f"{json.dumps(name)}: {_line(value)}" for name, value in [*whole.items(), (CHECKSUM, _checksum(whole))]
@@ -104,24 +113,22 @@ def _checksum(content: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def is_saved(path: Any) -> bool:
+def is_saved(path: Any, format: str = FORMAT) -> bool:
     """Whether a path is that of a saved evaluation, by how the file begins."""
     if not isinstance(path, str | os.PathLike) or not os.path.isfile(path):
         return False
-    return f'"format": "{FORMAT}"'.encode() in Stream(path).head(100)
+    return f'"format": "{format}"'.encode() in Stream(path).head(100)
 
 
-def read(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The content of a saved evaluation, checked."""
+def read(path: str | os.PathLike[str], format: str = FORMAT) -> dict[str, Any]:
+    """The content of a saved file, as it was saved."""
     stream = Stream(path)
     content = parse_json(stream.content(), stream.name, hint=HINT)
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
+    if not isinstance(content, dict) or content.get("format") != format:
         raise InputError(stream.name, "this is not a saved evaluation.", hint=HINT)
     if content.get("edition") != EDITION:
         fact = f"it was saved in edition {content.get('edition')} of the format, and this version reads {EDITION}."
         raise InputError(stream.name, fact, hint="evaluate the run again, and save it")
-    if not _is_sound(content):
-        raise InputError(stream.name, "columns are missing, or have different lengths, or hold what is not a number.")
     if content.get(CHECKSUM, "") not in ("", _checksum(content)):
         raise InputError(
             stream.name,
@@ -131,8 +138,10 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     return content
 
 
-def _is_sound(content: Mapping[str, Any]) -> bool:
+def _is_sound(content: Any) -> bool:
     """Whether all that an evaluation is made of is there, and of the right kind."""
+    if not isinstance(content, dict):
+        return False
     texts = [content.get(name) for name in TEXTS]
     ids, values, facts, counts, policy = (
         content.get(name) for name in ("query_ids", "values", "facts", "counts", "policy")

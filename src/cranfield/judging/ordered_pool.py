@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any
 
 from cranfield.judging.ordering import Order, find_order
@@ -13,12 +13,28 @@ Strata = Mapping[str, Mapping[str, str]]
 
 
 def choose_all(
-    found: Mapping[str, FoundByRuns], grades: GradesSoFar, plan: PoolPlan, strata: Strata
+    found: Mapping[str, FoundByRuns],
+    grades: GradesSoFar,
+    plan: PoolPlan,
+    strata: Strata,
+    drawn: Container[str] | None = None,
 ) -> dict[str, PoolOfQuery]:
-    """Choose from what runs return for all queries, of which some has grades; `strata`: those of earlier pools."""
+    """Choose from what runs return for all queries, of which some has grades; `strata`: those of earlier pools.
+
+    drawn: the queries that people judge completely; None where none were drawn
+    """
     judged = {query: set(grades.get(query, ())) for query in found}
+
+    def chosen_by_rank(taken: PoolPlan) -> dict[str, PoolOfQuery]:
+        return {
+            query: choose(
+                query, its, judged[query], taken, strata.get(query), None if drawn is None else query in drawn
+            )
+            for query, its in found.items()
+        }
+
     if plan.order is None:
-        return {query: choose(query, its, judged[query], plan, strata.get(query)) for query, its in found.items()}
+        return chosen_by_rank(plan)
     order = find_order(plan.order)
     ranked = RankedPool({query: rankings(its) for query, its in found.items()}, plan.depth, plan.seed)
     first = order.begin(ranked, grades).next_of_each(plan.limit)
@@ -26,7 +42,7 @@ def choose_all(
         chosen = {query: _by_grades(its, judged[query], first[query], order) for query, its in found.items()}
     else:
         taken = sampling(plan) if order.samples and plan.limit is not None else plan
-        chosen = {query: choose(query, its, judged[query], taken, strata.get(query)) for query, its in found.items()}
+        chosen = chosen_by_rank(taken)
     return {query: its._replace(position=positions(first[query])) for query, its in chosen.items()}
 
 
@@ -60,7 +76,7 @@ def positions(documents: list[str]) -> dict[str, int]:
 
 def sampling(plan: PoolPlan) -> PoolPlan:
     """The plan whose limit is a random sample from the first rank on: what is not drawn belongs to the pool."""
-    return plan._replace(depth=0, sample=plan.limit or 0, sample_depth=plan.depth, limit=None)
+    return plan._replace(depth=0, sample_below=plan.limit or 0, sample_depth=plan.depth, limit=None)
 
 
 def _by_grades(found: FoundByRuns, judged: set[str], first: list[str], order: Order) -> PoolOfQuery:

@@ -21,36 +21,40 @@ class PoolPlan(NamedTuple):
     """How far down a pool goes, and how many it takes of what is there. See `pool`."""
 
     depth: int
-    sample: int
+    sample_below: int
     sample_depth: int
     limit: int | None
     overlap: float
     seed: int
+    sample: int = 0  # queries that people judge completely
     order: str | None = None
 
     @property
     def deepest(self) -> int:
         """The last rank that matters."""
-        return max(self.depth, self.sample_depth) if self.sample else self.depth
+        return max(self.depth, self.sample_depth) if self.sample_below else self.depth
 
     def check(self) -> None:
         """Refuse what cannot be meant."""
-        for name in ("depth", "sample", "sample_depth", "limit"):
+        for name in ("depth", "sample_below", "sample_depth", "limit", "sample"):
             given = getattr(self, name)
             if given is not None and (isinstance(given, bool) or not isinstance(given, int) or given < 0):
                 raise InputError("pool", f"{name} is {given!r}.", hint="give a whole number")
-        if not self.depth and not self.sample:
-            raise InputError("pool", "depth is 0, so that nothing is pooled.", hint="give a depth or a sample")
-        if self.sample and self.sample_depth <= self.depth:
+        if not self.depth and not self.sample_below:
+            raise InputError("pool", "depth is 0, so that nothing is pooled.", hint="give a depth, or sample_below")
+        if self.sample_below and self.sample_depth <= self.depth:
             fact = f"a sample from below rank {self.depth} down to rank {self.sample_depth} is empty."
             raise InputError("pool", fact, hint="sample_depth must be larger than depth")
-        if self.limit is not None and self.sample:
+        if self.limit is not None and self.sample_below:
             raise InputError("pool", "a sample with a limit by rank is no longer random.", hint="leave one of them out")
+        if self.sample and self.sample_below:
+            fact = "queries are drawn to be judged completely, so no sample of their documents can be drawn."
+            raise InputError("pool", fact, hint="leave out sample, or sample_below")
         if self.limit == 0:
             raise InputError("pool", "limit is 0, so that nothing is pooled.", hint="leave it out for no limit")
         if self.order is not None:
             find_order(self.order)
-            if self.sample:
+            if self.sample_below:
                 fact = "a sample from below the depth is drawn at random, and so has no other order."
                 raise InputError("pool", fact, hint="leave out the order or the sample; uniform is a random order")
         if not isinstance(self.overlap, int | float) or not 0 <= self.overlap <= 1:
@@ -60,7 +64,8 @@ class PoolPlan(NamedTuple):
 class PoolOfQuery(NamedTuple):
     """What becomes of the documents that runs return for a query; of those that wait, why.
 
-    strata: of those that wait, those not drawn, and those judged that were drawn for an earlier pool
+    for_models: of a pool with a sample of queries, what no person is to judge, but models are
+    strata: of those that wait, those for models, those not drawn, and those judged that were drawn for an earlier pool
     position: of those that wait in a certain order, from 0
     """
 
@@ -72,17 +77,28 @@ class PoolOfQuery(NamedTuple):
     sampled: int
     beyond_limit: int
     position: Mapping[str, int] = MappingProxyType({})
+    for_models: Mapping[str, str] = MappingProxyType({})
 
 
 def choose(
-    query: str, found: FoundByRuns, judged: set[str], plan: PoolPlan, known: Mapping[str, str] | None = None
+    query: str,
+    found: FoundByRuns,
+    judged: set[str],
+    plan: PoolPlan,
+    known: Mapping[str, str] | None = None,
+    drawn_query: bool | None = None,
 ) -> PoolOfQuery:
-    """Choose from what runs return for a query, of which some is judged; `known`: the strata of earlier pools."""
+    """Choose from what runs return for a query, of which some is judged; `known`: the strata of earlier pools.
+
+    drawn_query: whether it is in the sample of queries that people judge completely; None where there is none
+    """
     known = known or {}
+    if drawn_query is not None:
+        return _of_sampled_query(query, found, judged, plan, known, drawn_query)
     best = {document: min(ranks.values()) for document, ranks in found.items()}
     first = [document for document, rank in best.items() if rank <= plan.depth]
     below = [document for document, rank in best.items() if rank > plan.depth]
-    sample = set(drawn(below, plan.sample, SAMPLE, plan.seed, query)) if plan.sample else set()
+    sample = set(drawn(below, plan.sample_below, SAMPLE, plan.seed, query)) if plan.sample_below else set()
     waiting = [document for document in first if document not in judged]
     beyond = 0
     if plan.limit is not None and len(waiting) > plan.limit:
@@ -111,6 +127,25 @@ def choose(
         judged=sum(document in judged for document in found),
         sampled=len(sampled),
         beyond_limit=beyond,
+    )
+
+
+def _of_sampled_query(
+    query: str, found: FoundByRuns, judged: set[str], plan: PoolPlan, known: Mapping[str, str], drawn_query: bool
+) -> PoolOfQuery:
+    """Models judge all of it, also what people judged before: their values must rest on the same documents."""
+    first = [document for document, ranks in found.items() if min(ranks.values()) <= plan.depth]
+    why = {document: _why(f"first {plan.depth} of", found[document], plan.depth) for document in first}
+    waiting = {document for document in first if document not in judged} if drawn_query else set()
+    return PoolOfQuery(
+        waiting={document: why[document] for document in first if document in waiting},
+        not_drawn={},
+        strata={document: _first_stratum(known.get(document, ""), plan) for document in first},
+        pooled=len(first),
+        judged=sum(document in judged for document in first),
+        sampled=0,
+        beyond_limit=0,
+        for_models={document: why[document] for document in first if document not in waiting},
     )
 
 

@@ -26,6 +26,10 @@ def _facts(found: Pooled) -> Iterator[str]:
     yield f"{count(found.documents, 'document')} in the pool of {count(found.runs, 'run')}{judged}"
     if found.new < found.waiting:
         yield f"{found.new:,} of those that wait are new, {found.waiting - found.new:,} waited before"
+    if found.drawn:
+        queries = f"{len(found.drawn):,} of {count(found.queries, 'query', 'queries')}"
+        yield f"{queries} drawn at random (seed {found.seed}) for people, who judge all of their documents"
+        yield f"{count(found.for_models, 'document')} of the other queries for models only"
     if found.sampled or found.not_drawn:
         drawn = f"{found.sampled:,} of those that wait {'was' if found.sampled == 1 else 'were'} drawn at random"
         yield f"{drawn}; {found.not_drawn:,} more belong to the pool and stay unjudged (--pooled)"

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cranfield.errors import InputError
 from cranfield.evaluation.naming import named_runs
@@ -23,6 +23,9 @@ from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import scan_source
 from cranfield.read.source import open_source
 
+if TYPE_CHECKING:
+    from cranfield.judging.sampling import QuerySample
+
 _NOBODY = 0  # assessors of what belongs to the pool and is not to be judged
 
 
@@ -38,13 +41,16 @@ class Pooled:
     waiting_queries: the number of queries that they belong to
     new: those of `waiting` that did not wait before
     twice: those of `waiting` that are for two assessors
-    sampled: those of `waiting` that come from the sample
-    not_drawn: in the pool, but neither judged nor to be judged: the sample left them out
+    sampled: those of `waiting` that were drawn from below the depth
+    not_drawn: in the pool, but neither judged nor to be judged: they were not drawn from below the depth
     beyond_limit: unjudged documents that the limit, or an order that follows grades, left out; not in the pool
     chosen_by: the order of judging, if it follows grades: what it chooses is a biased sample. Otherwise ""
     empty: queries for which no run returned anything
     without_text: documents to be judged of which the store has no text
     unknown: of each run that has such, the number of its queries that are not among the queries
+    drawn: of a pool with a sample of queries, those that people judge completely
+    seed: that the sample was drawn with
+    for_models: documents of the other queries, which only models are to judge
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -69,6 +75,9 @@ class Pooled:
     empty: tuple[str, ...] = field(repr=False)
     without_text: tuple[str, ...] = field(repr=False)
     unknown: Mapping[str, int] = field(repr=False)
+    drawn: tuple[str, ...] = field(default=(), repr=False)
+    seed: int = 0
+    for_models: int = 0
 
 
 def pool(
@@ -80,6 +89,7 @@ def pool(
     documents: Mapping[Any, Any] | Iterable[Any] = (),
     query_ids: Sequence[str] | None = None,
     sample: int = 0,
+    sample_below: int = 0,
     sample_depth: int = 100,
     limit: int | None = None,
     order: str | None = None,
@@ -95,16 +105,19 @@ def pool(
     depth: how many documents of each ranking; 0 for a sample alone.
     documents: texts, as `Store.add_documents` takes them; only those of documents to be judged are kept.
     query_ids: pool only these queries.
-    sample: also this many documents of each query, drawn at random from those whose best rank is below the depth. The
-        others down there belong to the pool, too: see `Store.to_strata` and `pooled` of `Store.view`.
-    sample_depth: the last rank that samples are drawn from.
+    sample: this many queries, drawn at random, are for people, who judge their documents completely; those of the other
+        queries are for models alone. The store records what was drawn, see `evaluate_corrected`. Once drawn, a sample
+        holds for later pools; with the same seed a larger one contains it.
+    sample_below: also this many documents of each query, drawn at random from those whose best rank is below the depth.
+        The others down there belong to the pool, too: see `Store.to_strata` and `pooled` of `Store.view`.
+    sample_depth: the last rank that documents are drawn from.
     limit: at most this many unjudged documents of each query: the first ones of the order, by default those with the
         best rank in any run.
     order: the name of an order of judging, such as "depth" or "mtf"; `cranfield pool --help` lists them. By default
         documents come at random. Orders that follow grades take those that are in the store: pool, judge, and pool
         again for the next ones. What they choose is a biased sample: never estimate from it how much is relevant.
     overlap: the share of the documents that is for two assessors.
-    seed: for what is drawn; with the same seed the same documents are drawn.
+    seed: for what is drawn; with the same seed the same queries and documents are drawn.
     format: of the runs, if it cannot be detected.
     Returns a `Pooled`: what waits now, and what to look at.
 
@@ -116,7 +129,7 @@ def pool(
     >>> found.documents, found.judged, found.waiting, found.empty, found.without_text
     (3, 1, 2, ('q2',), ('d4',))
     """
-    plan = PoolPlan(depth, sample, sample_depth, limit, overlap, seed, order)
+    plan = PoolPlan(depth, sample_below, sample_depth, limit, overlap, seed, sample, order)
     plan.check()
     with ExitStack() as opened:
         if not isinstance(store, Store):
@@ -136,11 +149,12 @@ def _pool(
 ) -> Pooled:
     known = [row["query_id"] for row in texts]
     wanted = known if query_ids is None else chosen_queries(query_ids, known, store.name)
+    sample = _sampled(store, wanted, plan)
     found, unknown = returned_first(runs, known, wanted, plan.deepest, format)
-    choices = choose_all(found, _grades(store), plan, _strata(store))
-    to_judge = {document for each in choices.values() for document in each.waiting}
+    choices = choose_all(found, _grades(store), plan, _strata(store), None if sample is None else sample.drawn)
+    to_judge = {document for each in choices.values() for document in (*each.waiting, *each.for_models)}
     kept = list(text_rows(_only(documents, to_judge), DOCUMENT_FIELDS, "doc_id", store.name))
-    new, without_text = _write(store, texts, kept, choices, to_judge, plan)
+    new, without_text = _write(store, texts, kept, choices, to_judge, plan, sample)
     waiting = [(query, document) for query, each in choices.items() for document in each.waiting]
     return Pooled(
         store=store.name,
@@ -159,7 +173,26 @@ def _pool(
         empty=tuple(query for query in wanted if not found[query]),
         without_text=without_text,
         unknown=unknown,
+        drawn=tuple(query for query in wanted if sample and query in sample.drawn),
+        seed=plan.seed if sample is None else sample.seed,
+        for_models=sum(len(each.for_models) for query, each in choices.items() if sample and query in sample.others),
     )
+
+
+def _sampled(store: Store, queries: Sequence[str], plan: PoolPlan) -> QuerySample | None:
+    """The sample of queries that the store has, or gets."""
+    from cranfield.judging.sampling import read_sample, sample_for
+
+    with store._reading() as connection:
+        sample = sample_for(read_sample(connection), queries, plan.sample, plan.seed, store.name)
+    if sample is not None and (plan.sample_below or plan.limit is not None):
+        what = "sample_below" if plan.sample_below else "limit"
+        fact = f"it has a sample of queries, whose documents are judged completely, so {what} cannot be used."
+        raise InputError(store.name, fact, hint=f"leave out {what}, or use another store")
+    if sample is not None and plan.order is not None and find_order(plan.order).follows_grades:
+        fact = f"it has a sample of queries, whose documents are judged completely, so {plan.order} chooses nothing."
+        raise InputError(store.name, fact, hint="leave out the order, or use another store")
+    return sample
 
 
 def chosen_queries(query_ids: Sequence[str], known: Sequence[str], source: str) -> list[str]:
@@ -236,8 +269,10 @@ def _write(
     choices: Mapping[str, PoolOfQuery],
     to_judge: set[str],
     plan: PoolPlan,
+    sample: QuerySample | None,
 ) -> tuple[int, tuple[str, ...]]:
     """Everything at once, or nothing; how many documents did not wait before, and which have no text."""
+    from cranfield.judging.sampling import write_sample
     from cranfield.judging.texts import add_documents, add_queries, without_text
     from cranfield.judging.waiting import WaitingRow, add_waiting
 
@@ -254,10 +289,13 @@ def _write(
             for document, stratum in each.strata.items():
                 if document not in each.waiting:
                     checked = checked_id(document, store.name, f"query '{query}'")
-                    yield WaitingRow(query, checked, 0, 0, each.not_drawn.get(document, ""), _NOBODY, stratum)
+                    why = each.not_drawn.get(document) or each.for_models.get(document, "")
+                    yield WaitingRow(query, checked, 0, 0, why, _NOBODY, stratum)
 
     with store._writing("the pool") as connection:
         add_queries(connection, texts)
+        if sample is not None:
+            write_sample(connection, sample)
         add_documents(connection, documents)
         new = add_waiting(connection, to_be_judged())
         add_waiting(connection, only_pooled())

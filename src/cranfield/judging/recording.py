@@ -120,11 +120,14 @@ def read_events(connection: sa.Connection, conditions: Sequence[Any]) -> Iterato
 
 
 class StandingEvents:
-    """A statement that reads what is said now; it is made once, because that takes longer than running it."""
+    """A statement that reads what is said now; it is made once, because that takes longer than running it.
 
-    def __init__(self, *conditions: Any) -> None:
+    more: further columns of events, behind those of `Said`
+    """
+
+    def __init__(self, *conditions: Any, more: Sequence[Any] = ()) -> None:
         self._statement = (
-            sa.select(*(EVENTS.c[name] for name in Said._fields))
+            sa.select(*(EVENTS.c[name] for name in Said._fields), *more)
             .where(not_undone(), *conditions)
             .order_by(EVENTS.c.query_id, EVENTS.c.doc_id, EVENTS.c.number)
         )

@@ -429,7 +429,7 @@ class Store:
         >>> from cranfield import evaluate, pool
         >>> run = {"q1": ["a", "b", "c", "d", "e"]}
         >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
-        ...     found = pool(store, {"q1": "cats"}, {"bm25": run}, 2, sample=2, sample_depth=5)
+        ...     found = pool(store, {"q1": "cats"}, {"bm25": run}, 2, sample_below=2, sample_depth=5)
         ...     while task := store.next_for("ann"):
         ...         event = store.judge("q1", task.doc_id, 1, assessor="ann")
         ...     round(evaluate(store, run, "statAP")["statAP"], 4), store.to_strata().group_ids

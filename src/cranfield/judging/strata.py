@@ -50,7 +50,7 @@ def _by_stratum(
         raise InputError(
             store.name,
             "its documents have no strata, because they were judged without a pool.",
-            hint=f"cranfield pool {store.name} QUERIES RUNS --depth 10 --sample 20, then judge; or take AP or nDCG",
+            hint=f"cranfield pool {store.name} QUERIES RUNS --sample-below 20, then judge; or take AP or nDCG",
         )
     found: ByStratum = {}
     for query, grades in by_query.items():

@@ -147,13 +147,13 @@ def graded_documents(
     with store._reading() as connection:
         if assessors is not None:
             names = list(dict.fromkeys([assessors] if isinstance(assessors, str) else assessors))
-            _refuse_unknown(store.name, names, known_assessors(connection))
+            refuse_unknown(store.name, names, known_assessors(connection))
             # What was adjudicated counts whoever was chosen: that is what it is for.
             chosen = chosen & (EVENTS.c.assessor.in_(names) | EVENTS.c.adjudicates)
         if differently:
             chosen = chosen & _several_grades()
         for query, document, said in standing(connection, chosen):
-            found = _graded(query, document, said)
+            found = graded(query, document, said)
             if found is not None:
                 yield found
 
@@ -169,7 +169,8 @@ def _several_grades() -> Any:
     return sa.tuple_(*pair).in_(sa.select(*pair).group_by(*pair).having(grades))
 
 
-def _graded(query: str, document: str, said: Sequence[Said]) -> GradedEvent | None:
+def graded(query: str, document: str, said: Sequence[Said]) -> GradedEvent | None:
+    """What assessors say of a document; None where none of them could judge it."""
     if len(said) == 1:  # as nearly always
         [(_, _, _, _, part_end, assessor, _, grade, adjudicates)] = said
         if grade is None:
@@ -208,7 +209,8 @@ def known_assessors(connection: Any) -> dict[str, str]:
         last = name
 
 
-def _refuse_unknown(source: str, names: Sequence[str], known: Mapping[str, str]) -> None:
+def refuse_unknown(source: str, names: Sequence[str], known: Mapping[str, str]) -> None:
+    """Refuse names of assessors who judged nothing."""
     if not names:
         raise InputError(source, "no assessor is chosen.", hint="leave assessors out to take all of them")
     for name in names:

@@ -11,6 +11,7 @@ from cranfield.comparison.power import USUAL
 from cranfield.comparison.significance import TESTS
 from cranfield.layout import columns, count, cut, padded, visible, wrapped
 from cranfield.show.comparison_markup import markdown_table
+from cranfield.show.corrected_text import basis_sentence
 from cranfield.show.escaping import markdown_text
 
 
@@ -29,6 +30,8 @@ def gate_text(result: GateResult) -> str:
 def _basis(result: GateResult) -> str:
     over = _corrected(result) if len(result.measures) > 1 else ""
     queries, test = count(result.queries, "query", "queries"), TESTS[result.test].title
+    if result.basis is not None:
+        queries, test = basis_sentence(result.basis), "t-test of the corrected difference"
     return f"{queries}; one-sided {test} at alpha {result.alpha:g}{over}"
 
 
@@ -40,7 +43,7 @@ def _corrected(result: GateResult) -> str:
 
 
 def _measure_lines(seen: GatedMeasure, test: str) -> Iterator[str]:
-    better = count(seen.better, "query", "queries")
+    better = count(seen.better, "sampled query" if seen.corrected else "query", _queries(seen))
     yield from wrapped(f"{seen.measure}: {better} better, {seen.same} the same, {seen.worse} worse{_judged(seen)}")
     yield from wrapped(f"Two-sided: {seen.sentence}.", "  ")
     yield from wrapped(f"{could_see(seen, test)}.", "  ")
@@ -53,6 +56,10 @@ def _measure_lines(seen: GatedMeasure, test: str) -> Iterator[str]:
             yield from wrapped(query.moved, head)
         if seen.worse > len(seen.worse_queries):
             yield f"  … and {seen.worse - len(seen.worse_queries)} more"
+
+
+def _queries(seen: GatedMeasure) -> str:
+    return "sampled queries" if seen.corrected else "queries"
 
 
 def _judged(seen: GatedMeasure) -> str:

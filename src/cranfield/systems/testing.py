@@ -165,7 +165,8 @@ def _floors(project: Project, evaluation: Evaluation | None) -> tuple[Check, ...
     if evaluation is None:
         return ()
     floors = project.gate.get("minimum", {})
-    return tuple(floor_check(evaluation, parse_measure(each), floor) for each, floor in floors.items())
+    wanted = {parse_measure(each): floor for each, floor in floors.items()}
+    return tuple(floor_check(evaluation[measure], measure, floor) for measure, floor in wanted.items())
 
 
 def _wanted(measures: Sequence[str], gate: Mapping[str, Any]) -> list[Measure]:

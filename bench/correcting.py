@@ -1,0 +1,127 @@
+"""Models corrected by people: `python bench/correcting.py speed` or `coverage [COUNT]`; see case_correcting.
+
+speed: ten runs by a million grades of a model, plainly and corrected by people on 50 sampled queries
+coverage: how often 95% intervals hold, for judges from random to perfect, in COUNT experiments each (20,000)
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent)]
+
+QUERIES, EACH, SAMPLE, RUNS = 5_000, 200, 50, 10
+SIZES = ((10, 100), (10, 500), (20, 200), (50, 500))
+COUNT, AT_ONCE = 20_000, 200
+
+Experiments = Callable[..., list[np.ndarray]]
+
+
+def made() -> tuple[Path, dict[str, dict[str, list[str]]]]:
+    """The store, made once and kept, and the runs."""
+    from collection import DATA
+
+    from cranfield import open_store, pool
+
+    chance = np.random.default_rng(0)
+    names = [f"d{number}" for number in range(EACH)]
+    runs = {
+        f"run{run}": {f"q{query}": [names[at] for at in chance.permutation(EACH)[:100]] for query in range(QUERIES)}
+        for run in range(RUNS)
+    }
+    path = DATA / "corrected-1.db"
+    DATA.mkdir(exist_ok=True)
+    if not path.exists():
+        unfinished = path.with_suffix(".part")
+        unfinished.unlink(missing_ok=True)
+        grades = {
+            f"q{query}": dict(zip(names, chance.integers(0, 4, EACH).tolist(), strict=True)) for query in range(QUERIES)
+        }
+        with open_store(unfinished, create=True) as store:
+            everything = {"all": dict.fromkeys(grades, names)}
+            drawn = pool(store, {query: query for query in grades}, everything, EACH, sample=SAMPLE, seed=7).drawn
+            store.import_qrels(grades, "gpt", kind="model")
+            people = {query: {name: grade // 2 for name, grade in grades[query].items()} for query in drawn}
+            store.import_qrels(people, "ann", kind="person")
+        unfinished.rename(path)
+    return path, runs
+
+
+def speed() -> dict[str, float]:
+    """The seconds of both ways to evaluate; the store is opened and read each time."""
+    from cranfield import evaluate_corrected, evaluate_runs
+    from cranfield.read.formats.store import JudgmentView
+
+    path, runs = made()
+
+    def took(work: Callable[[], object]) -> float:
+        times = []
+        for _ in range(3):
+            start = time.perf_counter()
+            work()
+            times.append(time.perf_counter() - start)
+        return min(times)
+
+    view = JudgmentView(("gpt",), None, ("model",))
+    return {
+        "plain": took(lambda: evaluate_runs(view.of(str(path)), runs, "nDCG@10")),
+        "corrected": took(lambda: evaluate_corrected(path, runs, "nDCG@10", model="gpt")),
+    }
+
+
+def coverage(count: int = COUNT) -> list[dict[str, object]]:
+    """How often the intervals of means and of differences hold, and how long they are against people's alone."""
+    from cranfield.comparison.correcting import corrected_columns
+    from tests.comparison.simulated_judges import JUDGES, experiments
+
+    told: list[dict[str, object]] = []
+    means = [(one.mean(), (other - one).mean()) for one, other, _, _ in _parts("perfect", 400, 4_000, experiments)]
+    truth = dict(zip(("mean", "difference"), np.mean(means, axis=0).tolist(), strict=True))
+    for judge in JUDGES:
+        for n, every in SIZES:
+            held: dict[str, list[float]] = {what: [] for what in truth}
+            alone: dict[str, list[float]] = {what: [] for what in truth}
+            widths: dict[str, list[tuple[float, float]]] = {what: [] for what in truth}
+            correlated: dict[str, list[float]] = {what: [] for what in truth}
+            for one, other, model_one, model_other in _parts(judge, every, count, experiments):
+                pairs = {"mean": (one, model_one), "difference": (other - one, model_other - model_one)}
+                for what, (people, model) in pairs.items():
+                    found = corrected_columns(model, people[:n], np.arange(n))
+                    (low, high), (plow, phigh) = found.interval(0.05), found.people_interval(0.05)
+                    held[what].append(((low <= truth[what]) & (truth[what] <= high)).mean())
+                    alone[what].append(((plow <= truth[what]) & (truth[what] <= phigh)).mean())
+                    widths[what].append(((high - low).mean(), (phigh - plow).mean()))
+                    if model.std():
+                        correlated[what].append(np.corrcoef(people.ravel(), model.ravel())[0, 1])
+            for what in truth:
+                corrected, people_alone = np.mean(widths[what], axis=0)
+                told.append(
+                    {
+                        "judge": judge,
+                        "what": what,
+                        "sampled": n,
+                        "queries": every,
+                        "correlation": round(float(np.mean(correlated[what] or [0.0])), 2),
+                        "held": round(float(np.mean(held[what])), 4),
+                        "held, people alone": round(float(np.mean(alone[what])), 4),
+                        "width": round(float(corrected / people_alone), 3),
+                    }
+                )
+                print(json.dumps(told[-1]), file=sys.stderr, flush=True)
+    return told
+
+
+def _parts(judge: str, queries: int, count: int, experiments: Experiments) -> Iterator[list[np.ndarray]]:
+    """Some experiments at a time: all of them would not fit into memory."""
+    chance = np.random.default_rng([queries, count])
+    return (experiments(judge, queries, AT_ONCE, chance) for _ in range(count // AT_ONCE))
+
+
+if __name__ == "__main__":
+    print(json.dumps(speed() if sys.argv[1] == "speed" else coverage(*map(int, sys.argv[2:]))))

@@ -1,0 +1,53 @@
+"""Which model is corrected, and by whom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import click
+
+from cranfield.read.streams import Stream
+
+CORRECT_WITH = click.option(
+    "--correct-with",
+    "correct_with",
+    multiple=True,
+    metavar="WHO",
+    help="Of a store: correct the model of --assessor by 'people', or assessors of these names, on sampled queries.",
+)
+
+
+class CorrectionOptions(NamedTuple):
+    """A store, the model in it, the people who correct it, and how their grades are merged."""
+
+    store: str
+    model: str
+    people: str | tuple[str, ...]
+    merge: str
+
+    @classmethod
+    def of(cls, qrels: Any, correct_with: Sequence[str]) -> CorrectionOptions:
+        """From the judgments that a command has, which are a view of a store if --assessor was given."""
+        view = qrels.view if isinstance(qrels, Stream) else None
+        models = view.assessors or () if view else ()
+        if view is None or len(models) != 1:
+            raise click.UsageError("--correct-with corrects one model of a store; name it with --assessor.")
+        if view.pooled or (view.kinds and view.kinds != ("model",)):
+            raise click.UsageError("--correct-with takes neither --kind nor --pooled.")
+        [model] = models
+        people = tuple(correct_with)
+        return cls(
+            qrels.address or qrels.name, model, people[0] if people == ("people",) else people, view.merge or "majority"
+        )
+
+    def arguments(self) -> dict[str, Any]:
+        """What functions that correct take, besides the store."""
+        return {"model": self.model, "people": self.people, "merge": self.merge}
+
+
+def refuse_beside(given: Mapping[str, Any]) -> None:
+    """Refuse options that say nothing about corrected values: {option: whether it was given}."""
+    for option, value in given.items():
+        if value:
+            raise click.UsageError(f"{option} and --correct-with do not go together.")

@@ -1,0 +1,61 @@
+"""Queries with documents, two runs, people's grades and a judge's: nDCG@10 of both runs by both.
+
+A document has a relevance that nobody sees; people turn it into a grade, runs into a score, and judges into whatever
+they make of it. Everything is in arrays: (experiments, queries, documents).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+DEPTH, DOCUMENTS = 10, 30
+DISCOUNT = 1 / np.log2(np.arange(2, DEPTH + 2))
+STEPS = [0.3, 1.0, 1.7]  # of relevance, from one grade to the next
+
+
+class World(NamedTuple):
+    relevance: np.ndarray
+    length: np.ndarray
+    returned: np.ndarray  # by the second run
+
+
+def graded(relevance):
+    return np.digitize(relevance, STEPS)
+
+
+def noisy(world, rng, amount):
+    return world.relevance + rng.normal(0, amount, world.relevance.shape)
+
+
+JUDGES = {
+    "random": lambda world, rng: rng.integers(0, 4, world.relevance.shape),
+    "the same for all": lambda world, rng: np.ones(world.relevance.shape, dtype=int),
+    "perfect": lambda world, rng: graded(world.relevance),
+    "good": lambda world, rng: graded(noisy(world, rng, 0.5)),
+    "lenient": lambda world, rng: np.digitize(noisy(world, rng, 0.8), [-0.8, 0.0, 0.8]),
+    "harsh on low grades": lambda world, rng: np.where(noisy(world, rng, 0.8) < 1.0, 0, graded(world.relevance)),
+    "for one system": lambda world, rng: graded(noisy(world, rng, 0.8) + 0.8 * world.returned),
+    "for long documents": lambda world, rng: graded(0.5 * world.relevance + world.length),
+}
+
+
+def ndcg(grades, rankings):
+    gains = np.take_along_axis(grades, rankings, -1) @ DISCOUNT
+    ideal = -np.sort(-grades, -1)[..., :DEPTH] @ DISCOUNT
+    return np.divide(gains, ideal, out=np.zeros_like(gains), where=ideal > 0)
+
+
+def experiments(judge, queries, count, rng):
+    """By run and assessor, a table (queries, experiments): people's of run 1 and 2, the judge's of run 1 and 2."""
+    shape = (count, queries, DOCUMENTS)
+    relevance = rng.normal(0, 1, shape) + rng.normal(0, 0.6, (count, queries, 1))
+    length = rng.normal(0, 1, shape)
+    scores = [
+        relevance + 0.5 * length + rng.normal(0, 1.2, shape),
+        0.8 * relevance + rng.normal(0, 1.2, shape),
+    ]
+    rankings = [np.argsort(-score, -1)[..., :DEPTH] for score in scores]
+    returned = np.zeros(shape, dtype=bool)
+    np.put_along_axis(returned, rankings[1], True, -1)
+    by_judge = JUDGES[judge](World(relevance, length, returned), rng)
+    return [ndcg(grades, each).T for grades in (graded(relevance), by_judge) for each in rankings]

@@ -1,0 +1,324 @@
+"""Corrected values from a store: what they are made of, and what is refused."""
+
+import json
+
+import numpy as np
+import pytest
+
+from cranfield import (
+    ComparisonError,
+    CorrectedEvaluation,
+    InputError,
+    MeasureError,
+    Policy,
+    agreement,
+    compare_corrected,
+    evaluate,
+    evaluate_corrected,
+    gate,
+    gate_corrected,
+    open_store,
+    pool,
+)
+from cranfield.comparison.correcting import corrected_columns
+from cranfield.judging.schema import EVENTS
+from cranfield.judging.waiting import pooled_documents
+from cranfield.show.corrected_text import corrected_comparison_text, corrected_text
+
+QUERIES = {f"q{n:02}": f"question {n}" for n in range(40)}
+NAMES = [f"d{n}" for n in range(12)]
+
+
+def made(seed=0):
+    """People's grades, a model's, and two runs."""
+    rng = np.random.default_rng(seed)
+    people, model, runs = {}, {}, {"bm25": {}, "dense": {}}
+    for query in QUERIES:
+        relevance = rng.normal(0, 1, len(NAMES))
+        people[query] = dict(zip(NAMES, np.digitize(relevance, [0.3, 1.0, 1.7]).tolist(), strict=True))
+        seen = relevance + rng.normal(0.5, 0.6, len(NAMES))
+        model[query] = dict(zip(NAMES, np.digitize(seen, [0.3, 1.0, 1.7]).tolist(), strict=True))
+        for name, skill in (("bm25", 0.4), ("dense", 1.5)):
+            order = np.argsort(-(skill * relevance + rng.normal(0, 1, len(NAMES))))
+            runs[name][query] = [NAMES[at] for at in order[:10]]
+    return people, model, runs
+
+
+PEOPLE, MODEL, RUNS = made()
+
+
+def pooled_only(grades, pooled):
+    """What a model or people say of the pool."""
+    return {query: {doc: grades[query][doc] for doc in docs} for query, docs in pooled.items()}
+
+
+@pytest.fixture
+def prepared(store):
+    """A store with a sample of 12 queries of 40, which ann has judged completely, and all judged by gpt."""
+    drawn = pool(store, QUERIES, RUNS, 10, sample=12, seed=7).drawn
+    pooled = {}
+    with store._reading() as connection:
+        for query, document in pooled_documents(connection):
+            pooled.setdefault(query, []).append(document)
+    store.import_qrels(pooled_only(MODEL, pooled), "gpt", kind="model")
+    store.import_qrels(pooled_only(PEOPLE, {query: pooled[query] for query in drawn}), "ann", kind="person")
+    return store, drawn, pooled
+
+
+def corrected(prepared, measures="nDCG@10 P@5", **options):
+    return evaluate_corrected(prepared[0], RUNS, measures, model="gpt", **options)
+
+
+def test_values_are_those_of_the_formulas(prepared):
+    _, drawn, pooled = prepared
+    found = corrected(prepared)
+    by_model = evaluate(pooled_only(MODEL, pooled), RUNS["bm25"], "nDCG@10 P@5")
+    by_people = evaluate(pooled_only(PEOPLE, {query: pooled[query] for query in drawn}), RUNS["bm25"], "nDCG@10 P@5")
+    rows = np.array([by_model.query_ids.index(query) for query in by_people.query_ids])
+    for measure in ("nDCG@10", "P@5"):
+        expected = corrected_columns(by_model.column(measure)[:, None], by_people.column(measure)[:, None], rows)
+        value = found.value("bm25", measure)
+        assert value.value == pytest.approx(expected.value[0])
+        assert value.low == pytest.approx(expected.interval(0.05)[0][0])
+        assert value.model == pytest.approx(by_model[measure])
+        assert value.people == pytest.approx(by_people[measure])
+        assert value.model + value.correction == pytest.approx(value.value)
+    assert found.basis.signature == (
+        "model:gpt|judge:imported|corrected_with:person,imported|merge:majority|sample:12 of 40|sample_seed:7"
+    )
+    assert f"weight:{found.value('bm25', 'P@5').weight:.4f}|ties:doc_id" in found.signature("bm25", "P@5")
+
+
+def test_a_difference_has_a_weight_of_its_own(prepared):
+    store, _, _ = prepared
+    found = compare_corrected(store, RUNS, "nDCG@10", model="gpt")
+    [pair] = found
+    means = [found.evaluation.value(run, "nDCG@10").value for run in ("bm25", "dense")]
+    assert pair.value.value != pytest.approx(means[1] - means[0], abs=1e-12)
+    assert pair.difference.estimate == pair.value.value
+    assert (pair.difference.low, pair.difference.high) == pytest.approx((pair.value.low, pair.value.high))
+    assert (pair.difference.adjusted <= 0.05) == (pair.difference.low > 0 or pair.difference.high < 0)
+    assert pair.difference.sentence.startswith("Better: dense vs bm25, nDCG@10 +")
+    assert pair.difference.better + pair.difference.same + pair.difference.worse == 12
+    assert json.loads(found.to_json())["differences"][0]["corrected"]["worth"] == pair.value.worth
+
+
+@pytest.mark.parametrize("correction", ["bonferroni", "holm", "bh", "none"])
+def test_intervals_and_p_values_of_a_family_agree(prepared, correction):
+    store, _, _ = prepared
+    runs = {**RUNS, "other": {query: ranking[::-1] for query, ranking in RUNS["bm25"].items()}}
+    found = compare_corrected(store, runs, "nDCG@10", model="gpt", correction=correction)
+    assert len(found.differences) == 3
+    for each in found:
+        pair = each.difference
+        assert pair.significant == (pair.adjusted <= 0.05) == (pair.low > 0 or pair.high < 0)
+        assert pair.p <= pair.adjusted
+    with_baseline = compare_corrected(store, runs, "nDCG@10", model="gpt", correction=correction, baseline="dense")
+    assert [each.difference.baseline for each in with_baseline] == ["dense", "dense"]
+
+
+def test_a_margin_is_tested_by_the_corrected_difference(prepared):
+    [pair] = compare_corrected(prepared[0], RUNS, "nDCG@10", model="gpt", margin=0.02)
+    assert pair.difference.within.not_worse < pair.difference.p
+    assert pair.difference.within.equivalent > 0.9
+
+
+def test_texts_at_80_columns(prepared):
+    texts = [
+        corrected_text(corrected(prepared)),
+        corrected_comparison_text(compare_corrected(prepared[0], RUNS, model="gpt", margin=0.02)),
+    ]
+    for text in texts:
+        assert "gpt corrected by people on 12 of 40 queries, drawn at random (seed 7)" in text
+        assert "With fewer than 20 sampled queries, intervals are rough" in text
+        assert "gpt saved" in text
+        assert max(map(len, text.splitlines())) <= 80
+
+
+def test_a_useless_model_saves_nothing_and_the_text_says_so(prepared):
+    store, _, pooled = prepared
+    store.import_qrels({query: dict.fromkeys(docs, 1) for query, docs in pooled.items()}, "yes", kind="model")
+    found = evaluate_corrected(store, RUNS, "P@5", model="yes")
+    assert found.value("bm25", "P@5").worth == 12
+    assert "yes saved nothing here." in " ".join(corrected_text(found).split())
+
+
+def test_people_by_name_and_how_they_are_merged(prepared):
+    store, drawn, pooled = prepared
+    other = {query: dict.fromkeys(pooled[query], 0) for query in drawn}
+    store.import_qrels(other, "bob", kind="person")
+    both, alone = (
+        evaluate_corrected(store, RUNS, "P@5", model="gpt", people=who, merge="max") for who in ("people", ["ann"])
+    )
+    assert both.value("bm25", "P@5") == alone.value("bm25", "P@5")
+    assert alone.basis.people == ("ann",)
+    assert evaluate_corrected(store, RUNS, "P@5", model="gpt", people=["bob"]).value("bm25", "P@5").people == 0
+
+
+def refused(prepared, fact, hint="", **options):
+    with pytest.raises((InputError, ComparisonError)) as caught:
+        evaluate_corrected(prepared[0], RUNS, "nDCG@10", **{"model": "gpt", **options})
+    assert fact in str(caught.value)
+    assert hint in caught.value.hint
+
+
+def test_a_store_without_a_sample_is_refused(store):
+    store.import_qrels(PEOPLE, "ann", kind="person")
+    store.import_qrels(MODEL, "gpt", kind="model")
+    refused((store,), "no random sample of queries was drawn", "--sample 20")
+
+
+def test_a_sample_that_is_not_judged_completely_is_refused(prepared):
+    store, drawn, pooled = prepared
+    for document in pooled[drawn[0]][:2]:
+        store.undo("ann", query_id=drawn[0], doc_id=document)
+    refused(prepared, "2 documents of 1 of the 12 sampled queries are still to be judged", "cranfield judge")
+    for document in pooled[drawn[0]][:2]:  # somebody saw them, and could not judge them
+        store.judge(drawn[0], document, None, assessor="ann")
+    found = corrected(prepared)
+    assert found.basis.not_judged == 2
+    assert "People could not judge 2 documents" in corrected_text(found)
+
+
+def test_queries_outside_the_sample_are_not_used(prepared):
+    store, drawn, _ = prepared
+    before = corrected(prepared)
+    other = next(query for query in QUERIES if query not in drawn)
+    store.import_qrels({other: PEOPLE[other]}, "ann", kind="person")
+    found = corrected(prepared)
+    assert found.values == before.values
+    assert found.basis.unused == 1
+    assert "People also judged 1 query outside the sample" in corrected_text(found)
+
+
+def test_documents_outside_the_pool_count_on_neither_side(prepared):
+    store, drawn, _pooled = prepared
+    before = corrected(prepared)
+    outside = {query: {"extra": 3} for query in drawn}
+    store.import_qrels(outside, "ann", kind="person")
+    store.import_qrels(outside, "gpt", kind="model")
+    assert corrected(prepared).values == before.values
+
+
+def test_models_are_not_people_and_people_are_not_models(prepared):
+    store, drawn, pooled = prepared
+    refused(prepared, "gpt's grades are of the kind 'model', and only people correct", people=["ann", "gpt"])
+    refused(prepared, "ann's grades are of the kind 'person', not of a model", "--kind model", model="ann")
+    refused(prepared, "there is no assessor 'claude'", model="claude")
+    store.judge(drawn[0], pooled[drawn[0]][0], 1, assessor="gpt", kind="person")
+    refused(prepared, "some of gpt's grades are recorded as those of a person", "--kind model")
+
+
+def test_fewer_than_ten_sampled_queries_are_refused(store):
+    pool(store, QUERIES, RUNS, 10, sample=9, seed=7)
+    store.import_qrels(PEOPLE, "ann", kind="person")
+    store.import_qrels(MODEL, "gpt", kind="model")
+    refused((store,), "its sample has 9 queries, and fewer than 10", "--sample 20 --seed 7")
+
+
+def asked_as(store, judge, **where):
+    """As if the model had been asked in a certain way."""
+    with store._writing("a test") as connection:
+        change = EVENTS.update().where(EVENTS.c.assessor == "gpt")
+        for name, value in where.items():
+            change = change.where(EVENTS.c[name] == value)
+        connection.execute(change.values(judge=judge))
+
+
+def test_a_model_that_was_asked_in_several_ways_is_refused(prepared):
+    store = prepared[0]
+    asked_as(store, "ab" * 32)
+    assert "judge:abababab|" in corrected(prepared).basis.signature
+    asked_as(store, "cd" * 32, query_id="q05")
+    refused(prepared, "gpt was asked in 2 ways", "in one way")
+
+
+def test_missing_grades_of_a_model(prepared):
+    store, _drawn, pooled = prepared
+    total = sum(map(len, pooled.values()))
+    assert store.undo("gpt", query_id="q05", doc_id=pooled["q05"][0])
+    found = corrected(prepared)
+    assert (found.basis.missing, found.basis.pooled) == (1, total)
+    assert f"gpt has no grade for 1 of {total} documents" in corrected_text(found)
+    assert "model_missing:1" in found.basis.signature
+    for document in pooled["q05"][1:]:
+        store.undo("gpt", query_id="q05", doc_id=document)
+    refused(prepared, "gpt has not judged 1 of the 40 queries", "--assessor gpt")
+    store.judge("q05", pooled["q05"][0], 1, assessor="gpt", kind="model")
+    for query in ("q06", "q07", "q08"):
+        for document in pooled[query][1:]:
+            store.undo("gpt", query_id=query, doc_id=document)
+    refused(prepared, "up to 5% could be left out", "--assessor gpt")
+
+
+def test_what_cannot_be_corrected(prepared):
+    with pytest.raises(InputError, match="no longer be random"):
+        corrected(prepared, policy=Policy(missing="skip"))
+    with pytest.raises(ComparisonError, match="only means are corrected"):
+        corrected(prepared, "GMAP")
+    with pytest.raises(MeasureError, match="needs judgments with groups"):
+        corrected(prepared, "alpha_nDCG@10")
+    with pytest.raises(ComparisonError, match="cannot be used for corrected values"):
+        compare_corrected(prepared[0], RUNS, model="gpt", correction="max-t")
+
+
+def test_a_gate_goes_by_the_corrected_difference(prepared):
+    store = prepared[0]
+    assert gate_corrected(store, RUNS["bm25"], RUNS["dense"], model="gpt")
+    result = gate_corrected(
+        store, RUNS["dense"], RUNS["bm25"], model="gpt", minimum={"P@5": 0.99}, non_inferiority=0.01
+    )
+    assert [check.passed for check in result.checks] == [False, False, False]
+    assert result.checks[0].message.startswith("nDCG@10 got worse by ")
+    [pair] = compare_corrected(store, {"dense": RUNS["dense"], "bm25": RUNS["bm25"]}, model="gpt")
+    assert result.measures[0].drop == pytest.approx(-pair.value.value)
+    assert result.measures[0].p_worse == pytest.approx(pair.difference.p / 2)
+    assert gate_corrected(store, RUNS["dense"], RUNS["bm25"], model="gpt", tolerance=0.9)
+
+
+def test_a_saved_baseline_remembers_its_judge(prepared, tmp_path):
+    store = prepared[0]
+    saved = tmp_path / "baseline.json"
+    evaluate_corrected(store, {"bm25": RUNS["bm25"]}, model="gpt").save(saved)
+    assert CorrectedEvaluation.load(saved).basis.model == "gpt"
+    fresh = gate_corrected(store, RUNS["bm25"], RUNS["dense"], model="gpt")
+    from_file = gate_corrected(store, str(saved), RUNS["dense"], model="gpt")
+    assert from_file.measures[0].drop == fresh.measures[0].drop
+    with pytest.raises(ComparisonError, match="corrected by people"):
+        gate(PEOPLE, str(saved), RUNS["dense"])
+    asked_as(store, "ab" * 32)
+    with pytest.raises(ComparisonError, match=r"by gpt \(judge imported\), and .* by gpt \(judge abababab\)"):
+        gate_corrected(store, str(saved), RUNS["dense"], model="gpt")
+
+
+def test_a_saved_baseline_of_another_sample_or_other_judgments_is_refused(prepared, tmp_path):
+    store, drawn, pooled = prepared
+    saved = str(tmp_path / "baseline.json")
+    evaluate_corrected(store, {"bm25": RUNS["bm25"]}, model="gpt").save(saved)
+    store.judge(drawn[0], pooled[drawn[0]][0], 3, assessor="ann")
+    store.judge(drawn[0], pooled[drawn[0]][1], 3, assessor="ann")
+    with pytest.raises(ComparisonError, match="different judgments"):
+        gate_corrected(store, saved, RUNS["dense"], model="gpt")
+    pool(store, QUERIES, RUNS, 10, sample=13, seed=7)
+    store.import_qrels(pooled_only(PEOPLE, pooled), "ann", kind="person")
+    with pytest.raises(ComparisonError, match=r"corrected with sampled 12, and .* with 13"):
+        gate_corrected(store, saved, RUNS["dense"], model="gpt")
+
+
+def test_agreement_treats_models_like_anybody(prepared):
+    store = prepared[0]
+    found = agreement(store, ["ann", "gpt"], kinds=["person", "model"], runs=RUNS, draws=100)
+    [pair] = found.pairs
+    assert found.assessors == ("ann", "gpt")
+    assert sum(map(sum, pair.table)) == found.documents > 0
+    assert pair.statistics["kappa"].value is not None
+    assert pair.order is not None
+
+
+def test_a_path_will_do(tmp_path):
+    where = tmp_path / "judgments.db"
+    pool(where, QUERIES, RUNS, 10, sample=12, seed=7)
+    with open_store(where) as store:
+        store.import_qrels(PEOPLE, "ann", kind="person")
+        store.import_qrels(MODEL, "gpt", kind="model")
+    assert evaluate_corrected(where, RUNS, model="gpt").basis.unused == 28
