@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cranfield.cli import options, output
+from cranfield.cli.judge_model import judge_with_model
 from cranfield.cli.measure_options import MeasureOptions, measure_options
+from cranfield.cli.model_options import ModelOptions, model_options
 from cranfield.cli.run_files import expanded
 from cranfield.layout import count
 
@@ -47,6 +49,7 @@ class GradeOption(click.ParamType[tuple[float, str, str]]):
 @click.option("--known-as", "names", multiple=True, metavar="HOST", help="A further name of this machine.")
 @click.option("--pictures", type=options.FILE, metavar="FOLDER", help="Where images of documents are [beside STORE].")
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
+@model_options
 def command(
     store: str | None,
     runs: tuple[str, ...],
@@ -60,6 +63,7 @@ def command(
     names: tuple[str, ...],
     pictures: str | None,
     no_browser: bool,
+    model: ModelOptions,
 ) -> None:
     """Open a page on which people judge the documents that wait in STORE.
 
@@ -73,17 +77,25 @@ def command(
     With --decide, the documents come first whose grades tell most about whether the other RUNs are better or worse than
     the first one, and the page says when the verdict stands, or when judging on is not worth it.
 
+    With --assessor, no page is opened: a model is asked about what waits and it has not judged. Its grades are kept
+    apart from those of people. Interrupted at any moment, the same command goes on, and pays for nothing twice.
+
     \b
     Example:
       cranfield judge judgments.db --me ann
       cranfield judge judgments.db --decide old.run new.run -m nDCG@10
       cranfield judge judgments.db --grade '0=Off topic' --grade '1=On topic'
+      cranfield judge judgments.db --assessor small --dry-run
     """
     from cranfield.judging.page.serving import Listening, has_screen, is_shared, serve
     from cranfield.judging.store import open_store
 
     if decide != bool(runs):
         raise click.UsageError("--decide needs RUNs, and RUNs need --decide.")
+    if model.model_assessor is None and model.named:
+        raise click.UsageError(f"{model.named[0]} needs --assessor.")
+    if model.model_assessor is not None and decide:
+        raise click.UsageError("--decide is for people; a model judges all that waits.")
     shared = is_shared(host, names)
     if shared and assessor is not None:
         raise click.UsageError("--me is one name, and others can open this page: each gives a name of their own there.")
@@ -91,6 +103,9 @@ def command(
     with open_store(where) as opened:
         if scale:
             opened.set_scale(scale)
+        if model.model_assessor is not None:
+            judge_with_model(opened, model, config)
+            return
         decision = _decision(opened, runs, measures) if decide else None
 
         def started(listening: Listening) -> None:

@@ -1,0 +1,70 @@
+"""Asked: what asking a model led to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from cranfield.judging.models.order_check import OrderCheck
+from cranfield.judging.models.steadiness import Steadiness
+
+
+@dataclass(frozen=True, slots=True)
+class MissingGrade:
+    """A document without a grade, and why: a code such as "no JSON", or what went wrong with the request."""
+
+    query_id: str
+    doc_id: str
+    part: tuple[int, int] | None
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class CanaryResult:
+    """How many canaries were asked about, how many replies could be read, and how many got more than the lowest grade.
+
+    by_kind: the same for each kind of canary: (raised, read)
+    """
+
+    asked: int
+    read: int
+    raised: int
+    lowest_raised: float
+    by_kind: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a model was asked, and what came of it; made by `ask_model`.
+
+    assessor: the name of the model's assessor
+    judge: the fingerprint of how it was asked, which its grades name
+    documents: that wait for it or were judged by it
+    judged_before, graded: documents it had judged already, and those it has judged now
+    reused: of these, those whose texts were paid for under another id
+    missing: documents without a grade, and why
+    without_text: of these, those that the store has no text of
+    requests, tokens: sent now, and spent now
+    spent: tokens spent on this assessor in this store in all
+    stopped: why it ended early: "", "limit", "budget" or "interrupted"
+    """
+
+    assessor: str
+    judge: str
+    documents: int
+    judged_before: int
+    graded: int
+    reused: int
+    missing: tuple[MissingGrade, ...]
+    without_text: int
+    requests: int
+    tokens: int
+    spent: int
+    stopped: str = ""
+    canaries: CanaryResult | None = None
+    steadiness: Steadiness | None = None
+    order: OrderCheck | None = None
+
+    @property
+    def left(self) -> int:
+        """Documents that were not asked about, because it ended early."""
+        return self.documents - self.judged_before - self.graded - len(self.missing)
