@@ -26,7 +26,7 @@ INTERRUPTED = 130
 def judge_with_model(store: Store, options: ModelOptions, config: Path) -> None:
     """Ask a model about what waits, and print what came of it."""
     from cranfield.judging.models.asked_text import asked_lines, estimate_lines, missing_lines
-    from cranfield.judging.models.asking import Asking
+    from cranfield.judging.models.session import Asking
 
     assessor = chosen_assessor(options, config)
     with Asking(

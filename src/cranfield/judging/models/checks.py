@@ -16,7 +16,6 @@ from cranfield.judging.models.endpoint import NoReplyError, RawReply
 from cranfield.judging.models.grading import read_raw
 from cranfield.judging.models.order_check import (
     DocumentPair,
-    OrderCheck,
     choose_pairs,
     order_key,
     order_prompt,
@@ -25,7 +24,7 @@ from cranfield.judging.models.order_check import (
 from cranfield.judging.models.prompts import PAIRWISE, read_prompt
 from cranfield.judging.models.replies import PARSER, ReadReply, read_better
 from cranfield.judging.models.requesting import Requests
-from cranfield.judging.models.result import CanaryResult
+from cranfield.judging.models.result import CanaryResult, OrderCheck
 from cranfield.judging.models.showing import Shown, sample_key, shown
 from cranfield.judging.models.work import Work
 from cranfield.judging.scale import GradeScale

@@ -26,13 +26,13 @@ class Outcome(NamedTuple):
 
     why: there is no grade; the code of a failure, or what went wrong
     asked: requests were sent for it
-    no_reply: the endpoint did not answer
+    failure: the endpoint did not answer
     """
 
     items: tuple[WaitingItem, ...]
     why: str = ""
     asked: bool = False
-    no_reply: bool = False
+    failure: NoReplyError | None = None
 
 
 class Grading:
@@ -77,7 +77,7 @@ class Grading:
             except NoReplyError as failure:
                 if failure.final:
                     raise
-                return Outcome(items, failure.fact, asked=True, no_reply=True)
+                return Outcome(items, failure.fact, asked=True, failure=failure)
         grade, why = grade_of(known, self._assessor.samples)
         return Outcome(items, "" if grade is not None else why, asked=bool(wanted))
 

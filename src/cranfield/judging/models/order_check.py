@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
 from cranfield.judging.models.assessor import hash_of
 from cranfield.judging.models.prompts import NO_NARRATIVE, PromptTemplate, fence_of, fenced
+from cranfield.judging.models.result import OrderCheck
 from cranfield.judging.models.showing import Shown
 from cranfield.judging.places import place
 from cranfield.judging.waiting import WaitingItem
@@ -20,24 +20,6 @@ class DocumentPair(NamedTuple):
     one: WaitingItem
     other: WaitingItem
     grades: tuple[float, float]
-
-
-@dataclass(frozen=True, slots=True)
-class OrderCheck:
-    """What came of asking about pairs of documents in both orders.
-
-    pairs: that were asked about
-    read: pairs of which both replies could be read
-    depend: of these, how many preferred another document when the order was reversed
-    consistent: pairs with different grades and one preferred document in both orders
-    contradict: of these, how many preferred the document with the lower grade
-    """
-
-    pairs: int
-    read: int
-    depend: int
-    consistent: int
-    contradict: int
 
 
 def choose_pairs(grades: Mapping[WaitingItem, float], count: int, seed: str) -> list[DocumentPair]:

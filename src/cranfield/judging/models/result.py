@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from cranfield.judging.models.order_check import OrderCheck
-from cranfield.judging.models.steadiness import Steadiness
-
 
 @dataclass(frozen=True, slots=True)
 class MissingGrade:
@@ -30,6 +27,38 @@ class CanaryResult:
     raised: int
     lowest_raised: float
     by_kind: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Steadiness:
+    """Over documents with at least two replies that could be read.
+
+    documents: how many there are
+    same: the share of them whose replies all have one grade
+    spread: the highest minus the lowest grade of a document, on average
+    """
+
+    documents: int
+    same: float
+    spread: float
+
+
+@dataclass(frozen=True, slots=True)
+class OrderCheck:
+    """What came of asking about pairs of documents in both orders.
+
+    pairs: that were asked about
+    read: pairs of which both replies could be read
+    depend: of these, how many preferred another document when the order was reversed
+    consistent: pairs with different grades and one preferred document in both orders
+    contradict: of these, how many preferred the document with the lower grade
+    """
+
+    pairs: int
+    read: int
+    depend: int
+    consistent: int
+    contradict: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,25 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import sqlalchemy as sa
 
+from cranfield.judging.models.result import Steadiness
 from cranfield.judging.schema import ITEM, REPLIES
-
-
-@dataclass(frozen=True, slots=True)
-class Steadiness:
-    """Over documents with at least two replies that could be read.
-
-    documents: how many there are
-    same: the share of them whose replies all have one grade
-    spread: the highest minus the lowest grade of a document, on average
-    """
-
-    documents: int
-    same: float
-    spread: float
 
 
 def measure_steadiness(connection: sa.Connection, assessor: str, judge: str) -> Steadiness | None:
