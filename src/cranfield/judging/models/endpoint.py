@@ -122,7 +122,7 @@ class Endpoint:
         data = bytearray()
         try:
             with self._client.stream("POST", self._url, json=body) as response:
-                for piece in response.iter_bytes(1 << 16):
+                for piece in response.iter_bytes():  # as they come
                     data += piece
                     if len(data) > _LARGEST:
                         raise NoReplyError(f"the reply is larger than {_LARGEST >> 20} MB.", charged=True)
