@@ -55,7 +55,7 @@ def make_canaries(
         others = [text for of_query, text in documents if of_query != query.query_id]
         vocabulary = sorted({word for text in others for word in re.findall(r"[^\W\d_]{2,}", text)}) or _PLAIN
         if kind == WORDS:
-            text = _scattered(query.text, vocabulary, chance)
+            text = _scattered(query.text, vocabulary, chance, max_characters)
         else:
             text = chance.choice(others) if others else _random_text(vocabulary, chance)
             claim = chance.choice(_CLAIMS).format(query=query.text, best=f"{[*scale][-1].grade:g}")
@@ -90,9 +90,10 @@ def _random_text(vocabulary: Sequence[str], chance: random.Random) -> str:
     return " ".join(chance.choice(vocabulary) for _ in range(_LENGTH))
 
 
-def _scattered(query: str, vocabulary: Sequence[str], chance: random.Random) -> str:
+def _scattered(query: str, vocabulary: Sequence[str], chance: random.Random, most: int) -> str:
     """Random words with every word of the query among them, three times."""
-    words = _random_text(vocabulary, chance).split()
-    for word in query.split()[:40] * 3:
-        words.insert(chance.randrange(len(words)), word)
+    asked = query.split()[:40] * 3
+    words = _random_text(vocabulary, chance)[: max(most - len(" ".join(asked)) - 1, 1)].split()
+    for word in asked:
+        words.insert(chance.randrange(len(words) + 1), word)
     return " ".join(words)
