@@ -145,8 +145,6 @@ def test_asking_again_can_succeed(filled, small):
         CUT,
         HANG_UP,
         (502, HTML),
-        (200, HTML),
-        (200, '{"choices": 7'),
         (429, "slow down", {"Retry-After": "0"}),
     ],
     ids=str,
@@ -157,6 +155,16 @@ def test_what_may_pass_is_tried_again(fault, filled, small):
         asked = ask_model(store, small(server), **QUICK)
         assert (asked.graded, asked.requests, len(server.requests)) == (3, 9, 9)
     assert {json.loads(row["details"])["attempt"] for row in rows(store, REPLIES)} == {3}
+
+
+@pytest.mark.parametrize("answer", [HTML, '{"choices": [', "[]", '"{}"', "7", '{"error": "no"}'])
+def test_an_answer_that_is_no_completion_is_missing_and_asked_again_next_time(answer, filled, small):
+    store = filled(queries=1, documents=2)
+    with ModelServer(lambda request: (200, answer) if request.times == 1 else good(request)) as server:
+        asked = ask_model(store, small(server), **QUICK)
+        assert (asked.requests, asked.graded, rows(store, REPLIES)) == (2, 0, [])
+        assert "is not a chat completion" in asked.missing[0].why
+        assert ask_model(store, small(server), **QUICK).graded == 2
 
 
 def test_a_slow_reply_is_tried_again_and_then_missing_without_being_stored(filled, small):

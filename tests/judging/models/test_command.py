@@ -50,7 +50,7 @@ def test_from_an_endpoint_to_grades(project):
     assert done.stdout.startswith(dry.stdout)
     assert "small: 10 documents graded; 20 requests, 6,200 tokens\n" in done.stdout
     assert "0 of 10 canaries were graded 1 or higher\n" in done.stdout
-    assert again.stdout.startswith("small: 0 documents to judge, 10 judged before\n  0 requests; ")
+    assert again.stdout.startswith("small: 0 documents to judge, 10 judged before\n  0 requests\n")
     assert done.stderr == ""
     with open_store(folder / "judgments.db") as store:
         assert len(list(store.events(assessor="small"))) == 10
@@ -69,7 +69,8 @@ def test_what_is_missing_is_told_with_its_reason(project):
         assert len(server.requests) == 21
     assert "  1 document without a grade:\n    1  no JSON: the reply has no JSON object\n" in done.stdout
     assert "Hint: --show-missing lists them; --again asks again" in done.stdout
-    assert "q0\tq0d3\tno JSON: the reply has no JSON object\n" in shown.stdout
+    assert shown.stdout.startswith("small: 0 documents to judge, 9 judged before, 1 whose reply could not be read\n")
+    assert "q0     q0d3      no JSON: the reply has no JSON object\n" in shown.stdout
 
 
 def test_an_assessor_of_the_command_line(project):
@@ -167,7 +168,7 @@ def test_ctrl_c_ends_it_with_what_was_done_and_how_to_go_on(project):
     def behave(request):
         if len(server.requests) > 15:
             waiting.append(request)
-            until(lambda: len(waiting) >= 4 and program.poll() is None and interrupted)
+            until(lambda: interrupted)
         return good(request)
 
     interrupted = []

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from cranfield.judging.models.replies import FAILURES
 from cranfield.judging.models.result import Asked, MissingGrade
 from cranfield.judging.models.work import Estimate
-from cranfield.layout import count, cut
+from cranfield.layout import aligned, count, cut
 
 _STOPPED = {
     "limit": "The limit of requests is reached.",
@@ -20,9 +20,10 @@ _STOPPED = {
 def estimate_lines(name: str, estimate: Estimate, budget: int | None, spent: int, counted: bool) -> Iterator[str]:
     """What asking will take. counted: whether the model counts tokens."""
     before = f", {estimate.judged:,} judged before" if estimate.judged else ""
+    before += f", {estimate.unread:,} whose reply could not be read" if estimate.unread else ""
     yield f"{name}: {count(estimate.documents, 'document')} to judge{before}"
     planted = f", {count(estimate.canaries, 'canary', 'canaries')} among them" if estimate.canaries else ""
-    tokens = f"; about {estimate.tokens:,} tokens, at most {estimate.most:,}" if counted else ""
+    tokens = f"; about {estimate.tokens:,} tokens, at most {estimate.most:,}" if counted and estimate.requests else ""
     yield f"  {count(estimate.requests, 'request')}{planted}{tokens}"
     if budget is not None:
         yield f"  budget: {budget:,} tokens, {min(spent, budget):,} of them spent before"
@@ -49,9 +50,11 @@ def asked_lines(asked: Asked, width: int) -> Iterator[str]:
 
 def missing_lines(missing: tuple[MissingGrade, ...]) -> Iterator[str]:
     """Which documents have no grade: query, document, why."""
+    rows = [["query", "document", "why it has no grade"]]
     for each in missing:
         part = f"[{each.part[0]}:{each.part[1]}]" if each.part else ""
-        yield f"{each.query_id}\t{each.doc_id}{part}\t{_told(each.why)}"
+        rows.append([each.query_id, f"{each.doc_id}{part}", _told(each.why)])
+    yield from aligned(rows, left=(0, 1, 2)) if missing else ()
 
 
 def _told(why: str) -> str:

@@ -149,7 +149,7 @@ class Endpoint:
         except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
             fact = f"what {self._assessor.host} answered is not a chat completion: {self._secrets.excerpt(data)}"
             hint = f"is the url right? {PATH} is added to it"
-            raise NoReplyError(fact, hint=hint, retry=True, charged=True) from None
+            raise NoReplyError(fact, hint=hint, charged=True) from None
         for name in ("model", "system_fingerprint", "id"):
             if isinstance(answer.get(name), str):
                 details[name] = answer[name]

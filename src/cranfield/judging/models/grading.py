@@ -14,7 +14,7 @@ from cranfield.judging.models.ledger import StoredReply
 from cranfield.judging.models.replies import PARSER, ReadReply, read_grade
 from cranfield.judging.models.requesting import Requests
 from cranfield.judging.models.showing import sample_key, shown
-from cranfield.judging.models.work import Question
+from cranfield.judging.models.work import Question, grade_of
 from cranfield.judging.scale import GradeScale
 from cranfield.judging.schema import ITEM
 from cranfield.judging.store import Store
@@ -123,11 +123,3 @@ def read_raw(raw: RawReply, grades: list[float]) -> ReadReply:
     return (
         ReadReply(failure=raw.failure) if raw.failure else read_grade(raw.text, grades, raw.finish_reason, raw.refusal)
     )
-
-
-def grade_of(known: Mapping[int, StoredReply], samples: int) -> tuple[float | None, str]:
-    """The lower median of the replies, if most of them could be read; otherwise why not."""
-    found = sorted(reply.grade for reply in known.values() if reply.grade is not None)
-    if 2 * len(found) > samples:
-        return found[(len(found) - 1) // 2], ""
-    return None, next((reply.failure for reply in known.values() if reply.failure), "no reply")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from cranfield.judging.models import ledger
@@ -33,6 +34,18 @@ class Question:
     def open_samples(self, samples: int, again: bool) -> list[int]:
         """The samples to ask for; with `again`, also those whose reply could not be read."""
         return [each for each in range(samples) if each not in self.known or (again and self.known[each].failure)]
+
+    def is_unread(self, samples: int, again: bool) -> bool:
+        """Whether all was asked, and no grade came of it."""
+        return not self.open_samples(samples, again) and grade_of(self.known, samples)[0] is None
+
+
+def grade_of(known: Mapping[int, StoredReply], samples: int) -> tuple[float | None, str]:
+    """The lower median of the replies, if most of them could be read; otherwise why not."""
+    found = sorted(reply.grade for reply in known.values() if reply.grade is not None)
+    if 2 * len(found) > samples:
+        return found[(len(found) - 1) // 2], ""
+    return None, next((reply.failure for reply in known.values() if reply.failure), "no reply")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +98,14 @@ def _size(texts: Shown) -> int:
 class Estimate:
     """What asking will take, if no request fails.
 
-    documents: that are to be judged; `judged` were before
+    documents: that are to be judged; `judged` were before, and of `unread` the replies could not be read
     requests: with those of canaries and of the check of the order
     tokens: about how many, and `most` at most
     """
 
     documents: int
     judged: int
+    unread: int
     requests: int
     canaries: int
     tokens: int
@@ -106,6 +120,7 @@ def estimate(
     for question in work.questions:
         sizes += [question.size] * len(question.open_samples(assessor.samples, again))
     documents = sum(len(question.items) for question in work.questions)
+    unread = sum(len(question.items) for question in work.questions if question.is_unread(assessor.samples, again))
     typical = sum(typical_tokens(size) + min(TYPICAL_REPLY, reply) for size in sizes)
     most = sum(most_tokens(size, reply) for size in sizes)
-    return Estimate(documents, work.judged, len(sizes), len(canaries), typical, most)
+    return Estimate(documents - unread, work.judged, unread, len(sizes), len(canaries), typical, most)
