@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from cranfield.judging.deciding.looks import Look, PairLook
     from cranfield.judging.models.asking import ask_model
     from cranfield.judging.models.assessor import ModelAssessor
-    from cranfield.judging.models.result import Asked
+    from cranfield.judging.models.result import ModelReport
     from cranfield.judging.pooling import Pooled, pool
     from cranfield.judging.sheets import ReadSheet, WrittenSheet, read_sheet, save_sheet
     from cranfield.judging.store import Store, open_store
@@ -117,7 +117,7 @@ _HOMES = {
     "judging.deciding.looks": ("Look", "PairLook"),
     "judging.models.asking": ("ask_model",),
     "judging.models.assessor": ("ModelAssessor",),
-    "judging.models.result": ("Asked",),
+    "judging.models.result": ("ModelReport",),
     "judging.pooling": ("Pooled", "pool"),
     "judging.sheets": ("ReadSheet", "WrittenSheet", "read_sheet", "save_sheet"),
     "judging.store": ("Store", "open_store"),
@@ -140,7 +140,6 @@ _HOMES = {
 __all__ = [
     "Advice",
     "Agreement",
-    "Asked",
     "CheckReport",
     "Collection",
     "Comparison",
@@ -163,6 +162,7 @@ __all__ = [
     "MeasureError",
     "MissingLibrary",
     "ModelAssessor",
+    "ModelReport",
     "OutputError",
     "Overlap",
     "PairLook",

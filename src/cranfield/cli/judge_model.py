@@ -72,7 +72,7 @@ def chosen_assessor(options: ModelOptions, config: Path) -> ModelAssessor:
         raise InputError(str(config), fact, hint=hint)
     else:
         where = f"--assessor {name}"
-    return ModelAssessor.of_settings(name, settings, where, folder=config.parent, load=load_object)
+    return ModelAssessor._of_settings(name, settings, where, folder=config.parent, load=load_object)
 
 
 @contextmanager
@@ -80,13 +80,13 @@ def _shown_progress(name: str) -> Iterator[ModelProgress]:
     """A bar on a terminal while the block runs."""
     from cranfield.cli.progress import bar_on_terminal
     from cranfield.judging.models.asking import ModelProgress
-    from cranfield.judging.models.work import Estimate
+    from cranfield.judging.models.work import AskingEstimate
 
-    class Told(ModelProgress):
+    class BarProgress(ModelProgress):
         def __init__(self, bar: Any) -> None:
             self._bar, self._failed, self._task = bar, 0, None
 
-        def start(self, estimate: Estimate) -> None:
+        def start(self, estimate: AskingEstimate) -> None:
             total = estimate.documents + estimate.canaries
             if self._bar is not None:
                 self._task = self._bar.add_task(visible(name), total=total, failed=0)
@@ -102,4 +102,4 @@ def _shown_progress(name: str) -> Iterator[ModelProgress]:
                 output.say(waited, err=True)
 
     with bar_on_terminal() as bar:
-        yield Told(bar)
+        yield BarProgress(bar)

@@ -88,13 +88,13 @@ def test_a_key_is_the_name_of_a_variable(filled, monkeypatch):
     assert "secret" not in str(error.value)
 
 
-def test_a_table_of_settings():
-    made = ModelAssessor.of_settings(
+def test_a_table__of_settings():
+    made = ModelAssessor._of_settings(
         "small", {"url": URL, "model": "m", "samples": 3}, "here", folder=Path("x"), load=lambda path: None
     )
     assert (made.name, made.samples, made.folder) == ("small", 3, Path("x"))
     with pytest.raises(InputError, match="here: there is no setting 'sample'"):
-        ModelAssessor.of_settings("small", {"sample": 3}, "here", folder=Path(), load=lambda path: None)
+        ModelAssessor._of_settings("small", {"sample": 3}, "here", folder=Path(), load=lambda path: None)
 
 
 @pytest.mark.parametrize("how", [{"jobs": 0}, {"limit": 0}, {"limit": True}, {"budget": -1}])

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from cranfield.judging.models.replies import FAILURES
-from cranfield.judging.models.result import Asked, MissingGrade
-from cranfield.judging.models.work import Estimate
+from cranfield.judging.models.result import MissingGrade, ModelReport
+from cranfield.judging.models.work import AskingEstimate
 from cranfield.layout import aligned, count, cut
 
 _STOPPED = {
@@ -17,7 +17,7 @@ _STOPPED = {
 }
 
 
-def estimate_lines(name: str, estimate: Estimate, budget: int | None, spent: int, counted: bool) -> Iterator[str]:
+def estimate_lines(name: str, estimate: AskingEstimate, budget: int | None, spent: int, counted: bool) -> Iterator[str]:
     """What asking will take. counted: whether the model counts tokens."""
     before = f", {estimate.judged:,} judged before" if estimate.judged else ""
     before += f", {estimate.unread:,} whose reply could not be read" if estimate.unread else ""
@@ -29,7 +29,7 @@ def estimate_lines(name: str, estimate: Estimate, budget: int | None, spent: int
         yield f"  budget: {budget:,} tokens, {min(spent, budget):,} of them spent before"
 
 
-def asked_lines(asked: Asked, width: int) -> Iterator[str]:
+def asked_lines(asked: ModelReport, width: int) -> Iterator[str]:
     """What came of it: grades, what is missing and why, and what the checks found."""
     tokens = f", {count(asked.tokens, 'token')}" if asked.tokens else ""
     reused = f", {asked.reused:,} of them from replies to the same text" if asked.reused else ""
@@ -63,7 +63,7 @@ def _told(why: str) -> str:
     return f"{why}: {FAILURES[why]}" if why in FAILURES else why
 
 
-def _check_lines(asked: Asked) -> Iterator[str]:
+def _check_lines(asked: ModelReport) -> Iterator[str]:
     found = asked.canaries
     if found is not None:
         unread = f" ({found.asked - found.read:,} could not be read)" if found.asked > found.read else ""

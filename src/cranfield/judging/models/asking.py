@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cranfield.judging.models.assessor import ModelAssessor
-from cranfield.judging.models.result import Asked
+from cranfield.judging.models.result import ModelReport
 from cranfield.judging.store import Store
 
 if TYPE_CHECKING:
-    from cranfield.judging.models.work import Estimate
+    from cranfield.judging.models.work import AskingEstimate
 
 CANARIES = 10
 
@@ -17,7 +17,7 @@ CANARIES = 10
 class ModelProgress:
     """What whoever watches is told; here nobody does."""
 
-    def start(self, estimate: Estimate) -> None:
+    def start(self, estimate: AskingEstimate) -> None:
         """What is about to be asked."""
 
     def document(self, failed: bool) -> None:
@@ -39,8 +39,7 @@ def ask_model(
     again: bool = False,
     retries: int = 5,
     wait: float = 1.0,
-    progress: ModelProgress | None = None,
-) -> Asked:
+) -> ModelReport:
     """Let a model judge the documents that wait in a store and that it has not judged.
 
     store: an open store.
@@ -55,7 +54,6 @@ def ask_model(
     again: also ask about documents whose reply could not be read before.
     retries: further attempts at a request, where the failure may pass.
     wait: seconds before the second attempt; they double each time. An endpoint may ask for longer.
-    progress: an object that is told how far it is.
     Returns what was asked and graded, and what is missing. Every reply is on disk with the grade that it leads to
     before the next one is asked for, and is never paid for twice: whoever was interrupted calls this again. Ctrl-C
     waits for the requests under way, and then this returns. A reply that cannot be read leads to no grade.
@@ -84,4 +82,4 @@ def ask_model(
     asking = Asking(store, assessor, jobs=jobs, limit=limit, budget=budget, retries=retries, wait=wait, again=again)
     with asking:
         asking.plan(canaries, check_order)
-        return asking.run(progress or ModelProgress())
+        return asking.run(ModelProgress())

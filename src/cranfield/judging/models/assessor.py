@@ -101,7 +101,7 @@ class ModelAssessor:
                 raise InputError(self.name, f"{name} must be a whole number.")
 
     @classmethod
-    def of_settings(
+    def _of_settings(
         cls, name: str, settings: Mapping[str, Any], where: str, *, folder: Path, load: Callable[[str], Any]
     ) -> ModelAssessor:
         """Make one from a table of cranfield.toml.
@@ -120,7 +120,7 @@ class ModelAssessor:
         return cls(name=name, folder=folder, **chosen)
 
     @property
-    def host(self) -> str:
+    def _host(self) -> str:
         """The machine of the endpoint; "" for a function."""
         try:
             return urlsplit(self.url).hostname or ""
@@ -128,7 +128,7 @@ class ModelAssessor:
             raise InputError(self.name, "the url is not a URL.", hint="https://host/v1") from None
 
     @property
-    def reply_tokens(self) -> int:
+    def _reply_tokens(self) -> int:
         """The most tokens that a reply can have."""
         return int(self.body.get("max_completion_tokens", self.max_tokens))
 
@@ -139,7 +139,7 @@ class ModelAssessor:
         """All that decides what the model is sent, besides the texts."""
         return {
             "model": self.model,
-            "host": self.host,  # the same name may stand for another model elsewhere
+            "host": self._host,  # the same name may stand for another model elsewhere
             "prompt_sha256": prompt.sha256,
             "scale": [list(each) for each in scale],
             **{
@@ -152,7 +152,7 @@ class ModelAssessor:
         prompt = self._template()
         asked = self._asked(prompt, scale)
         judged = {**asked, "samples": self.samples, "rule": RULE, "max_characters": self.max_characters}
-        told = {**judged, "prompt": prompt.name, "prompt_text": prompt.text, "provider": self.host or "this process"}
+        told = {**judged, "prompt": prompt.name, "prompt_text": prompt.text, "provider": self._host or "this process"}
         return Judge(fingerprint=hash_of(judged), asked=hash_of(asked), settings=told, prompt=prompt)
 
 

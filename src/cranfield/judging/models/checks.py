@@ -26,7 +26,7 @@ from cranfield.judging.models.replies import PARSER, ReadReply, read_better
 from cranfield.judging.models.requesting import Requests
 from cranfield.judging.models.result import CanaryResult, OrderCheck
 from cranfield.judging.models.showing import Shown, sample_key, shown
-from cranfield.judging.models.work import Work
+from cranfield.judging.models.work import ModelWork
 from cranfield.judging.scale import GradeScale
 from cranfield.judging.schema import REPLIES
 from cranfield.judging.store import Store
@@ -87,7 +87,7 @@ class Checks:
         raised, read = (sum(counts) for counts in zip(*by_kind.values())) if by_kind else (0, 0)
         return CanaryResult(len(self._canary_grades), read, raised, self._grades[1], by_kind)
 
-    def order_sizes(self, count: int, work: Work) -> list[int]:
+    def order_sizes(self, count: int, work: ModelWork) -> list[int]:
         """About how many bytes the prompts about pairs of documents will have, two for each pair."""
         if not count:
             return []

@@ -131,13 +131,13 @@ class Endpoint:
                 return response.status_code, response.headers, bytes(data)
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             reason = self._secrets.hide(str(error)).rstrip(".").lower()
-            raise NoReplyError(f"could not connect to {self._assessor.host}: {reason}.", retry=True) from None
+            raise NoReplyError(f"could not connect to {self._assessor._host}: {reason}.", retry=True) from None
         except httpx.TimeoutException:
-            fact = f"no reply from {self._assessor.host} within {timeout:g} s."
+            fact = f"no reply from {self._assessor._host} within {timeout:g} s."
             raise NoReplyError(fact, retry=True, charged=True) from None
         except (httpx.TransportError, httpx.DecodingError) as error:
             reason = self._secrets.hide(str(error)).rstrip(".") or type(error).__name__
-            fact = f"the connection to {self._assessor.host} failed: {reason}."
+            fact = f"the connection to {self._assessor._host} failed: {reason}."
             raise NoReplyError(fact, retry=True, charged=True) from None
 
     def _read(self, data: bytes, details: dict[str, Any]) -> RawReply:
@@ -147,7 +147,7 @@ class Endpoint:
             usage = answer.get("usage")
             tokens = _tokens(usage)
         except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
-            fact = f"what {self._assessor.host} answered is not a chat completion: {self._secrets.excerpt(data)}"
+            fact = f"what {self._assessor._host} answered is not a chat completion: {self._secrets.excerpt(data)}"
             hint = f"is the url right? {PATH} is added to it"
             raise NoReplyError(fact, hint=hint, charged=True) from None
         for name in ("model", "system_fingerprint", "id"):
@@ -171,7 +171,7 @@ class Endpoint:
         )
 
     def _refused(self, status: int, headers: Any, data: bytes) -> NoReplyError:
-        key, host = self._assessor.key, self._assessor.host
+        key, host = self._assessor.key, self._assessor._host
         told = f"{host} answered {status}: {self._secrets.excerpt(data)}"
         if status in (401, 403):
             hint = f"is the environment variable {key} the right key?" if key else "set key to an environment variable"
@@ -196,7 +196,7 @@ def _address(assessor: ModelAssessor) -> str:
     """The address of the chat completions; what follows a "?" stays."""
     url, mark, asked = assessor.url.partition("?")
     scheme = url.partition("://")[0]
-    if scheme not in ("http", "https") or not assessor.host or "@" in url:
+    if scheme not in ("http", "https") or not assessor._host or "@" in url:
         hint = "give https://host/v1; a key is named by key, the name of an environment variable"
         raise InputError(assessor.name, "the url is not that of an endpoint.", hint=hint)
     url = url.rstrip("/")

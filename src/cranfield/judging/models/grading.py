@@ -21,7 +21,7 @@ from cranfield.judging.store import Store
 from cranfield.judging.waiting import WaitingItem
 
 
-class Outcome(NamedTuple):
+class QuestionOutcome(NamedTuple):
     """What came of one question.
 
     why: there is no grade; the code of a failure, or what went wrong
@@ -51,13 +51,13 @@ class Grading:
         self._requests, self._again = requests, again
         self._grades = [each.grade for each in scale]
 
-    def grade(self, question: Question) -> Outcome:
+    def grade(self, question: Question) -> QuestionOutcome:
         """Ask for what is missing of a question, and write its grade."""
         items = tuple(question.items)
         with self._store._reading() as connection:
             texts = shown(ledger.texts_of(connection, items[0]), self._assessor.max_characters)
         if texts is None or texts.key(self._judge.asked) != question.key:
-            return Outcome(items, "the text was changed meanwhile")
+            return QuestionOutcome(items, "the text was changed meanwhile")
         known = dict(question.known)
         wanted = question.open_samples(self._assessor.samples, self._again)
         if not wanted:
@@ -77,9 +77,9 @@ class Grading:
             except NoReplyError as failure:
                 if failure.final:
                     raise
-                return Outcome(items, failure.fact, asked=True, failure=failure)
+                return QuestionOutcome(items, failure.fact, asked=True, failure=failure)
         grade, why = grade_of(known, self._assessor.samples)
-        return Outcome(items, "" if grade is not None else why, asked=bool(wanted))
+        return QuestionOutcome(items, "" if grade is not None else why, asked=bool(wanted))
 
     def _row(self, item: WaitingItem, raw: RawReply, details: dict[str, Any], sample: int) -> dict[str, Any]:
         read = read_raw(raw, self._grades)

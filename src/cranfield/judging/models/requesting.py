@@ -91,7 +91,7 @@ class Requests:
             raw = self._function.reply(prompt, sample, query, document)
             return self._commits.run("a reply", lambda connection: save(connection, raw, {"attempt": attempt}))
         assert self.endpoint is not None
-        aside = self._allowance.reserve(most_tokens(len(prompt.encode()), self._assessor.reply_tokens))
+        aside = self._allowance.reserve(most_tokens(len(prompt.encode()), self._assessor._reply_tokens))
         used = aside
         try:
             name = self._assessor.name
@@ -110,7 +110,7 @@ class Requests:
                     raise
                 raw = RawReply(failure.sent, failure=failure.code, tokens=0)
             used = aside if raw.tokens is None else raw.tokens
-            details = {**raw.details, "attempt": attempt, "tokens": used, "host": self._assessor.host}
+            details = {**raw.details, "attempt": attempt, "tokens": used, "host": self._assessor._host}
             if raw.tokens is None:
                 details["tokens_are"] = "at most: the endpoint does not count them"
 

@@ -1,4 +1,4 @@
-"""Asked: what asking a model led to."""
+"""ModelReport: what asking a model led to."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class OrderCheck:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ModelReport:
     """What a model was asked, and what came of it; made by `ask_model`.
 
     assessor: the name of the model's assessor
@@ -75,6 +75,16 @@ class Asked:
     requests, tokens: sent now, and spent now
     spent: tokens spent on this assessor in this store in all
     stopped: why it ended early: "", "limit", "budget" or "interrupted"
+    canaries, steadiness, order: what the checks found; None where there was none
+
+    >>> import tempfile, cranfield
+    >>> model = cranfield.ModelAssessor(name="words", call=lambda query, document: 2 if query in document else "?")
+    >>> with tempfile.TemporaryDirectory() as folder, cranfield.open_store(f"{folder}/j.db", create=True) as store:
+    ...     texts = {"1": "cats", "2": "dogs"}
+    ...     pooled = cranfield.pool(store, {"q": "cats"}, {"bm25": {"q": ["1", "2", "3"]}}, documents=texts)
+    ...     report = cranfield.ask_model(store, model, canaries=0, limit=1, jobs=1)
+    >>> report.requests, report.left + len(report.missing) + report.graded, report.stopped, report.without_text
+    (1, 3, 'limit', 1)
     """
 
     assessor: str

@@ -16,11 +16,11 @@ from cranfield.judging.models.assessor import ModelAssessor
 from cranfield.judging.models.budget import Allowance, ExhaustedError
 from cranfield.judging.models.checks import Checks
 from cranfield.judging.models.endpoint import NoReplyError
-from cranfield.judging.models.grading import Grading, Outcome
+from cranfield.judging.models.grading import Grading, QuestionOutcome
 from cranfield.judging.models.requesting import Requests
-from cranfield.judging.models.result import Asked, MissingGrade
+from cranfield.judging.models.result import MissingGrade, ModelReport
 from cranfield.judging.models.steadiness import measure_steadiness
-from cranfield.judging.models.work import Estimate, estimate, find_work
+from cranfield.judging.models.work import AskingEstimate, estimate, find_work
 from cranfield.judging.store import Store
 
 GIVE_UP = 10  # requests in a row that failed
@@ -70,7 +70,7 @@ class Asking:
         """Tokens spent on this assessor in this store."""
         return self._allowance.spent
 
-    def plan(self, canaries: int, check_order: int) -> Estimate:
+    def plan(self, canaries: int, check_order: int) -> AskingEstimate:
         """Find out what is to be asked."""
         if check_order and not self._requests.takes_prompts:
             fact = "a function of a query and a document cannot compare two documents."
@@ -78,18 +78,18 @@ class Asking:
         self.work = find_work(self._store, self._assessor, self.judge, self._scale)
         planted = self._checks.plant(canaries)
         self._pairs = check_order
-        reply = self._assessor.reply_tokens
+        reply = self._assessor._reply_tokens
         self.estimate = estimate(
             self.work, self._assessor, self._again, planted, self._checks.order_sizes(check_order, self.work), reply
         )
         return self.estimate
 
-    def run(self, progress: ModelProgress) -> Asked:
+    def run(self, progress: ModelProgress) -> ModelReport:
         """Ask; what came of it."""
         with self._store._writing("the assessor") as connection:
             ledger.remember_judge(connection, self.judge)
         progress.start(self.estimate)
-        self._outcomes: list[Outcome] = []
+        self._outcomes: list[QuestionOutcome] = []
         self._run(self._checks.canary_tasks(), progress)
         self._run((partial(self._grading.grade, question) for question in self.work.questions), progress)
         if self._pairs:
@@ -98,10 +98,10 @@ class Asking:
             raise self._error
         return self._result()
 
-    def _run(self, tasks: Iterable[Callable[[], Outcome | None]], progress: ModelProgress) -> None:
+    def _run(self, tasks: Iterable[Callable[[], QuestionOutcome | None]], progress: ModelProgress) -> None:
         """Run tasks in threads, until they are done or one of them ends it all."""
-        waiting: Iterator[Callable[[], Outcome | None]] = iter(tasks)
-        under_way: set[Future[Outcome | None]] = set()
+        waiting: Iterator[Callable[[], QuestionOutcome | None]] = iter(tasks)
+        under_way: set[Future[QuestionOutcome | None]] = set()
         pool = ThreadPoolExecutor(self._jobs)
         try:
             while not self._stop.is_set():
@@ -119,7 +119,7 @@ class Asking:
                 self._ended(each, progress)
             pool.shutdown()
 
-    def _ended(self, task: Future[Outcome | None], progress: ModelProgress) -> None:
+    def _ended(self, task: Future[QuestionOutcome | None], progress: ModelProgress) -> None:
         try:
             outcome = task.result()
         except ExhaustedError as end:
@@ -127,7 +127,7 @@ class Asking:
                 self._halt(end.what)
             return
         except NoReplyError as failure:
-            outcome = Outcome((), failure.fact, asked=True, failure=failure)
+            outcome = QuestionOutcome((), failure.fact, asked=True, failure=failure)
         except CranfieldError as error:
             self._fail(error)
             return
@@ -154,19 +154,14 @@ class Asking:
         self._error = self._error or error
         self._halt("failed")
 
-    def _result(self) -> Asked:
-        missing = [
-            MissingGrade(*item[:2], None if not item[3] else item[2:], "no text") for item in self.work.without_text
-        ]
-        for outcome in self._outcomes:
-            if outcome.why:
-                missing += [
-                    MissingGrade(*item[:2], item[2:] if item[3] else None, outcome.why) for item in outcome.items
-                ]
+    def _result(self) -> ModelReport:
+        lacking = [(item, "no text") for item in self.work.without_text]
+        lacking += [(item, outcome.why) for outcome in self._outcomes if outcome.why for item in outcome.items]
+        missing = [MissingGrade(item[0], item[1], item[2:] if item[3] else None, why) for item, why in lacking]
         graded = [outcome for outcome in self._outcomes if not outcome.why]
         with self._store._reading() as connection:
             steadiness = measure_steadiness(connection, self._assessor.name, self.judge.fingerprint)
-        return Asked(
+        return ModelReport(
             assessor=self._assessor.name,
             judge=self.judge.fingerprint,
             documents=self.work.documents,

@@ -49,7 +49,7 @@ def grade_of(known: Mapping[int, StoredReply], samples: int) -> tuple[float | No
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class ModelWork:
     """What waits for a model: the questions it has not judged, how many documents it has, and those without text."""
 
     questions: list[Question]
@@ -62,7 +62,7 @@ class Work:
         return self.judged + len(self.without_text) + sum(len(each.items) for each in self.questions)
 
 
-def find_work(store: Store, assessor: ModelAssessor, judge: Judge, scale: GradeScale) -> Work:
+def find_work(store: Store, assessor: ModelAssessor, judge: Judge, scale: GradeScale) -> ModelWork:
     """What the model has not judged yet, with the replies that are there already."""
     questions: dict[str, Question] = {}
     without: list[WaitingItem] = []
@@ -87,7 +87,7 @@ def find_work(store: Store, assessor: ModelAssessor, judge: Judge, scale: GradeS
         for name, reply in ledger.replies_of(connection, keys).items():
             key, sample = keys[name]
             questions[key].known[sample] = reply
-    return Work([*questions.values()], judged, tuple(without))
+    return ModelWork([*questions.values()], judged, tuple(without))
 
 
 def _size(texts: Shown) -> int:
@@ -95,7 +95,7 @@ def _size(texts: Shown) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class AskingEstimate:
     """What asking will take, if no request fails.
 
     documents: that are to be judged; `judged` were before, and of `unread` the replies could not be read
@@ -113,8 +113,8 @@ class Estimate:
 
 
 def estimate(
-    work: Work, assessor: ModelAssessor, again: bool, canaries: list[int], order_checks: list[int], reply: int
-) -> Estimate:
+    work: ModelWork, assessor: ModelAssessor, again: bool, canaries: list[int], order_checks: list[int], reply: int
+) -> AskingEstimate:
     """Add it up. canaries, order_checks: the bytes of their prompts; reply: the most tokens of a reply."""
     sizes = [*canaries, *order_checks]
     for question in work.questions:
@@ -123,4 +123,4 @@ def estimate(
     unread = sum(len(question.items) for question in work.questions if question.is_unread(assessor.samples, again))
     typical = sum(typical_tokens(size) + min(TYPICAL_REPLY, reply) for size in sizes)
     most = sum(most_tokens(size, reply) for size in sizes)
-    return Estimate(documents - unread, work.judged, unread, len(sizes), len(canaries), typical, most)
+    return AskingEstimate(documents - unread, work.judged, unread, len(sizes), len(canaries), typical, most)
