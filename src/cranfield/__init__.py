@@ -62,6 +62,9 @@ if TYPE_CHECKING:
     from cranfield.judging.deciding.deciding import decide
     from cranfield.judging.deciding.decision import Decision
     from cranfield.judging.deciding.looks import Look, PairLook
+    from cranfield.judging.models.asking import ask_model
+    from cranfield.judging.models.assessor import ModelAssessor
+    from cranfield.judging.models.result import ModelReport
     from cranfield.judging.pooling import Pooled, pool
     from cranfield.judging.sheets import ReadSheet, WrittenSheet, read_sheet, save_sheet
     from cranfield.judging.store import Store, open_store
@@ -121,6 +124,9 @@ _HOMES = {
     "judging.deciding.deciding": ("decide",),
     "judging.deciding.decision": ("Decision",),
     "judging.deciding.looks": ("Look", "PairLook"),
+    "judging.models.asking": ("ask_model",),
+    "judging.models.assessor": ("ModelAssessor",),
+    "judging.models.result": ("ModelReport",),
     "judging.pooling": ("Pooled", "pool"),
     "judging.sheets": ("ReadSheet", "WrittenSheet", "read_sheet", "save_sheet"),
     "judging.store": ("Store", "open_store"),
@@ -166,6 +172,8 @@ __all__ = [
     "Measure",
     "MeasureError",
     "MissingLibrary",
+    "ModelAssessor",
+    "ModelReport",
     "OutputError",
     "Overlap",
     "PairLook",
@@ -185,6 +193,7 @@ __all__ = [
     "__version__",
     "advise",
     "agreement",
+    "ask_model",
     "bibtex",
     "catalogue",
     "check_files",

@@ -186,8 +186,8 @@ def search_quality(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[.
 
 def _project(request: pytest.FixtureRequest) -> Project:
     """The nearest cranfield.toml from the test's folder up to where pytest began; the usual settings without one."""
+    from cranfield.read.settings import SETTINGS_FILE
     from cranfield.systems.project import Project, read_project
-    from cranfield.systems.settings import SETTINGS_FILE
 
     root = request.config.rootpath
     folder = request.node.path.parent

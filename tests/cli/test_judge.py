@@ -88,8 +88,12 @@ def test_the_examples_of_the_help(tmp_path):
         rows = [f"q{query} Q0 {each} 1 {3 - at} x\n" for query in range(3) for at, each in enumerate(documents)]
         (tmp_path / f"{name}.run").write_text("".join(rows))
     lines = [*examples("judge"), "cranfield judge judgments.db --decide --all '*.run'"]
-    assert len(lines) == 5
+    assert len(lines) == 6
+    (tmp_path / "cranfield.toml").write_text('[assessors.small]\nurl = "http://localhost:1/v1"\nmodel = "small"\n')
     for line in lines:
+        if "--assessor" in line:  # opens no page
+            assert run(*shlex.split(line)[1:], cwd=tmp_path).stdout.startswith("small: 0 documents to judge")
+            continue
         served = Served(tmp_path, *shlex.split(line)[2:])
         served.end()
         assert served.address

@@ -6,7 +6,7 @@ from cranfield.judging.schema import VERSION
 
 ADDED = {
     5: (
-        *(f"drop table {name}" for name in ("judges", "replies", "query_samples", "sampled_queries")),
+        *(f"drop table {name}" for name in ("judges", "replies", "unanswered", "query_samples", "sampled_queries")),
         "alter table events drop column judge",
         "alter table waiting drop column chosen_by",
     ),

@@ -20,10 +20,10 @@ def command(collection: str | None) -> None:
     Example:
       cranfield init && cranfield test && cranfield accept
     """
+    from cranfield.read.settings import SETTINGS_FILE
     from cranfield.read.target import write_text
     from cranfield.systems.collection import open_collection
     from cranfield.systems.project import project_template
-    from cranfield.systems.settings import SETTINGS_FILE
 
     path = Path(SETTINGS_FILE)
     output.refuse_existing(path)

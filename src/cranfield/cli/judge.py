@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cranfield.cli import options, output
+from cranfield.cli.judge_model import judge_with_model
 from cranfield.cli.measure_options import MeasureOptions, measure_options
+from cranfield.cli.model_options import ModelOptions, model_options
 from cranfield.cli.run_files import expanded
 from cranfield.judging.ordering import DECIDE, ORDERS, Order
 from cranfield.judging.ordering.order import FollowPlan
@@ -59,6 +61,7 @@ class GradeOption(click.ParamType[tuple[float, str, str]]):
 @click.option("--known-as", "names", multiple=True, metavar="HOST", help="A further name of this machine.")
 @click.option("--pictures", type=options.FILE, metavar="FOLDER", help="Where images of documents are [beside STORE].")
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
+@model_options
 def command(
     store: str | None,
     runs: tuple[str, ...],
@@ -75,6 +78,7 @@ def command(
     names: tuple[str, ...],
     pictures: str | None,
     no_browser: bool,
+    model: ModelOptions,
 ) -> None:
     """Open a page on which people judge the documents that wait in STORE.
 
@@ -90,12 +94,16 @@ def command(
     what the RUNs return first comes in that order, ten documents of a query at a time; `cranfield pool --help` explains
     the orders. Judgments that follow grades are a biased sample: never estimate from them how much is relevant.
 
+    With --assessor, no page is opened: a model is asked about what waits and it has not judged. Its grades are kept
+    apart from those of people. Interrupted at any moment, the same command goes on, and pays for nothing twice.
+
     \b
     Example:
       cranfield judge judgments.db --me ann
       cranfield judge judgments.db --decide old.run new.run -m nDCG@10
       cranfield judge judgments.db --order mm-ns --depth 50 bm25.run dense.run
       cranfield judge judgments.db --grade '0=Off topic' --grade '1=On topic'
+      cranfield judge judgments.db --assessor small --dry-run
     """
     from cranfield.judging.page.serving import Listening, has_screen, is_shared, serve
     from cranfield.judging.store import open_store
@@ -105,6 +113,10 @@ def command(
     chosen = DECIDE if decide else ORDERS.get(order or "")
     if (chosen is None) == bool(runs):
         raise click.UsageError("--decide and --order need RUNs, and RUNs need one of them.")
+    if model.model_assessor is None and model.named:
+        raise click.UsageError(f"{model.named[0]} needs --assessor.")
+    if model.model_assessor is not None and chosen is not None:
+        raise click.UsageError("--decide and --order are for people; a model judges all that waits.")
     shared = is_shared(host, names)
     if shared and assessor is not None:
         raise click.UsageError("--me is one name, and others can open this page: each gives a name of their own there.")
@@ -112,6 +124,9 @@ def command(
     with open_store(where) as opened:
         if scale:
             opened.set_scale(scale)
+        if model.model_assessor is not None:
+            judge_with_model(opened, model, config)
+            return
         followed = (
             _followed(opened, chosen, runs, measures, FollowPlan(depth, all_pairs=all_pairs))
             if chosen is not None

@@ -32,8 +32,15 @@ class Bar(Silent):
 @contextmanager
 def shown_progress(name: str) -> Iterator[Silent]:
     """A bar while the block runs."""
+    with bar_on_terminal() as bar:
+        yield Silent() if bar is None else Bar(bar, visible(name))
+
+
+@contextmanager
+def bar_on_terminal() -> Iterator[Any]:
+    """An empty set of bars, to which tasks with a field `failed` are added; None where nobody would see it."""
     if not sys.stderr.isatty():
-        yield Silent()
+        yield None
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
@@ -52,4 +59,4 @@ def shown_progress(name: str) -> Iterator[Silent]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        yield Bar(bar, visible(name))
+        yield bar

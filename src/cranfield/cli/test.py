@@ -31,8 +31,8 @@ def command(systems: tuple[str, ...], config: Path, worst: int, report: str | No
     """
     from cranfield.cli.progress import shown_progress
     from cranfield.cli.to_judge import say_unjudged
+    from cranfield.read.settings import SETTINGS_FILE
     from cranfield.systems.project import read_project
-    from cranfield.systems.settings import SETTINGS_FILE
     from cranfield.systems.testing import run_test
     from cranfield.systems.text.tested import tested_lines
 

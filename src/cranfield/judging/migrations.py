@@ -17,6 +17,7 @@ from cranfield.judging.schema import (
     REPLIES,
     SAMPLED_QUERIES,
     SCALE,
+    UNANSWERED,
     VERSION,
     WAITING,
 )
@@ -81,7 +82,7 @@ def _add_strata(connection: sa.Connection) -> None:
 
 def _add_models_and_samples(connection: sa.Connection) -> None:
     """Version 5: models are asked, queries are sampled, and it is known which order of judging chose a document."""
-    for table in (JUDGES, REPLIES, QUERY_SAMPLES, SAMPLED_QUERIES):
+    for table in (JUDGES, REPLIES, UNANSWERED, QUERY_SAMPLES, SAMPLED_QUERIES):
         table.create(connection)
     connection.execute(sa.text("ALTER TABLE events ADD COLUMN judge TEXT NOT NULL DEFAULT ''"))
     connection.execute(sa.text("ALTER TABLE waiting ADD COLUMN chosen_by TEXT NOT NULL DEFAULT ''"))

@@ -101,6 +101,18 @@ REPLIES = sa.Table(
     sa.Column("reply", sa.Text, nullable=False, server_default=""),  # as it came
     sa.Column("details", sa.Text, nullable=False, server_default="{}"),  # JSON: tokens, how the reply ended, …
     sa.Column("at", sa.Text, nullable=False),
+    sa.Column("purpose", sa.Text, nullable=False, server_default="grade"),  # or "canary", or "order"
+    sa.Column("tokens", sa.BigInteger, nullable=False, server_default="0"),  # that it took; 0: another row paid for it
+)
+
+# Requests to models that were sent and never answered: they may have been paid for, so a budget counts them in full.
+UNANSWERED = sa.Table(
+    "unanswered",
+    METADATA,
+    sa.Column("number", _NUMBER, primary_key=True),
+    sa.Column("assessor", _ID, nullable=False),
+    sa.Column("tokens", sa.BigInteger, nullable=False),  # the most that it can have taken
+    sa.Column("at", sa.Text, nullable=False),
 )
 
 # Random samples of queries that people judge completely: of which queries each was drawn, and which ones were.

@@ -14,12 +14,12 @@ from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 from cranfield.errors import InputError, SystemFailure
+from cranfield.read.secrets import Secrets
 from cranfield.systems.answers import Returned, chosen_order, ranking_of
 from cranfield.systems.connections import Connections
 from cranfield.systems.deadlines import connect_by
 from cranfield.systems.presets import PRESETS
 from cranfield.systems.result_ids import is_missing, look_up
-from cranfield.systems.secrets import Secrets
 from cranfield.version import __version__
 
 _PLACE = re.compile(r"\{(query|k)\}")

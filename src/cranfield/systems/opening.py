@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cranfield.errors import InputError
+from cranfield.read.secrets import Secrets
+from cranfield.read.settings import SETTINGS_FILE, check_settings, read_toml
 from cranfield.systems.collection import Collection
 from cranfield.systems.presets import MEANINGS
-from cranfield.systems.secrets import Secrets
-from cranfield.systems.settings import SETTINGS_FILE, check_settings, read_toml
 from cranfield.systems.system import System
 
 

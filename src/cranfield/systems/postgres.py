@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from cranfield.errors import InputError, SystemFailure, need
+from cranfield.read.secrets import Secrets
 from cranfield.systems.answers import Returned, chosen_order, ranking_of
 from cranfield.systems.connections import Connections
-from cranfield.systems.secrets import Secrets
 
 SETTINGS: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("dsn", "table", "id", "language", "match", "sql", "order"), str),

@@ -13,9 +13,9 @@ from cranfield.errors import InputError
 from cranfield.measures import DEFAULT_MEASURES, parse_measures
 from cranfield.ranks.policy import Policy, settings_of
 from cranfield.read.formats.store import STORE, JudgmentView
+from cranfield.read.settings import check_settings, read_toml
 from cranfield.systems.collapse import Collapse
 from cranfield.systems.collection import BUILTIN, IR_DATASETS, Collection, open_collection
-from cranfield.systems.settings import check_settings, read_toml
 
 _POLICY: dict[str, type | tuple[type, ...]] = {
     name: setting.kind for name, setting in settings_of().items() if setting.live
@@ -32,6 +32,7 @@ _SETTINGS: dict[str, type | tuple[type, ...]] = {
     "gate": dict,
     "judgments": dict,
     "systems": dict,
+    "assessors": dict,  # read where models are asked
     **_ASKING,
     **_POLICY,
 }

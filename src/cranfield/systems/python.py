@@ -12,8 +12,8 @@ from importlib import import_module
 from typing import Any
 
 from cranfield.errors import InputError
+from cranfield.read.secrets import Secrets
 from cranfield.systems.answers import Returned, chosen_order, ranking_of
-from cranfield.systems.secrets import Secrets
 
 SETTINGS: dict[str, type | tuple[type, ...]] = dict.fromkeys(("object", "id", "score", "order"), str)
 Ask = Callable[[str, int], Any]

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from cranfield.errors import InputError
+from cranfield.read.secrets import Secrets
 from cranfield.systems.answers import Returned, falling
 from cranfield.systems.collection import Collection, Document, indexed
-from cranfield.systems.secrets import Secrets
 
 SETTINGS: dict[str, type | tuple[type, ...]] = {"tuned": bool, "stem": bool, "weights": dict, "ignore": list}
 _WORD = re.compile(r"\w+")

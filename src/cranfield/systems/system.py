@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Protocol
 
 from cranfield.errors import CranfieldError, SystemFailure, reworded
+from cranfield.read.secrets import Secrets
 from cranfield.systems.answers import Ranking, Returned
-from cranfield.systems.secrets import Secrets
 
 _LONGEST = 1000  # characters of a failure
 

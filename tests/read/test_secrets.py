@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cranfield import CranfieldError, open_collection, open_system, record
+from cranfield.read.secrets import Secrets
 from cranfield.systems.presets import PRESETS
-from cranfield.systems.secrets import Secrets
 from cranfield.systems.text.recorded import recorded_lines
 from tests.program import run
 from tests.systems.server import Server

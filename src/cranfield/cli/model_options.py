@@ -1,0 +1,99 @@
+"""Options of `cranfield judge --assessor`: which model, how it is asked, and how much."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from cranfield.cli import options
+
+CANARIES = 10  # those of judging.models.asking, which is imported late
+
+
+class SettingOption(click.ParamType[tuple[str, Any]]):
+    """A setting of an assessor and its value, as TOML writes it: temperature=0.5."""
+
+    name = "setting"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Any]:
+        """The name and the value; a value that is not TOML is text."""
+        name, equals, told = str(value).partition("=")
+        if not equals or not name.strip():
+            self.fail(f"'{value}' is not a setting, such as 'temperature=0.5'.", param, ctx)
+        try:
+            return name.strip(), tomllib.loads(f"value = {told}")["value"]
+        except (tomllib.TOMLDecodeError, KeyError):
+            return name.strip(), told
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOptions:
+    """What the command line says about a model."""
+
+    model_assessor: str | None
+    settings: tuple[tuple[str, Any], ...]
+    jobs: int
+    limit: int | None
+    budget: int | None
+    canaries: int
+    check_order: int
+    again: bool
+    dry_run: bool
+    show_missing: bool
+
+    @property
+    def named(self) -> list[str]:
+        """Options that were given although they only make sense with --assessor."""
+        given = {
+            "--set": self.settings,
+            "--limit": self.limit,
+            "--budget": self.budget,
+            "--check-order": self.check_order,
+        }
+        given |= {"--again": self.again, "--dry-run": self.dry_run, "--show-missing": self.show_missing}
+        return [name for name, value in given.items() if value]
+
+
+model_options = options.collected(
+    "model",
+    ModelOptions,
+    click.option(
+        "--assessor",
+        "model_assessor",
+        metavar="NAME",
+        help="Ask a model instead: a name in cranfield.toml, package.module:name, or any name with --set.",
+    ),
+    click.option(
+        "--set",
+        "settings",
+        type=SettingOption(),
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="A setting of the model: url, model, key (an environment variable), prompt, samples, …",
+    ),
+    click.option("--jobs", type=click.IntRange(1, 256), default=4, help="Requests to a model under way at a time [4]."),
+    click.option("--limit", type=click.IntRange(1), metavar="N", help="Send at most N requests."),
+    click.option(
+        "--budget", type=click.IntRange(1), metavar="TOKENS", help="Spend at most so many tokens on this assessor."
+    ),
+    click.option(
+        "--canaries",
+        type=click.IntRange(0, 1000),
+        default=CANARIES,
+        metavar="N",
+        help=f"Plant N documents that answer nothing and try to look relevant [{CANARIES}].",
+    ),
+    click.option(
+        "--check-order",
+        type=click.IntRange(0, 100_000),
+        default=0,
+        metavar="N",
+        help="Ask about N pairs of documents in both orders, which is better [0].",
+    ),
+    click.option("--again", is_flag=True, help="Also ask again where a model's reply could not be read."),
+    click.option("--dry-run", is_flag=True, help="Only print how many requests and tokens it would take."),
+    click.option("--show-missing", is_flag=True, help="List the documents that the model gave no grade, and why."),
+)

@@ -1,0 +1,85 @@
+"""What asking a model will take, and what came of it, as text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from cranfield.judging.models.replies import FAILURES
+from cranfield.judging.models.result import MissingGrade, ModelReport
+from cranfield.judging.models.work import AskingEstimate
+from cranfield.layout import aligned, count, cut
+
+_STOPPED = {
+    "limit": "The limit of requests is reached.",
+    "budget": "The budget of tokens is reached.",
+    "interrupted": "Interrupted.",
+}
+
+
+def estimate_lines(name: str, estimate: AskingEstimate, budget: int | None, spent: int, counted: bool) -> Iterator[str]:
+    """What asking will take. counted: whether the model counts tokens."""
+    before = f", {estimate.judged:,} judged before" if estimate.judged else ""
+    before += f", {estimate.unread:,} whose reply could not be read" if estimate.unread else ""
+    yield f"{name}: {count(estimate.documents, 'document')} to judge{before}"
+    planted = f", {count(estimate.canaries, 'canary', 'canaries')} among them" if estimate.canaries else ""
+    tokens = f"; about {estimate.tokens:,} tokens, at most {estimate.most:,}" if counted and estimate.requests else ""
+    yield f"  {count(estimate.requests, 'request')}{planted}{tokens}"
+    if budget is not None:
+        yield f"  budget: {budget:,} tokens, {min(spent, budget):,} of them spent before"
+
+
+def asked_lines(asked: ModelReport, width: int) -> Iterator[str]:
+    """What came of it: grades, what is missing and why, and what the checks found."""
+    tokens = f", {count(asked.tokens, 'token')}" if asked.tokens else ""
+    reused = f", {asked.reused:,} of them from replies to the same text" if asked.reused else ""
+    yield (
+        f"{asked.assessor}: {count(asked.graded, 'document')} graded{reused}; "
+        f"{count(asked.requests, 'request')}{tokens}"
+    )
+    yield f"  judge {asked.judge[:8]}: {asked.judged_before + asked.graded:,} of {asked.documents:,} graded"
+    if asked.missing:
+        yield f"  {count(len(asked.missing), 'document')} without a grade:"
+        for why, number in Counter(each.why for each in asked.missing).most_common():
+            yield cut(f"    {number:,}  {_told(why)}", width)
+    yield from _check_lines(asked)
+    if asked.stopped:
+        left = f" {count(asked.left, 'document')} left;" if asked.left else ""
+        yield f"{_STOPPED[asked.stopped]}{left} the same command goes on from here."
+
+
+def missing_lines(missing: tuple[MissingGrade, ...]) -> Iterator[str]:
+    """Which documents have no grade: query, document, why."""
+    rows = [["query", "document", "why it has no grade"]]
+    for each in missing:
+        part = f"[{each.part[0]}:{each.part[1]}]" if each.part else ""
+        rows.append([each.query_id, f"{each.doc_id}{part}", _told(each.why)])
+    yield from aligned(rows, left=(0, 1, 2)) if missing else ()
+
+
+def _told(why: str) -> str:
+    if why == "no text":
+        return "no text: the store has no text of the document or the query"
+    return f"{why}: {FAILURES[why]}" if why in FAILURES else why
+
+
+def _check_lines(asked: ModelReport) -> Iterator[str]:
+    found = asked.canaries
+    if found is not None:
+        unread = f" ({found.asked - found.read:,} could not be read)" if found.asked > found.read else ""
+        were = "was" if found.raised == 1 else "were"
+        yield f"  {found.raised:,} of {found.asked:,} canaries {were} graded {found.lowest_raised:g} or higher{unread}"
+        for kind, (raised, read) in sorted(found.by_kind.items()):
+            if raised:
+                yield f"    {raised:,} of {read:,} with {kind}"
+    steady = asked.steadiness
+    if steady is not None:
+        yield (
+            f"  {steady.same:.0%} of {count(steady.documents, 'document')} got the same grade in all samples; "
+            f"mean spread {steady.spread:.2f}"
+        )
+    order = asked.order
+    if order is not None:
+        yield f"  {order.depend:,} of {count(order.read, 'pair')} of documents: the answer depends on their order"
+        clear = count(order.consistent, "pair")
+        yield f"  {order.contradict:,} of {clear} with a clear answer: it contradicts the grades"

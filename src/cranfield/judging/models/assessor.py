@@ -1,0 +1,192 @@
+"""ModelAssessor: which model is asked, where, with which prompt and which parameters."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from cranfield.errors import InputError
+from cranfield.judging.checking import checked_id
+from cranfield.judging.models.prompts import GRADED, PromptTemplate, read_prompt
+from cranfield.judging.scale import GradeScale
+from cranfield.read.settings import check_settings
+
+RULE = "lower median"  # by which several replies become one grade; it is always on the scale
+MOST_SAMPLES = 100
+
+SETTINGS: dict[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("url", "model", "key", "api_version", "prompt", "object"), str),
+    **dict.fromkeys(("seed", "max_tokens", "samples", "max_characters", "budget"), int),
+    **dict.fromkeys(("temperature", "top_p", "timeout"), (int, float)),
+    **dict.fromkeys(("json", "logprobs"), bool),
+    "body": dict,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelAssessor:
+    """A model that judges: behind an endpoint that speaks OpenAI's /v1/chat/completions, or a function of yours.
+
+    name: under which its grades are kept.
+    model: the model, as the endpoint calls it.
+    url: where the endpoint is, such as https://api.openai.com/v1 or http://localhost:11434/v1.
+    key: the environment variable that holds the key; "" for none.
+    api_version: of Azure, whose key is then sent in the header "api-key".
+    prompt: a text file with {query} and {document}, or the name of one of ours: "graded".
+    temperature, top_p, seed: how the model draws its words; None leaves it to the endpoint. With several samples, each
+        has a seed of its own: `seed`, `seed` + 1, …
+    max_tokens: how long a reply may be.
+    timeout: seconds to wait for a reply.
+    samples: how often each document is asked about. The grade is the lower median.
+    max_characters: how much of a document's text is shown.
+    json: ask for JSON by `response_format`; where the endpoint does not know it, it is asked without.
+    logprobs: also keep the probabilities of the words of a reply.
+    body: further fields of the request, such as {"max_completion_tokens": 2000}, which then replaces max_tokens.
+    budget: the most tokens that may be spent in one store on this assessor; None: no limit.
+    call: a function instead of an endpoint: of a prompt, or of `query` and `document`. It returns the reply as text,
+        or a grade.
+    folder: where the prompt's path begins.
+
+    >>> ModelAssessor(name="small", model="llama3.2:3b", url="http://localhost:11434/v1").samples
+    1
+    >>> ModelAssessor(name="words", call=lambda query, document: 1 if query in document else 0).model
+    '<lambda>'
+    """
+
+    name: str
+    model: str = ""
+    url: str = ""
+    key: str = ""
+    api_version: str = ""
+    prompt: str = GRADED
+    temperature: float | None = 0.0
+    top_p: float | None = None
+    seed: int | None = None
+    max_tokens: int = 300
+    timeout: float = 120.0
+    samples: int = 1
+    max_characters: int = 8000
+    json: bool = False
+    logprobs: bool = False
+    body: Mapping[str, Any] = field(default_factory=dict)
+    budget: int | None = None
+    call: Callable[..., Any] | None = field(default=None, repr=False)
+    folder: Path = field(default_factory=Path, repr=False)
+
+    def __post_init__(self) -> None:
+        checked_id(self.name, "a model", "the assessor")
+        if self.call is not None:
+            if not callable(self.call):
+                raise InputError(self.name, "call is not a function.", hint="give a function of a prompt")
+            if self.budget is not None:
+                raise InputError(self.name, "a function counts no tokens, so it cannot have a budget.")
+            own = f"{getattr(self.call, '__module__', '')}:{getattr(self.call, '__qualname__', '')}"
+            object.__setattr__(self, "model", self.model or own.rpartition(":")[2] or type(self.call).__name__)
+        elif not self.url or not self.model:
+            lacking = "url" if not self.url else "model"
+            raise InputError(self.name, f"the assessor has no {lacking}.", hint="an assessor needs url and model")
+        for name, least, most in _RANGES:
+            value = getattr(self, name)
+            if value is not None and not (_is_number(value) and least <= value <= most):
+                raise InputError(self.name, f"{name} must be a number from {least:g} to {most:g}.")
+        for name in ("samples", "max_tokens", "max_characters", "seed", "budget"):
+            if not isinstance(getattr(self, name), int | None):
+                raise InputError(self.name, f"{name} must be a whole number.")
+
+    @classmethod
+    def _of_settings(
+        cls, name: str, settings: Mapping[str, Any], where: str, *, folder: Path, load: Callable[[str], Any]
+    ) -> ModelAssessor:
+        """Make one from a table of cranfield.toml.
+
+        name: under which its grades are kept.
+        settings: the table [assessors.NAME].
+        where: what to call it in errors.
+        folder: the folder of the file, where relative paths begin.
+        load: finds the object that "package.module:name" names.
+        Returns the assessor.
+        """
+        check_settings(settings, SETTINGS, where)
+        chosen = {key: value for key, value in settings.items() if key != "object"}
+        if "object" in settings:
+            chosen = {"model": settings["object"], **chosen, "call": load(settings["object"])}
+        return cls(name=name, folder=folder, **chosen)
+
+    @property
+    def _host(self) -> str:
+        """The machine of the endpoint; "" for a function."""
+        try:
+            return urlsplit(self.url).hostname or ""
+        except ValueError:
+            raise InputError(self.name, "the url is not a URL.", hint="https://host/v1") from None
+
+    @property
+    def _reply_tokens(self) -> int:
+        """The most tokens that a reply can have."""
+        return int(self.body.get("max_completion_tokens", self.max_tokens))
+
+    def _template(self) -> PromptTemplate:
+        return read_prompt(self.prompt, self.folder)
+
+    def _asked(self, prompt: PromptTemplate, scale: GradeScale) -> dict[str, Any]:
+        """All that decides what the model is sent, besides the texts."""
+        return {
+            "model": self.model,
+            "host": self._host,  # the same name may stand for another model elsewhere
+            "prompt_sha256": prompt.sha256,
+            "scale": [list(each) for each in scale],
+            **{
+                name: getattr(self, name) for name in ("temperature", "top_p", "seed", "max_tokens", "json", "logprobs")
+            },
+            "body": dict(self.body),
+        }
+
+    def _judge(self, scale: GradeScale) -> Judge:
+        prompt = self._template()
+        asked = self._asked(prompt, scale)
+        judged = {**asked, "samples": self.samples, "rule": RULE, "max_characters": self.max_characters}
+        told = {**judged, "prompt": prompt.name, "prompt_text": prompt.text, "provider": self._host or "this process"}
+        return Judge(fingerprint=hash_of(judged), asked=hash_of(asked), settings=told, prompt=prompt)
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """An assessor with a scale: what its grades depend on.
+
+    fingerprint: the hash of all of it, which every grade names
+    asked: the hash of what one request depends on, so that a reply is found again when `samples` changes
+    """
+
+    fingerprint: str
+    asked: str
+    settings: Mapping[str, Any]
+    prompt: PromptTemplate
+
+
+def hash_of(value: Any) -> str:
+    """The SHA-256 of something as JSON."""
+    text = json.dumps(value, sort_keys=True, ensure_ascii=True, default=os.fspath)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+_RANGES = (
+    ("temperature", 0, 2),
+    ("top_p", 0, 1),
+    ("max_tokens", 1, 1_000_000),
+    ("timeout", 0.001, 86_400),
+    ("samples", 1, MOST_SAMPLES),
+    ("max_characters", 1, 10_000_000),
+    ("budget", 1, 10**15),
+    ("seed", -(2**63), 2**63 - 1),
+)

@@ -1,0 +1,256 @@
+"""An endpoint that speaks OpenAI's /v1/chat/completions: OpenAI, Azure, Ollama, vLLM, the server of llama.cpp, …"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from cranfield.errors import InputError, need
+from cranfield.judging.models.assessor import ModelAssessor
+from cranfield.read.secrets import Secrets
+from cranfield.version import __version__
+
+PATH = "/chat/completions"
+_PASSING = {408, 409, 425, 429, 500, 502, 503, 504, 529}
+_LARGEST = 1 << 24  # bytes of a reply
+_TOO_LONG = ("context_length", "context length", "context size", "context window", "too long", "maximum context")
+_FILTERED = ("content_filter", "content management policy")
+_NO_FORMAT = ("response_format", "json_object", "response format")
+
+
+@dataclass(frozen=True, slots=True)
+class RawReply:
+    """A reply as it came, with what the endpoint says about it."""
+
+    text: str
+    finish_reason: str = ""
+    refusal: str = ""
+    failure: str = ""  # the code of one, where there is no reply to read
+    tokens: int | None = None  # None: the endpoint does not say
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+class NoReplyError(Exception):
+    """A request that brought no reply.
+
+    code: of a failure that belongs to the pair, and is kept like a reply; "": of one that may pass
+    after: seconds that the endpoint asks to wait
+    final: no other request would fare better
+    charged: the endpoint may have worked on it
+    """
+
+    def __init__(
+        self,
+        fact: str,
+        *,
+        hint: str = "",
+        code: str = "",
+        retry: bool = False,
+        after: float = 0.0,
+        final: bool = False,
+        charged: bool = False,
+        sent: str = "",
+    ) -> None:
+        self.fact, self.hint, self.code, self.sent = fact, hint, code, sent
+        self.retry, self.after, self.final, self.charged = retry, after, final, charged
+        super().__init__(fact)
+
+
+class Endpoint:
+    """Sends prompts and reads replies; for several threads."""
+
+    def __init__(self, assessor: ModelAssessor) -> None:
+        self._httpx = need("httpx", purpose="asking a model", extra="judge")
+        self._assessor, self._secrets = assessor, Secrets(assessor.name)
+        self._json = assessor.json
+        self._url = _address(assessor)
+        headers = {"User-Agent": f"cranfield/{__version__}", "Accept": "application/json"}
+        if assessor.key:
+            secret = _key_in_environment(assessor)
+            self._secrets.keep(secret, f"${{{assessor.key}}}")
+            headers |= {"api-key": secret} if assessor.api_version else {"Authorization": f"Bearer {secret}"}
+        if any(not value.isascii() or not value.isprintable() for value in headers.values()):
+            raise InputError(assessor.name, f"the key in {assessor.key} has letters that a header cannot hold.")
+        limits = self._httpx.Limits(max_connections=None, max_keepalive_connections=256)
+        # A redirect would take the key elsewhere.
+        self._client = self._httpx.Client(
+            headers=headers, timeout=assessor.timeout, limits=limits, follow_redirects=False
+        )
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def reply(self, prompt: str, sample: int = 0) -> RawReply:
+        """Send one request."""
+        formatted = self._json
+        started = time.monotonic()
+        status, headers, data = self._exchange(self._body(prompt, sample, formatted))
+        if status in (400, 422) and formatted and _holds(data, _NO_FORMAT):
+            self._json = False  # for all that follow
+            raise NoReplyError("the endpoint does not know response_format.", retry=True)
+        if status != 200:
+            raise self._refused(status, headers, data)
+        details = {"seconds": round(time.monotonic() - started, 3), "response_format": formatted}
+        if self._assessor.seed is not None:
+            details["seed"] = self._assessor.seed + sample
+        return self._read(data, details)
+
+    def _body(self, prompt: str, sample: int, formatted: bool) -> dict[str, Any]:
+        own = self._assessor
+        body: dict[str, Any] = {"model": own.model, "messages": [{"role": "user", "content": prompt}]}
+        if "max_completion_tokens" not in own.body:
+            body["max_tokens"] = own.max_tokens
+        for name in ("temperature", "top_p"):
+            if getattr(own, name) is not None:
+                body[name] = getattr(own, name)
+        if own.seed is not None:
+            body["seed"] = own.seed + sample
+        if formatted:
+            body["response_format"] = {"type": "json_object"}
+        if own.logprobs:
+            body["logprobs"] = True
+        return {**body, "stream": False, **own.body}
+
+    def _exchange(self, body: dict[str, Any]) -> tuple[int, Any, bytes]:
+        httpx, timeout = self._httpx, self._assessor.timeout
+        deadline = time.monotonic() + timeout
+        data = bytearray()
+        try:
+            with self._client.stream("POST", self._url, json=body) as response:
+                for piece in response.iter_bytes():  # as they come
+                    data += piece
+                    if len(data) > _LARGEST:
+                        raise NoReplyError(f"the reply is larger than {_LARGEST >> 20} MB.", charged=True)
+                    if time.monotonic() > deadline:  # a timeout of httpx is for one read
+                        raise httpx.ReadTimeout("slow")
+                return response.status_code, response.headers, bytes(data)
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            reason = self._secrets.hide(str(error)).rstrip(".").lower()
+            raise NoReplyError(f"could not connect to {self._assessor._host}: {reason}.", retry=True) from None
+        except httpx.TimeoutException:
+            fact = f"no reply from {self._assessor._host} within {timeout:g} s."
+            raise NoReplyError(fact, retry=True, charged=True) from None
+        except (httpx.TransportError, httpx.DecodingError) as error:
+            reason = self._secrets.hide(str(error)).rstrip(".") or type(error).__name__
+            fact = f"the connection to {self._assessor._host} failed: {reason}."
+            raise NoReplyError(fact, retry=True, charged=True) from None
+
+    def _read(self, data: bytes, details: dict[str, Any]) -> RawReply:
+        try:
+            answer = json.loads(data)
+            choices = answer["choices"]
+            usage = answer.get("usage")
+            tokens = _tokens(usage)
+        except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
+            fact = f"what {self._assessor._host} answered is not a chat completion: {self._secrets.excerpt(data)}"
+            hint = f"is the url right? {PATH} is added to it"
+            raise NoReplyError(fact, hint=hint, charged=True) from None
+        for name in ("model", "system_fingerprint", "id"):
+            if isinstance(answer.get(name), str):
+                details[name] = answer[name]
+        if isinstance(usage, dict):
+            details["usage"] = usage
+        choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else None
+        message = choice.get("message") if choice else None
+        if choice is None or not isinstance(message, dict):
+            return RawReply(self._secrets.hide(_text(data)), failure="no choices", tokens=tokens, details=details)
+        if choice.get("logprobs") is not None:
+            details["logprobs"] = choice["logprobs"]
+        text, refusal = (message.get(name) for name in ("content", "refusal"))
+        return RawReply(
+            text if isinstance(text, str) else "" if text is None else json.dumps(text),
+            finish_reason=str(choice.get("finish_reason") or ""),
+            refusal=refusal if isinstance(refusal, str) else "",
+            tokens=tokens,
+            details=details,
+        )
+
+    def _refused(self, status: int, headers: Any, data: bytes) -> NoReplyError:
+        key, host = self._assessor.key, self._assessor._host
+        told = f"{host} answered {status}: {self._secrets.excerpt(data)}"
+        if status in (401, 403):
+            hint = f"is the environment variable {key} the right key?" if key else "set key to an environment variable"
+            return NoReplyError(told, hint=hint, final=True)
+        if status == 404 or 300 <= status < 400:
+            hint = f"check url and model; {PATH} is added to the url, and redirects are not followed"
+            return NoReplyError(told, hint=hint, final=True)
+        if status in (400, 413, 422):
+            for code, signs in (("refused", _FILTERED), ("too long", _TOO_LONG)):
+                if status == 413 or _holds(data, signs):
+                    return NoReplyError(
+                        told, code="too long" if status == 413 else code, sent=self._secrets.hide(_text(data))
+                    )
+            return NoReplyError(told, hint="further fields of a request are set in body")
+        if _holds(data, ("insufficient_quota",)):
+            return NoReplyError(told, hint="the account has no credit left", final=True)
+        after = _seconds(headers.get("Retry-After"))
+        return NoReplyError(told, retry=status in _PASSING, after=after, charged=status >= 500)
+
+
+def _address(assessor: ModelAssessor) -> str:
+    """The address of the chat completions; what follows a "?" stays."""
+    url, mark, asked = assessor.url.partition("?")
+    scheme = url.partition("://")[0]
+    if scheme not in ("http", "https") or not assessor._host or "@" in url:
+        hint = "give https://host/v1; a key is named by key, the name of an environment variable"
+        raise InputError(assessor.name, "the url is not that of an endpoint.", hint=hint)
+    url = url.rstrip("/")
+    if not url.endswith(PATH):
+        url += PATH
+    if assessor.api_version and "api-version=" not in asked:
+        asked = "&".join(part for part in (asked, f"api-version={assessor.api_version}") if part)
+    return f"{url}?{asked}" if asked or mark else url
+
+
+def _key_in_environment(assessor: ModelAssessor) -> str:
+    value = os.environ.get(assessor.key, "").strip()
+    if not value:
+        raise InputError(
+            assessor.name,
+            f"the environment variable {assessor.key:.80} is not set.",
+            hint=f"export {assessor.key:.80}=…; key is the name of a variable, never the key itself",
+        )
+    return value
+
+
+def _tokens(usage: Any) -> int | None:
+    """What a request took, if the endpoint says it."""
+    if not isinstance(usage, dict):
+        return None
+    total, prompt, reply = (_count(usage.get(f"{name}_tokens")) for name in ("total", "prompt", "completion"))
+    if total is None and (prompt is None or reply is None):
+        return None
+    return max(total or 0, (prompt or 0) + (reply or 0))
+
+
+def _count(value: Any) -> int | None:
+    good = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
+    return int(value) if good else None
+
+
+def _holds(data: bytes, signs: tuple[str, ...]) -> bool:
+    text = _text(data).lower()
+    return any(sign in text for sign in signs)
+
+
+def _text(data: bytes) -> str:
+    return data[: 1 << 16].decode(errors="replace")
+
+
+def _seconds(after: str | None) -> float:
+    """What Retry-After says: seconds, or a time of day."""
+    if not after:
+        return 0.0
+    try:
+        return max(float(after), 0.0) if after.strip()[:1].isdigit() else _until(after)
+    except (ValueError, TypeError):
+        return 0.0
+
+
+def _until(moment: str) -> float:
+    return max(parsedate_to_datetime(moment).timestamp() - time.time(), 0.0)

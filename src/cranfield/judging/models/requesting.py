@@ -1,0 +1,123 @@
+"""One request to a model: allowed by the budget, written down before it is sent, and tried again where that helps."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import sqlalchemy as sa
+
+from cranfield.judging.models import ledger
+from cranfield.judging.models.assessor import ModelAssessor
+from cranfield.judging.models.budget import Allowance, ExhaustedError, most_tokens
+from cranfield.judging.models.endpoint import Endpoint, NoReplyError, RawReply
+from cranfield.judging.models.in_process import InProcess
+from cranfield.judging.store import Store
+
+LONGEST_WAIT = 60.0  # between two attempts, unless the endpoint asks for more
+LONGEST_ASKED = 600.0  # an endpoint that wants to be left alone for longer ends the run
+
+Saved = TypeVar("Saved")
+Save = Callable[[sa.Connection, RawReply, dict[str, Any]], Saved]
+
+
+class Requests:
+    """Sends requests of several threads.
+
+    retries: further attempts after a failure that may pass
+    wait: seconds before the second attempt; they double each time
+    stop: set when nothing more is to be sent
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        assessor: ModelAssessor,
+        allowance: Allowance,
+        stop: threading.Event,
+        *,
+        retries: int,
+        wait: float,
+    ) -> None:
+        self._commits, self._assessor, self._allowance = store._database.commits, assessor, allowance
+        self._stop, self._retries, self._wait = stop, retries, wait
+        self.endpoint: Endpoint | None = None if assessor.call else Endpoint(assessor)
+        self._function = InProcess(assessor) if assessor.call else None
+        self._not_before = 0.0  # an endpoint that wants to be left alone is left alone by all threads
+
+    def close(self) -> None:
+        """Close the connections."""
+        if self.endpoint is not None:
+            self.endpoint.close()
+
+    @property
+    def takes_prompts(self) -> bool:
+        """Whether any prompt can be sent: a function of a query and a document takes only those."""
+        return self._function is None or not self._function.of_texts
+
+    def ask(self, prompt: str, sample: int, save: Save[Saved], *, query: str = "", document: str = "") -> Saved:
+        """Send a request until it is answered; `save` writes the reply in the transaction that ends it."""
+        attempt = 0
+        while True:
+            attempt += 1
+            self._pause()
+            try:
+                return self._attempt(prompt, sample, attempt, save, query, document)
+            except NoReplyError as failure:
+                if failure.final or not failure.retry or attempt > self._retries:
+                    raise
+                if failure.after > LONGEST_ASKED:
+                    failure.final, failure.hint = True, f"it asks to wait for {failure.after:.0f} s; go on later"
+                    raise
+                pause = min(self._wait * 2 ** (attempt - 1), LONGEST_WAIT) * random.uniform(0.75, 1.25)
+                if failure.after:
+                    self._not_before = max(self._not_before, time.monotonic() + failure.after)
+                if self._stop.wait(pause):
+                    raise ExhaustedError("stopped") from None
+
+    def _pause(self) -> None:
+        while (left := self._not_before - time.monotonic()) > 0:
+            if self._stop.wait(left):
+                break
+        if self._stop.is_set():
+            raise ExhaustedError("stopped")
+
+    def _attempt(self, prompt: str, sample: int, attempt: int, save: Save[Saved], query: str, document: str) -> Saved:
+        if self._function is not None:
+            self._allowance.settle(self._allowance.reserve(0), 0)
+            raw = self._function.reply(prompt, sample, query, document)
+            return self._commits.run("a reply", lambda connection: save(connection, raw, {"attempt": attempt}))
+        assert self.endpoint is not None
+        aside = self._allowance.reserve(most_tokens(len(prompt.encode()), self._assessor._reply_tokens))
+        used = aside
+        try:
+            name = self._assessor.name
+            number = self._commits.run(
+                "a request", lambda connection: ledger.open_request(connection, name, aside), lasting=False
+            )
+            try:
+                raw = self.endpoint.reply(prompt, sample)
+            except NoReplyError as failure:
+                if not failure.charged:
+                    used = 0
+                    self._commits.run(
+                        "a request", lambda connection: ledger.close_request(connection, number), lasting=False
+                    )
+                if not failure.code:
+                    raise
+                raw = RawReply(failure.sent, failure=failure.code, tokens=0)
+            used = aside if raw.tokens is None else raw.tokens
+            details = {**raw.details, "attempt": attempt, "tokens": used, "host": self._assessor._host}
+            if raw.tokens is None:
+                details["tokens_are"] = "at most: the endpoint does not count them"
+
+            def ended(connection: sa.Connection) -> Saved:
+                ledger.close_request(connection, number)
+                return save(connection, raw, details)
+
+            return self._commits.run("a reply", ended)
+        finally:
+            self._allowance.settle(aside, used)

@@ -1,0 +1,186 @@
+"""Asking: one call of `ask_model`, planned and then run in several threads."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from functools import partial
+from itertools import islice
+from typing import Any
+
+from cranfield.errors import CranfieldError, InputError, SystemFailure
+from cranfield.judging.models import ledger
+from cranfield.judging.models.asking import ModelProgress
+from cranfield.judging.models.assessor import ModelAssessor
+from cranfield.judging.models.budget import Allowance, ExhaustedError
+from cranfield.judging.models.checks import Checks
+from cranfield.judging.models.endpoint import NoReplyError
+from cranfield.judging.models.grading import Grading, QuestionOutcome
+from cranfield.judging.models.requesting import Requests
+from cranfield.judging.models.result import MissingGrade, ModelReport
+from cranfield.judging.models.steadiness import measure_steadiness
+from cranfield.judging.models.work import AskingEstimate, estimate, find_work
+from cranfield.judging.store import Store
+
+GIVE_UP = 10  # requests in a row that failed
+_ONE_OR_MORE = "give a whole number, 1 or more"
+
+
+class Asking:
+    """The work of one call: planned first, so that it can be told what it will take, and then run."""
+
+    def __init__(
+        self,
+        store: Store,
+        assessor: ModelAssessor,
+        *,
+        jobs: int = 4,
+        limit: int | None = None,
+        budget: int | None = None,
+        retries: int = 5,
+        wait: float = 1.0,
+        again: bool = False,
+    ) -> None:
+        _checked(assessor.name, jobs=jobs, limit=limit, budget=budget)
+        if assessor.call is not None and budget is not None:
+            raise InputError(assessor.name, "a function counts no tokens, so it cannot have a budget.")
+        self._store, self._assessor, self._again, self._jobs = store, assessor, again, jobs
+        self._scale = store.scale
+        self.judge = assessor._judge(self._scale)
+        with store._reading() as connection:
+            self._spent_before = ledger.spent(connection, assessor.name)
+        self.budget = assessor.budget if budget is None else budget
+        self._allowance = Allowance(limit, self.budget, self._spent_before)
+        self._stop = threading.Event()
+        self._requests = Requests(store, assessor, self._allowance, self._stop, retries=retries, wait=wait)
+        self._grading = Grading(store, assessor, self.judge, self._scale, self._requests, again)
+        self._checks = Checks(store, assessor, self.judge, self._scale, self._requests)
+        self._stopped, self._error = "", None  # type: tuple[str, CranfieldError | None]
+        self._failed_in_a_row = 0
+
+    def __enter__(self) -> Asking:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._requests.close()
+
+    @property
+    def spent(self) -> int:
+        """Tokens spent on this assessor in this store."""
+        return self._allowance.spent
+
+    def plan(self, canaries: int, check_order: int) -> AskingEstimate:
+        """Find out what is to be asked."""
+        if check_order and not self._requests.takes_prompts:
+            fact = "a function of a query and a document cannot compare two documents."
+            raise InputError(self._assessor.name, fact, hint="give a function of a prompt, or leave the check out")
+        self.work = find_work(self._store, self._assessor, self.judge, self._scale)
+        planted = self._checks.plant(canaries)
+        self._pairs = check_order
+        reply = self._assessor._reply_tokens
+        self.estimate = estimate(
+            self.work, self._assessor, self._again, planted, self._checks.order_sizes(check_order, self.work), reply
+        )
+        return self.estimate
+
+    def run(self, progress: ModelProgress) -> ModelReport:
+        """Ask; what came of it."""
+        with self._store._writing("the assessor") as connection:
+            ledger.remember_judge(connection, self.judge)
+        progress.start(self.estimate)
+        self._outcomes: list[QuestionOutcome] = []
+        self._run(self._checks.canary_tasks(), progress)
+        self._run((partial(self._grading.grade, question) for question in self.work.questions), progress)
+        if self._pairs:
+            self._run(self._checks.order_tasks(self._pairs), progress)
+        if self._error is not None:
+            raise self._error
+        return self._result()
+
+    def _run(self, tasks: Iterable[Callable[[], QuestionOutcome | None]], progress: ModelProgress) -> None:
+        """Run tasks in threads, until they are done or one of them ends it all."""
+        waiting: Iterator[Callable[[], QuestionOutcome | None]] = iter(tasks)
+        under_way: set[Future[QuestionOutcome | None]] = set()
+        pool = ThreadPoolExecutor(self._jobs)
+        try:
+            while not self._stop.is_set():
+                under_way.update(pool.submit(task) for task in islice(waiting, self._jobs - len(under_way)))
+                if not under_way:
+                    return
+                done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
+                for each in done:
+                    self._ended(each, progress)
+        except KeyboardInterrupt:
+            self._halt("interrupted")
+            progress.stopping(len(under_way))
+        finally:
+            for each in wait(under_way).done:  # they are paid for
+                self._ended(each, progress)
+            pool.shutdown()
+
+    def _ended(self, task: Future[QuestionOutcome | None], progress: ModelProgress) -> None:
+        try:
+            outcome = task.result()
+        except ExhaustedError as end:
+            if end.what != "stopped":
+                self._halt(end.what)
+            return
+        except NoReplyError as failure:
+            outcome = QuestionOutcome((), failure.fact, asked=True, failure=failure)
+        except CranfieldError as error:
+            self._fail(error)
+            return
+        if outcome is not None:
+            self._outcomes.append(outcome)
+        self._count_failure(outcome.failure if outcome else None)
+        progress.document(failed=outcome is not None and bool(outcome.why))
+
+    def _count_failure(self, failure: NoReplyError | None) -> None:
+        """End it where we are not let in, and where nothing is answered any more."""
+        self._failed_in_a_row = self._failed_in_a_row + 1 if failure else 0
+        if failure is not None and (failure.final or self._failed_in_a_row >= GIVE_UP):
+            many = "" if failure.final else f"{self._failed_in_a_row} requests in a row failed; the last: "
+            self._fail(
+                SystemFailure(f"{self._assessor.name}: {many}{failure.fact}", hint=failure.hint, final=failure.final)
+            )
+
+    def _halt(self, why: str) -> None:
+        self._stopped = self._stopped or why
+        self._stop.set()
+        self._allowance.stop()
+
+    def _fail(self, error: CranfieldError) -> None:
+        self._error = self._error or error
+        self._halt("failed")
+
+    def _result(self) -> ModelReport:
+        lacking = [(item, "no text") for item in self.work.without_text]
+        lacking += [(item, outcome.why) for outcome in self._outcomes if outcome.why for item in outcome.items]
+        missing = [MissingGrade(item[0], item[1], item[2:] if item[3] else None, why) for item, why in lacking]
+        graded = [outcome for outcome in self._outcomes if not outcome.why]
+        with self._store._reading() as connection:
+            steadiness = measure_steadiness(connection, self._assessor.name, self.judge.fingerprint)
+        return ModelReport(
+            assessor=self._assessor.name,
+            judge=self.judge.fingerprint,
+            documents=self.work.documents,
+            judged_before=self.work.judged,
+            graded=sum(len(outcome.items) for outcome in graded),
+            reused=sum(len(outcome.items) - bool(outcome.asked) for outcome in graded),
+            missing=tuple(missing),
+            without_text=len(self.work.without_text),
+            requests=self._allowance.requests,
+            tokens=self._allowance.spent - self._spent_before,
+            spent=self._allowance.spent,
+            stopped=self._stopped,
+            canaries=self._checks.canary_result(),
+            steadiness=steadiness,
+            order=self._checks.order_result(),
+        )
+
+
+def _checked(name: str, **numbers: Any) -> None:
+    for what, value in numbers.items():
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+            raise InputError(name, f"{value!r} is not a value of {what}.", hint=_ONE_OR_MORE)

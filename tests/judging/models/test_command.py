@@ -1,0 +1,200 @@
+"""`cranfield judge STORE --assessor NAME`: what it prints, and how it ends."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cranfield import open_store
+from tests.judging.models.server import ModelServer
+from tests.program import run
+from tests.waiting import until
+
+
+def good(request):
+    return json.dumps({"grade": 1 if request.document.startswith("q") else 0})
+
+
+@pytest.fixture
+def project(filled, tmp_path):
+    """A folder with a store, and a cranfield.toml that names a server."""
+    filled(queries=2, documents=5).close()
+
+    def write(server, **settings):
+        lines = [f"{name} = {json.dumps(value)}" for name, value in settings.items()]
+        text = "\n".join(["[assessors.small]", f'url = "{server.url}"', 'model = "test-model"', *lines])
+        (tmp_path / "cranfield.toml").write_text(text + "\n")
+        return tmp_path
+
+    return write
+
+
+def judge(folder, *options, **how):
+    return run("judge", "judgments.db", "--assessor", *options, cwd=folder, **how)
+
+
+def test_from_an_endpoint_to_grades(project):
+    with ModelServer(good, count_tokens=lambda request: (300, 10)) as server:
+        folder = project(server)
+        dry = judge(folder, "small", "--dry-run")
+        assert server.requests == []
+        done = judge(folder, "small")
+        again = judge(folder, "small")
+        assert len(server.requests) == 20
+    assert dry.returncode == done.returncode == again.returncode == 0, done.stderr
+    assert dry.stdout.startswith("small: 10 documents to judge\n  20 requests, 10 canaries among them; about ")
+    assert done.stdout.startswith(dry.stdout)
+    assert "small: 10 documents graded; 20 requests, 6,200 tokens\n" in done.stdout
+    assert "0 of 10 canaries were graded 1 or higher\n" in done.stdout
+    assert again.stdout.startswith("small: 0 documents to judge, 10 judged before\n  0 requests\n")
+    assert done.stderr == ""
+    with open_store(folder / "judgments.db") as store:
+        assert len(list(store.events(assessor="small"))) == 10
+
+
+def test_what_is_missing_is_told_with_its_reason(project):
+    def behave(request):
+        return "I cannot say." if "q0d3" in request.document else good(request)
+
+    with ModelServer(behave) as server:
+        folder = project(server)
+        done = judge(folder, "small")
+        shown = judge(folder, "small", "--show-missing")
+        assert len(server.requests) == 20
+        judge(folder, "small", "--again")
+        assert len(server.requests) == 21
+    assert "  1 document without a grade:\n    1  no JSON: the reply has no JSON object\n" in done.stdout
+    assert "Hint: --show-missing lists them; --again asks again" in done.stdout
+    assert shown.stdout.startswith("small: 0 documents to judge, 9 judged before, 1 whose reply could not be read\n")
+    assert "q0     q0d3      no JSON: the reply has no JSON object\n" in shown.stdout
+
+
+def test_an_assessor_of_the_command_line(project):
+    with ModelServer(good) as server:
+        folder = project(server)
+        (folder / "cranfield.toml").unlink()
+        (folder / "own.txt").write_text("Is {document} about {query}?")
+        described = ["--set", f"url={server.url}", "--set", "model=m", "--set", "prompt=own.txt", "--set", "samples=2"]
+        done = judge(folder, "other", *described, "--canaries", "0", "--limit", "7")
+        assert len(server.requests) == 7
+        assert server.requests[0].prompt.endswith("?")
+    assert "other: 3 documents graded; 7 requests" in done.stdout
+    assert "The limit of requests is reached. 7 documents left; the same command goes on from here." in done.stdout
+    assert "100% of 3 documents got the same grade in all samples; mean spread 0.00" in done.stdout
+
+
+def test_a_function(project, tmp_path):
+    with ModelServer(good) as server:
+        folder = project(server)
+    (folder / "mine.py").write_text("def words(query, document):\n    return 2\n")
+    done = judge(folder, "mine:words")
+    assert done.returncode == 0, done.stderr
+    assert "mine:words: 10 documents graded; 20 requests\n" in done.stdout
+    assert "10 of 10 canaries were graded 1 or higher\n    5 of 5 with a claim" in done.stdout
+
+
+def test_order_and_budget(project):
+    def behave(request):
+        if len(request.documents) == 2:
+            return '{"better": "A"}'
+        return json.dumps({"grade": int(request.document[-1]) % 2}) if "\n\n" in request.document else '{"grade": 0}'
+
+    with ModelServer(behave, count_tokens=lambda request: (500, 10)) as server:
+        folder = project(server, budget=1_000_000)
+        done = judge(folder, "small", "--check-order", "3")
+        assert "  3 of 3 pairs of documents: the answer depends on their order\n" in done.stdout
+        assert "  0 of 0 pairs with a clear answer: it contradicts the grades\n" in done.stdout
+        stopped = judge(folder, "small", "--budget", "14000", "--set", "temperature=0.7")
+        assert server.tokens <= 14_000
+    assert "budget: 14,000 tokens, " in stopped.stdout
+    assert "The budget of tokens is reached." in stopped.stdout
+
+
+@pytest.mark.parametrize(
+    ("behave", "told"),
+    [
+        (lambda request: (401, "bad key sk-12345678"), "is the environment variable SMALL_KEY the right key?"),
+        (lambda request: (404, "no such model"), "check url and model"),
+        (lambda request: (200, "<html>hello</html>"), "is not a chat completion: <html>hello</html>"),
+    ],
+)
+def test_an_endpoint_that_is_none_ends_it_without_a_traceback(behave, told, project):
+    environment = {**os.environ, "SMALL_KEY": "sk-12345678"}
+    with ModelServer(behave) as server:
+        folder = project(server, key="SMALL_KEY")
+        done = judge(folder, "small", "--set", "timeout=5", env=environment)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "sk-12345678" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["nobody"], "there is no assessor 'nobody'"),
+        (["small", "--set", "colour=3"], "there is no setting 'colour'"),
+        (["small", "--set", "samples=many"], "samples must be a whole number"),
+        (["small", "--set", "samples"], "is not a setting"),
+        (["small", "--set", "prompt=no.txt"], "no.txt: the prompt cannot be read"),
+        (["small", "--set", "key=NO_SUCH_KEY"], "the environment variable NO_SUCH_KEY is not set"),
+        (["no.module:name"], "there is no module 'no'"),
+        (["small", "--set", "url=nowhere"], "the url is not that of an endpoint"),
+    ],
+)
+def test_what_cannot_be(options, told, project):
+    with ModelServer(good) as server:
+        done = judge(project(server), *options)
+        assert server.requests == []
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_options_that_need_an_assessor(project):
+    with ModelServer(good) as server:
+        done = run("judge", "judgments.db", "--dry-run", cwd=project(server))
+    assert (done.returncode, "--dry-run needs --assessor." in done.stderr) == (2, True)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_ctrl_c_ends_it_with_what_was_done_and_how_to_go_on(project):
+    waiting = []
+
+    def behave(request):
+        if len(server.requests) > 15:
+            waiting.append(request)
+            until(lambda: interrupted)
+        return good(request)
+
+    interrupted = []
+    with ModelServer(behave) as server:
+        folder = project(server)
+        command = [Path(sys.executable).with_name("cranfield"), "judge", "judgments.db", "--assessor", "small"]
+        program = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        until(lambda: len(waiting) == 4)
+        program.send_signal(signal.SIGINT)
+        interrupted.append(True)
+        out, err = program.communicate(timeout=60)
+        assert program.returncode == 130
+        assert "Waiting for 4 requests under way" in err
+        assert "Traceback" not in err
+        assert "Interrupted." in out
+        assert "the same command goes on from here." in out
+        asked = len(server.requests)
+        judge(folder, "small")
+        assert len(server.requests) == 20
+        assert asked == 19  # what was under way was kept
+    with open_store(folder / "judgments.db") as store:
+        assert len(list(store.events(assessor="small"))) == 10
+
+
+def test_a_project_may_describe_assessors(tmp_path):
+    run("init", "builtin", cwd=tmp_path)
+    with open(tmp_path / "cranfield.toml", "a") as file:
+        file.write('\n[assessors.small]\nurl = "http://127.0.0.1:1/v1"\nmodel = "m"\n')
+    assert run("test", cwd=tmp_path).returncode in (0, 1)

@@ -1,0 +1,120 @@
+"""Whoever asks a model is killed at any moment: it goes on, and pays for nothing twice that was stored."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+
+import pytest
+
+from cranfield import ask_model
+from cranfield.judging.models import ledger
+from tests.judging.models.server import ModelServer
+from tests.waiting import until
+
+KILLS, JOBS, SAMPLES = 25, 4, 2
+# Imports everything once, and forks for each line: where to ask, and how.
+PARENT = """
+import json, os, sys
+from cranfield import ModelAssessor, ask_model, open_store
+from cranfield.judging.models import session
+import httpx, sqlalchemy.dialects.sqlite
+
+for line in sys.stdin:
+    where, settings, how = json.loads(line)
+    child = os.fork()
+    if child:
+        print(child, flush=True)
+        continue
+    code = 1
+    try:
+        with open_store(where) as store:
+            ask_model(store, ModelAssessor(**settings), **how)
+        code = 0
+    finally:
+        os._exit(code)
+"""
+
+
+@pytest.fixture
+def start():
+    """Start asking in another process; its number."""
+    command = [sys.executable, "-c", PARENT]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
+
+        def started(where, settings, how):
+            parent.stdin.write(json.dumps([str(where), settings, how]) + "\n")
+            parent.stdin.flush()
+            return int(parent.stdout.readline())
+
+        yield started
+        parent.stdin.close()
+
+
+def test_nothing_is_paid_for_twice(filled, start):
+    store = filled(queries=4, documents=60)
+    chance = random.Random(1)
+    stored_before = set()
+    asked_again = []
+
+    def behave(request):
+        named = (request.documents[0], request.body["seed"])
+        if named in stored_before:
+            asked_again.append(named)
+        time.sleep(chance.uniform(0, 0.02))
+        return json.dumps({"grade": len(request.document) % 4})
+
+    with ModelServer(behave, count_tokens=lambda request: (len(request.prompt) // 4, 5)) as server:
+        settings = {"name": "small", "model": "m", "url": server.url, "samples": SAMPLES, "seed": 0}
+        how = {"jobs": JOBS, "canaries": 6, "wait": 0.01}
+        for _ in range(KILLS):
+            before = len(server.requests)
+            process = start(store.name, settings, how)
+            wanted = before + chance.randrange(1, 12)
+            until(lambda wanted=wanted: len(server.requests) >= wanted, "nothing was asked")
+            time.sleep(chance.uniform(0, 0.01))
+            os.kill(process, signal.SIGKILL)
+            until(lambda: server.now == 0)  # what the dead one asked for
+            stored_before |= stored(store)
+        process = start(store.name, settings, how)
+        until(lambda: len(stored(store)) == 240 * SAMPLES + 6)
+        until(lambda: not alive(process))
+        assert asked_again == []
+        times = Counter((request.documents[0], request.body["seed"]) for request in server.requests)
+        extra = len(server.requests) - (240 * SAMPLES + 6)
+        assert len(times) == 240 * SAMPLES + 6
+        assert 0 < extra <= KILLS * JOBS  # those under way when it was killed
+        from cranfield import ModelAssessor
+
+        assert ask_model(store, ModelAssessor(**settings), **how).requests == 0
+        with store._reading() as connection:  # the budget knows of those, too
+            assert ledger.spent(connection, "small") >= server.tokens
+    events = list(store.events())
+    assert len(events) == len({event.doc_id for event in events}) == 240
+
+
+def stored(store):
+    """What the store holds replies to: the text and the seed of each."""
+    import sqlalchemy as sa
+
+    with store._reading() as connection:
+        rows = connection.execute(sa.text("select doc_id, sample, purpose, details from replies")).all()
+    return {
+        (json.loads(row.details)["text"], 0)
+        if row.purpose == "canary"
+        else (f"{row.doc_id}\n\ntext of {row.doc_id}", row.sample)
+        for row in rows
+    }
+
+
+def alive(process):
+    """Whether a process runs; one that has ended waits to be looked after by its parent."""
+    try:
+        with open(f"/proc/{process}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
