@@ -6,6 +6,7 @@ import random
 import pytest
 
 from cranfield import ComparisonError, InputError, Judgments, MeasureError, Policy, evaluate, kendall_tau, reusability
+from cranfield.comparison.reuse import LeftOutRow
 from cranfield.ranks.ranking import rank_run
 from cranfield.read.source import open_source
 from cranfield.show.reusability_text import reusability_text
@@ -164,6 +165,15 @@ def test_what_is_refused():
         reusability(QRELS, RUNS, "NumRet")
     with pytest.raises(MeasureError):
         reusability(QRELS, RUNS, "alpha_nDCG@5")
+
+
+def test_rounding_is_no_change_and_small_changes_are_not_shown_as_none():
+    row = LeftOutRow("AP", "mine", "", 1, 0.3, 0.1 + 0.2, 1, 1)
+    assert (row.without == row.value, row.change) == (False, 0)
+    qrels = {str(q): {"a": 1, "b": int(q == 0)} for q in range(9999)}
+    runs = {"one": {str(q): ["a"] for q in range(9999)}, "two": {"0": ["a", "b"]}}
+    text = reusability_text(reusability(qrels, runs, "P@10"))
+    assert "-0.00001" in text
 
 
 def test_json():

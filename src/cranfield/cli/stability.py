@@ -61,10 +61,10 @@ def command(
       cranfield stability builtin:qrels builtin:keywords builtin:meaning -m nDCG@10 --leave-out
     """
     if leave_out:
-        _refuse("--{} is about random shares, which --leave-out does not take.", "fractions design repeats seed")
+        _refuse("{} is about random shares, which --leave-out does not take.", "fractions", "design", "repeats", "seed")
         output.write(_left_out(qrels, runs, measures, groups, pool_depth, form, reading), file, data=form == "json")
         return
-    _refuse("--{} needs --leave-out.", "groups pool_depth")
+    _refuse("{} needs --leave-out.", "groups", "pool_depth")
 
     from cranfield.comparison import stability
     from cranfield.comparison.thinning import FRACTIONS, USUAL_MEASURES
@@ -84,13 +84,13 @@ def command(
     output.write([found.to_json() if data else stability_text(found)], file, data=data)
 
 
-def _refuse(fact: str, names: str) -> None:
+def _refuse(fact: str, *names: str) -> None:
     """Refuse options that were given and mean nothing here."""
     context = click.get_current_context()
     for option in context.command.params:
         given = context.get_parameter_source(option.name or "") is click.core.ParameterSource.COMMANDLINE
-        if option.name in names.split() and given:
-            raise click.UsageError(fact.format(option.opts[0].removeprefix("--")))
+        if option.name in names and given:
+            raise click.UsageError(fact.format(option.opts[0]))
 
 
 def _left_out(

@@ -11,6 +11,7 @@ import numpy as np
 
 from cranfield.comparison.correlation import tau
 from cranfield.comparison.scanned import averaged_measures, scanned_runs
+from cranfield.comparison.significance import SAME
 from cranfield.errors import ComparisonError, InputError
 from cranfield.evaluation.contributions import complete_depth, contributed, mean_of
 from cranfield.measures import Measure, Measures
@@ -45,8 +46,9 @@ class LeftOutRow(NamedTuple):
 
     @property
     def change(self) -> float:
-        """By how much the value changes when the run is left out."""
-        return self.without - self.value
+        """By how much the value changes when the run is left out; differences due to rounding count as 0."""
+        change = self.without - self.value
+        return change if abs(change) >= SAME else 0.0
 
 
 class OverallChange(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cranfield.comparison.differences import signed
 from cranfield.comparison.reuse import LeftOutRow, Reusability
 from cranfield.layout import WIDTH, count, fitted, shortened, wrapped
 from cranfield.show.comparison_words import share_text
@@ -34,7 +35,7 @@ def _table(found: Reusability, measure: str) -> list[str]:
 def _cells(row: LeftOutRow, grouped: bool) -> list[str]:
     name = shortened(row.run, NAME // 2 if grouped else NAME)
     group = [shortened(row.group or "-", NAME // 2)] if grouped else []
-    numbers = [str(row.unique), f"{row.value:.4f}", f"{row.without:.4f}", f"{row.change:+.4f}"]
+    numbers = [str(row.unique), f"{row.value:.4f}", f"{row.without:.4f}", signed(row.change)]
     return [name, *group, *numbers, str(row.rank), str(row.rank_without)]
 
 
@@ -43,9 +44,9 @@ def _overall(found: Reusability, measure: str) -> Iterator[str]:
     if not any(row.change for row in found.rows if row.measure == measure):
         yield "No run changes."
         return
-    largest = f"largest {overall.largest:+.4f} ({shortened(overall.largest_run, NAME)})"
+    largest = f"largest {signed(overall.largest)} ({shortened(overall.largest_run, NAME)})"
     order = "" if overall.tau is None else f"; tau {share_text(overall.tau, 3)}, lowest {share_text(overall.lowest, 3)}"
-    yield from wrapped(f"change: mean {overall.mean:+.4f}, {largest}{order}")
+    yield from wrapped(f"change: mean {signed(overall.mean)}, {largest}{order}")
 
 
 def _legend(found: Reusability) -> Iterator[str]:
