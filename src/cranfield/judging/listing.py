@@ -164,6 +164,20 @@ def last_said(connection: sa.Connection, assessor: str, item: WaitingItem) -> Ev
     return next((each for each in _standing_of(connection, assessor, *item[:2]) if item_of(each) == item), None)
 
 
+def marked_passages(connection: sa.Connection, assessor: str, query_id: str, doc_id: str) -> list[Event]:
+    """The parts of a document that an assessor graded, without those whose grade they took away."""
+    said = _standing_of(connection, assessor, query_id, doc_id)
+    return [event for event in said if event.part and event.grade is not None]
+
+
+def shown_item(connection: sa.Connection, item: WaitingItem) -> WaitingItem:
+    """What the page shows for something that was judged: a part that only a reader marked is shown in its document."""
+    waits = sa.select(WAITING.c.number).where(
+        *(WAITING.c[name] == value for name, value in zip(ITEM, item, strict=True))
+    )
+    return item if connection.execute(waits).first() else (*item[:2], 0, 0)
+
+
 def item_of(event: Event) -> WaitingItem:
     """What an event is about."""
     return event.query_id, event.doc_id, *(event.part or (0, 0))

@@ -25,6 +25,7 @@ from cranfield.judging.scale import GradeScale
 
 if TYPE_CHECKING:
     from cranfield.judging.database import Database
+    from cranfield.judging.passages import MarkedPassage
     from cranfield.judging.views import Conflict
     from cranfield.ranks.grouped_judgments import GroupedJudgments
     from cranfield.ranks.judgments import Judgments
@@ -438,6 +439,25 @@ class Store:
         from cranfield.judging.strata import strata
 
         return strata(self, assessors, merge, kinds)
+
+    def to_passages(
+        self, assessors: Iterable[str] | None = None, merge: str = "majority", *, kinds: Iterable[str] = BY_PEOPLE
+    ) -> list[MarkedPassage]:
+        """The judgments of parts of documents, which hold however texts are cut into chunks.
+
+        assessors, merge, kinds: as in `view`; only grades of the very same part are merged.
+        Returns a (query_id, doc_id, start, end, grade) for each part, in characters; for a document that was graded as
+        a whole, start and end are None. An error where no part was graded.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
+        ...     event = store.judge("q1", "d1", 2, assessor="ann", part=(0, 17))
+        ...     store.to_passages()
+        [MarkedPassage(query_id='q1', doc_id='d1', start=0, end=17, grade=2.0)]
+        """
+        from cranfield.judging.passages import passages
+
+        return passages(self, assessors, merge, kinds)
 
     @contextmanager
     def _reading(self) -> Iterator[Any]:

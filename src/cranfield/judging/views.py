@@ -158,6 +158,13 @@ def graded_documents(
                 yield found
 
 
+def chosen_assessors(source: str, assessors: Iterable[str], connection: Any) -> list[str]:
+    """Names of assessors, each once; an error for one who has judged nothing."""
+    names = list(dict.fromkeys([assessors] if isinstance(assessors, str) else assessors))
+    refuse_unknown(source, names, known_assessors(connection))
+    return names
+
+
 def _several_grades() -> Any:
     """The condition that a document was ever given several grades, which few are: the others need not be read."""
     import sqlalchemy as sa

@@ -41,6 +41,7 @@ class Desk:
             "judge": self.judge,
             "undo": self.undo,
             "open": self.open,
+            "passages": self.passages,
             "add": self.add,
             "leave": self.leave,
             "query": self.query,
@@ -105,7 +106,9 @@ class Desk:
         event = self._store.undo(who, adjudicates=settled, key=_text(asked, "key") or None)
         if event is None:
             return {"task": None, "progress": self._progress(who)}
-        task, said = self._take(who, listing.item_of(event), even_of_others=True)
+        with self._store._reading() as connection:
+            item = listing.shown_item(connection, listing.item_of(event))
+        task, said = self._take(who, item, even_of_others=True)
         return {"task": task, "said": said, "progress": self._progress(who)}
 
     def open(self, asked: Asked) -> Told:
@@ -114,6 +117,13 @@ class Desk:
         if task is None:
             raise TakenError
         return {"task": task, "said": said}
+
+    def passages(self, asked: Asked) -> Told:
+        """The passages of a document that an assessor marked, and their grades."""
+        who, (query, document, *_) = self._who(asked), _item(asked)
+        with self._store._reading() as connection:
+            found = listing.marked_passages(connection, who, query, document)
+        return {"passages": [{"part": list(event.part or ()), "grade": event.grade} for event in found]}
 
     def add(self, asked: Asked) -> Told:
         """Let a document that somebody knows of wait for a query, though no system returned it; and open it."""

@@ -42,7 +42,10 @@ function textOf(task, unfolded) {
   holder.append(...paragraphs(task.text.slice(0, end), task.query));
   if (end < task.text.length) {
     const more = (task.text.length - end).toLocaleString("en");
-    const open = () => holder.replaceChildren(...paragraphs(task.text, task.query));
+    const open = () => {
+      holder.replaceChildren(...paragraphs(task.text, task.query));
+      holder.dispatchEvent(new Event("unfolded", { bubbles: true }));
+    };
     holder.append(
       make("button", { class: "more", type: "button", on: { click: open } }, `Show the other ${more} characters `, make("kbd", {}, "F")),
     );
@@ -50,11 +53,16 @@ function textOf(task, unfolded) {
   return holder;
 }
 
+// Each paragraph knows where it begins in the text.
 function paragraphs(text, query) {
-  return text
-    .split(/\n\s*\n/u)
-    .filter((each) => each.trim())
-    .map((each) => make("p", {}, marked(each, query)));
+  const found = [];
+  let start = 0;
+  for (const gap of [...text.matchAll(/\n\s*\n/gu), { index: text.length, 0: "" }]) {
+    const each = text.slice(start, gap.index);
+    if (each.trim()) found.push(make("p", { "data-start": start }, marked(each, query)));
+    start = gap.index + gap[0].length;
+  }
+  return found;
 }
 
 function lastBreak(text, most) {

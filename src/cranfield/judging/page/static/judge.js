@@ -7,6 +7,7 @@ import { fill, make, notice } from "./elements.js";
 import { gradeButtons, gradeOfKey, keyOf } from "./grades.js";
 import { keysCard, listen } from "./keys.js";
 import { documentList, same } from "./list.js";
+import { Passages } from "./passages.js";
 import { ask, insist, newKey } from "./server.js";
 import { head } from "./session.js";
 
@@ -31,6 +32,7 @@ class Judging {
     this.decision = null;
     this.saved = 0; // how often something was saved
     this.state = "";
+    this.passages = new Passages(session, (name, body) => this.ask(name, body), (part) => this.savePart(part, null));
     this.commands = [
       { keys: [" ", "ArrowRight", "n"], told: "next, without a grade", run: () => this.next() },
       { keys: ["ArrowLeft", "b"], told: "back", run: () => this.back() },
@@ -41,9 +43,11 @@ class Judging {
       { keys: ["a"], told: "add a document that you know of", run: () => this.add() },
       { keys: ["l"], told: "list the queries", run: () => this.go("/queries") },
       { keys: ["/"], told: "search queries and documents", run: () => this.go("/queries?search") },
+      { keys: ["Escape"], told: "grade the whole document, not the selected passage", run: () => this.passages.clear() },
       { keys: ["?"], told: "these keys", run: () => this.help() },
     ];
     listen(this.commands, (key) => {
+      this.passages.look(); // the browser tells of a selection a little later
       const grade = gradeOfKey(session.scale, key);
       if (grade !== undefined) this.grade(grade);
     });
@@ -161,6 +165,8 @@ class Judging {
 
   async grade(grade) {
     if (this.busy || !this.entry) return;
+    const { selected } = this.passages;
+    if (selected && grade !== null) return this.gradePassage(selected, grade);
     const entry = this.entry;
     await this.hold(async () => {
       await this.save(entry, grade);
@@ -173,6 +179,22 @@ class Judging {
         await this.advance();
       }
     });
+  }
+
+  // What is selected is graded, and the document stays: it may hold more, and wants a grade of its own.
+  async gradePassage(selected, grade) {
+    await this.hold(async () => {
+      await this.savePart([selected.start, selected.end], grade);
+      this.passages.add(selected, grade);
+    });
+  }
+
+  async savePart(part, grade) {
+    const { query_id, doc_id } = this.entry.task;
+    const said = { query_id, doc_id, part, grade, comment: "", key: newKey() };
+    const told = await insist("judge", { assessor: this.session.assessor, ...said }, "Not saved yet.");
+    this.saved += 1;
+    this.progress = told.progress;
   }
 
   async save(entry, grade) {
@@ -275,6 +297,8 @@ class Judging {
     if (this.list.query_id !== task.query_id) await this.load(task.query_id);
     const place = this.list.number ? `Query ${this.list.number.toLocaleString("en")} of ${this.list.queries.toLocaleString("en")}` : "";
     head(this.session, { title: task.query || task.query_id, narrative: task.narrative, place, progress: this.far(), state: this.state });
+    const card = documentCard(task);
+    card.addEventListener("unfolded", () => this.passages.highlight());
     fill(
       this.main,
       make(
@@ -283,10 +307,12 @@ class Judging {
         make(
           "div",
           {},
-          documentCard(task),
+          card,
           make(
             "div",
             { class: "panel" },
+            this.passages.list,
+            this.passages.hint,
             gradeButtons(this.session.scale, said?.grade, (grade) => this.grade(grade)),
             this.tools(said),
             this.commentField(),
@@ -295,6 +321,7 @@ class Judging {
         this.beside(task),
       ),
     );
+    this.passages.show(task, card).catch(() => {}); // without them the document can be judged as well
     scrollTo(0, 0);
   }
 

@@ -1,0 +1,44 @@
+"""Parts of documents that people graded, as judgments."""
+
+import pytest
+
+from cranfield import InputError
+
+
+def test_grades_of_the_same_part_are_merged_and_others_stay_apart(store):
+    for who, grade in (("ann", 3), ("bob", 1), ("cid", 1)):
+        store.judge("q1", "d1", grade, assessor=who, part=(0, 10))
+    store.judge("q1", "d1", 2, assessor="ann", part=(5, 12))
+    store.judge("q1", "d2", 0, assessor="ann")
+    store.judge("q2", "d1", 1, assessor="bob", part=(20, 30))
+    assert [tuple(each) for each in store.to_passages()] == [
+        ("q1", "d1", 0, 10, 1.0),
+        ("q1", "d1", 5, 12, 2.0),
+        ("q1", "d2", None, None, 0.0),
+        ("q2", "d1", 20, 30, 1.0),
+    ]
+    assert [tuple(each)[2:] for each in store.to_passages(["ann"])] == [(0, 10, 3.0), (5, 12, 2.0), (None, None, 0.0)]
+    assert store.to_passages(merge="max")[0].grade == 3.0
+
+
+def test_a_passage_whose_grade_was_taken_away_is_none(store):
+    store.judge("q1", "d1", 3, assessor="ann", part=(0, 10))
+    store.judge("q1", "d1", 1, assessor="ann", part=(20, 30))
+    store.judge("q1", "d1", None, assessor="ann", part=(0, 10))
+    assert [each.start for each in store.to_passages()] == [20]
+
+
+def test_without_passages(store):
+    store.judge("q1", "d1", 3, assessor="ann")
+    with pytest.raises(InputError, match="no passage is marked") as caught:
+        store.to_passages()
+    assert "select text" in caught.value.hint
+
+
+def test_models_are_not_people(store):
+    store.judge("q1", "d1", 3, assessor="gpt", kind="model", part=(0, 10))
+    with pytest.raises(InputError, match="no passage is marked"):
+        store.to_passages()
+    assert len(store.to_passages(kinds=["model"])) == 1
+    with pytest.raises(InputError, match="there is no assessor 'eve'"):
+        store.to_passages(["eve"])
