@@ -77,7 +77,7 @@ export class Passages {
       this.hint,
       selected && [
         make("span", {}, "The next grade is for this passage: ", make("q", { dir: "auto" }, shortened(selected.quote))),
-        make("button", { type: "button", on: { click: () => this.clear() } }, make("kbd", {}, "Esc"), " for the whole document"),
+        make("button", { type: "button", on: { click: () => this.clear() } }, make("kbd", {}, "Esc"), " grade the whole document instead"),
       ],
     );
   }
