@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from cranfield.errors import InputError
 from cranfield.judging.ordering import Order, find_order
 from cranfield.judging.ordering.order import GradesSoFar, RankedPool
 from cranfield.judging.pool_choice import FoundByRuns, PoolOfQuery, PoolPlan, choose, named_in
@@ -48,6 +49,8 @@ def pool_of_runs(runs: Mapping[str, Any], depth: int, seed: int, format: str | N
     from cranfield.judging.deciding.candidates import queries_of
     from cranfield.judging.pooling import returned_first
 
+    if depth < 1:
+        raise InputError("the runs", f"invalid depth {depth}.", hint="give 1 or more")
     queries = queries_of(runs, format)
     found, _ = returned_first(runs, queries, queries, depth, format)
     return RankedPool({query: rankings(its) for query, its in found.items()}, depth, seed)
