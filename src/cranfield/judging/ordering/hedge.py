@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import log
 from typing import TYPE_CHECKING
 
 from cranfield.judging.ordering.order import Order, RankedQuery, Steps, query_by_query
@@ -45,12 +44,13 @@ def _votes(ranked: RankedQuery, documents: list[str]) -> Numbers:
     import numpy as np
 
     longest = max(map(len, ranked.rankings.values()), default=1)
-    places = {document: place for place, document in enumerate(documents)}
+    column = {document: number for number, document in enumerate(documents)}
     votes = np.empty((len(ranked.rankings), len(documents)))
     for line, ranking in zip(votes, ranked.rankings.values(), strict=True):
-        beyond = range(len(ranking) + 1, len(documents) + 1)
-        line[:] = sum(log(longest / rank) for rank in beyond) / max(len(beyond), 1)
-        line[[places[document] for document in ranking]] = np.log(longest / np.arange(1, len(ranking) + 1))
+        by_rank = np.log(longest / np.arange(1, len(documents) + 1))
+        returned = len(ranking)
+        line[:] = by_rank[returned:].mean() if returned < len(documents) else 0.0
+        line[[column[document] for document in ranking]] = by_rank[:returned]
     return votes
 
 
