@@ -87,6 +87,18 @@ class Look(NamedTuple):
         """Why judging may stop or must go on, in a sentence for each pair."""
         return "\n".join(pair.reason for pair in self.pairs)
 
+    @property
+    def ranks(self) -> dict[str, int]:
+        """Of each run 1 and how many runs are better, by the most probable verdicts; all pairs must be compared.
+
+        Runs without a significant difference can share a rank.
+        """
+        found = dict.fromkeys((name for pair in self.pairs for name in (pair.baseline, pair.run)), 1)
+        for pair in self.pairs:
+            found[pair.run] += pair.verdict == WORSE
+            found[pair.baseline] += pair.verdict == BETTER
+        return found
+
 
 def state_of_all(states: list[str]) -> str:
     """One state for several pairs."""
