@@ -69,6 +69,8 @@ class Look(NamedTuple):
     ('not worth judging on', True)
     >>> print(look.reason)
     new beside old: both rank the same documents in the same order; no judgment can tell them apart.
+    >>> look.ranks
+    {'old': 1, 'new': 1}
     """
 
     state: str
