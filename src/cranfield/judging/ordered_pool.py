@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cranfield.errors import InputError
-from cranfield.judging.ordering import Order, find_order
+from cranfield.judging.ordering import DEPTH, Order, find_order
 from cranfield.judging.ordering.order import GradesSoFar, RankedPool
 from cranfield.judging.pool_choice import FoundByRuns, PoolOfQuery, PoolPlan, choose, named_in
 
@@ -17,18 +17,19 @@ def choose_all(
     found: Mapping[str, FoundByRuns], grades: GradesSoFar, plan: PoolPlan, strata: Strata
 ) -> dict[str, PoolOfQuery]:
     """Choose from what runs return for all queries, of which some has grades; `strata`: those of earlier pools."""
+    order = DEPTH if plan.order is None else find_order(plan.order)
     judged = {query: set(grades.get(query, ())) for query in found}
-    if plan.order is None:
-        return {query: choose(query, its, judged[query], plan, strata.get(query)) for query, its in found.items()}
-    order = find_order(plan.order)
-    ranked = RankedPool({query: rankings(its) for query, its in found.items()}, plan.depth, plan.seed)
-    first = order.begin(ranked, grades).next_of_each(plan.limit)
+    first: Mapping[str, list[str]] = {}
+    if plan.order is not None or plan.limit is not None:
+        ranked = RankedPool({query: rankings(its) for query, its in found.items()}, plan.depth, plan.seed)
+        first = order.begin(ranked, grades).next_of_each(plan.limit)
     if order.follows_grades:
-        chosen = {query: _by_grades(its, judged[query], first[query], order) for query, its in found.items()}
-    else:
-        taken = sampling(plan) if order.samples and plan.limit is not None else plan
-        chosen = {query: choose(query, its, judged[query], taken, strata.get(query)) for query, its in found.items()}
-    return {query: its._replace(position=positions(first[query])) for query, its in chosen.items()}
+        return {query: _by_grades(its, judged[query], first[query], order) for query, its in found.items()}
+    taken = sampling(plan) if order.samples and plan.limit is not None else plan
+    return {
+        query: choose(query, its, judged[query], taken, strata.get(query, {}), first.get(query))
+        for query, its in found.items()
+    }
 
 
 def rankings(found: FoundByRuns) -> dict[str, list[str]]:
@@ -56,11 +57,6 @@ def pool_of_runs(runs: Mapping[str, Any], depth: int, seed: int, format: str | N
     return RankedPool({query: rankings(its) for query, its in found.items()}, depth, seed)
 
 
-def positions(documents: list[str]) -> dict[str, int]:
-    """From 0."""
-    return {document: position for position, document in enumerate(documents)}
-
-
 def sampling(plan: PoolPlan) -> PoolPlan:
     """The plan whose limit is a random sample from the first rank on: what is not drawn belongs to the pool."""
     return plan._replace(depth=0, sample=plan.limit or 0, sample_depth=plan.depth, limit=None)
@@ -77,4 +73,5 @@ def _by_grades(found: FoundByRuns, judged: set[str], first: list[str], order: Or
         judged=len(found) - unjudged,
         sampled=0,
         beyond_limit=unjudged - len(first),
+        position={document: number for number, document in enumerate(first)},
     )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
-from types import MappingProxyType
 from typing import NamedTuple
 
 from cranfield.errors import InputError
@@ -71,23 +70,29 @@ class PoolOfQuery(NamedTuple):
     judged: int
     sampled: int
     beyond_limit: int
-    position: Mapping[str, int] = MappingProxyType({})
+    position: dict[str, int]
 
 
 def choose(
-    query: str, found: FoundByRuns, judged: set[str], plan: PoolPlan, known: Mapping[str, str] | None = None
+    query: str,
+    found: FoundByRuns,
+    judged: set[str],
+    plan: PoolPlan,
+    known: Mapping[str, str],
+    wanted: Sequence[str] | None,
 ) -> PoolOfQuery:
-    """Choose from what runs return for a query, of which some is judged; `known`: the strata of earlier pools."""
-    known = known or {}
+    """Choose from what runs return for a query, of which some is judged.
+
+    known: the strata of earlier pools
+    wanted: the unjudged documents that are within the limit, in order; None for all, in any order
+    """
     best = {document: min(ranks.values()) for document, ranks in found.items()}
     first = [document for document, rank in best.items() if rank <= plan.depth]
     below = [document for document, rank in best.items() if rank > plan.depth]
     sample = set(drawn(below, plan.sample, SAMPLE, plan.seed, query)) if plan.sample else set()
-    waiting = [document for document in first if document not in judged]
-    beyond = 0
-    if plan.limit is not None and len(waiting) > plan.limit:
-        beyond = len(waiting) - plan.limit
-        waiting = sorted(waiting, key=lambda document: (best[document], place(query, document)))[: plan.limit]
+    unjudged = [document for document in first if document not in judged]
+    waiting = unjudged if wanted is None else [document for document in wanted if best[document] <= plan.depth]
+    beyond = len(unjudged) - len(waiting)
     sampled = [document for document in below if document in sample and document not in judged]
     not_drawn = [document for document in below if document not in sample and document not in judged]
     to_rank = f"sample down to rank {plan.sample_depth} of"
@@ -111,6 +116,7 @@ def choose(
         judged=sum(document in judged for document in found),
         sampled=len(sampled),
         beyond_limit=beyond,
+        position={document: number for number, document in enumerate(wanted or ()) if plan.order is not None},
     )
 
 
