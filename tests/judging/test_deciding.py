@@ -190,6 +190,7 @@ def test_the_order_of_all_runs_is_decided_pair_by_pair() -> None:
     ]
     assert look.state == "decided"
     assert [pair.verdict for pair in look.pairs] == truth == ["worse", "better", "better"]
+    assert look.ranks == {"good": 1, "middle": 2, "bad": 3}
     # A document is judged once for all pairs, and only for pairs that are still open.
     alone = [
         replayed(Decision.of({one: runs[one], other: runs[other]}), qrels).look().judged

@@ -34,13 +34,19 @@ def table():
 def test_a_new_order_is_used_and_named(alphabet, store):
     pool(store, QUERIES, RUNS, 4, order="alphabet")
     assert [task.doc_id for task in store.next_several("ann", 10)] == ["a", "b", "c", "d"]
+    found = pool(store, {"q2": "dogs"}, {"x": {"q2": ["d", "c", "b", "a"]}}, 4, order="alphabet", limit=2)
+    assert (found.waiting, found.beyond_limit) == (2, 2)
+    assert [task.doc_id for task in store.next_several("ann", 10) if task.query_id == "q2"] == ["a", "b"]
     with pytest.raises(InputError, match="there is no order of judging 'random'") as caught:
         pool(store, QUERIES, RUNS, order="random")
     assert caught.value.hint.endswith(", alphabet")
 
 
 def test_a_new_order_appears_in_help_errors_and_documentation(alphabet, monkeypatch):
-    commands = [importlib.import_module(f"cranfield.cli.{name}") for name in ("pool", "judge")]
+    options, *commands = (
+        importlib.import_module(f"cranfield.cli.{name}") for name in ("order_options", "pool", "judge")
+    )
+    importlib.reload(options)
     for command in commands:
         reloaded = importlib.reload(command).command
         shown = " ".join(CliRunner().invoke(reloaded, ["--help"]).output.split())
@@ -52,6 +58,7 @@ def test_a_new_order_appears_in_help_errors_and_documentation(alphabet, monkeypa
     assert "alphabet   by the names of documents" in shown
     assert "| `alphabet` | by the names of documents | no | nothing else helps |" in table()
     monkeypatch.undo()
+    importlib.reload(options)
     for command in commands:
         importlib.reload(command)
 

@@ -1,9 +1,12 @@
 """Orders of judging: against loops from their descriptions, and worked by hand."""
 
+from collections import Counter
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cranfield.judging.deciding.decision import Decision
 from cranfield.judging.ordering import ORDERS, find_order
 from cranfield.judging.ordering.order import RankedPool, RankedQuery
 from tests.judging import oracle_orders as oracle
@@ -57,6 +60,13 @@ def test_depth_is_by_the_best_rank(rankings, seed):
     order = following("depth", rankings, dict.fromkeys(DOCUMENTS, 0), seed, step=3)
     assert [best[document] for document in order] == sorted(best.values())
     assert sorted(order) == sorted(best)
+
+
+def test_uniform_gives_every_document_the_same_chance():
+    rankings = {"one": ["a", "b", "c"], "two": ["c", "d", "e"]}
+    first = Counter(following("uniform", rankings, dict.fromkeys("abcde", 0), seed, step=5)[0] for seed in range(500))
+    assert set(first) == set("abcde")
+    assert all(65 <= count <= 140 for count in first.values())  # 100 each; 9 is one standard deviation
 
 
 @pytest.mark.parametrize("name", [name for name in ORDERS if name != "decide"])
@@ -145,6 +155,16 @@ def test_queries_take_turns():
     rankings = {"one": ["a", "b", "c"]}
     order = find_order("depth").begin(RankedPool({"q": rankings, "p": rankings}, 3), {"q": {"a": 0}})
     assert order.next(4) == [("q", "b"), ("p", "a"), ("q", "c"), ("p", "b")]
+
+
+def test_decide_is_the_decision():
+    runs = {
+        name: {f"q{q}": [f"{name}{d}" for d in range(q, q + 4)] + ["both"] for q in range(6)} for name in ("x", "y")
+    }
+    grades = {"q0": {"x0": 2.0, "both": 1.0}, "q3": {"y4": 0.0}}
+    pool = RankedPool({f"q{q}": {name: runs[name][f"q{q}"] for name in runs} for q in range(6)}, 5)
+    decision = Decision.of(runs, "nDCG@5", grades)
+    assert find_order("decide").begin(pool, grades).next(8) == decision.next(8)
 
 
 def test_decide_asks_for_what_can_tell_runs_apart():

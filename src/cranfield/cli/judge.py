@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cranfield.cli import options, output
+from cranfield.cli import options, order_options, output
 from cranfield.cli.judge_model import judge_with_model
 from cranfield.cli.measure_options import MeasureOptions, measure_options
 from cranfield.cli.model_options import ModelOptions, model_options
@@ -19,9 +19,6 @@ from cranfield.layout import count
 if TYPE_CHECKING:
     from cranfield.judging.ordering.following import Followed
     from cranfield.judging.store import Store
-
-
-ORDER_NAMES = options.listed(ORDERS)
 
 
 class GradeOption(click.ParamType[tuple[float, str, str]]):
@@ -46,10 +43,8 @@ class GradeOption(click.ParamType[tuple[float, str, str]]):
 @click.option(
     "--all", "all_pairs", is_flag=True, help="With --decide, each RUN with each other one: decide their order."
 )
-@click.option(
-    "--order", type=click.Choice(list(ORDERS)), metavar="ORDER", help=f"The order they come in: {ORDER_NAMES}."
-)
-@click.option("--depth", type=click.IntRange(1), metavar="N", help="How deep RUNs are read [10, or the cutoff].")
+@order_options.ORDER
+@order_options.depth(None, "10, or the cutoff of the measure")
 @measure_options
 @options.config("cranfield.toml")
 @click.option("--me", "assessor", metavar="NAME", help="Your name, under which grades are kept [that on this machine].")
@@ -110,6 +105,8 @@ def command(
 
     if decide and order not in (None, DECIDE.name):
         raise click.UsageError(f"--decide is the order {DECIDE.name}; give that or --order {order}.")
+    if not (decide or order) and (all_pairs or depth is not None):
+        raise click.UsageError("--all and --depth need --decide or --order.")
     chosen = DECIDE if decide else ORDERS.get(order or "")
     if (chosen is None) == bool(runs):
         raise click.UsageError("--decide and --order need RUNs, and RUNs need one of them.")

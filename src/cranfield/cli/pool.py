@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cranfield.cli import options, output, system_options
+from cranfield.cli import options, order_options, output, system_options
 from cranfield.cli.pool_sources import asked, documents_of, failures, named
 from cranfield.cli.reading_options import RUN_FORMAT
 from cranfield.cli.run_files import expanded
@@ -22,9 +22,6 @@ from cranfield.systems.opening import short_names
 
 if TYPE_CHECKING:
     from cranfield.systems.collection import Collection
-
-
-ORDER_NAMES = options.listed(ORDERS)
 
 
 class ShareOfAll(click.ParamType[float]):
@@ -47,15 +44,10 @@ class ShareOfAll(click.ParamType[float]):
 @click.argument("queries", required=False)
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
 @click.option("--system", "systems", multiple=True, metavar="SYSTEM", help="A live system to ask; may be repeated.")
-@click.option("--depth", type=int, default=10, metavar="N", help="The deepest rank read [10].")
+@order_options.depth(10, "10")
 @system_options.QUERY_IDS
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="At most N of each query, the first of the order.")
-@click.option(
-    "--order",
-    type=click.Choice(list(ORDERS)),
-    metavar="ORDER",
-    help=f"The order they wait in: {ORDER_NAMES} [at random].",
-)
+@order_options.ORDER
 @click.option(
     "--sample", type=click.IntRange(1), metavar="N", help="People judge N random queries, and models the others too."
 )
@@ -125,7 +117,7 @@ def command(
     Examples:
       cranfield pool judgments.db builtin --system sqlite --system sqlite:tuned --qrels builtin
       cranfield pool judgments.db builtin --system sqlite --depth 5 --sheet sheet.csv
-      cranfield pool judgments.db queries.tsv *.run --depth 100 --order mm-ns --limit 20
+      cranfield pool judgments.db builtin --system sqlite --system sqlite:tuned --depth 50 --order mm-ns --limit 10
       cranfield pool judgments.db builtin --system sqlite --sample 20 --seed 7
     """
     if queries is None and sheet is None:

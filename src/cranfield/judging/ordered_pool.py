@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from typing import Any
 
-from cranfield.judging.ordering import Order, find_order
+from cranfield.errors import InputError
+from cranfield.judging.ordering import DEPTH, Order, find_order
 from cranfield.judging.ordering.order import GradesSoFar, RankedPool
-from cranfield.judging.pool_choice import FoundByRuns, PoolOfQuery, PoolPlan, choose, named_in
+from cranfield.judging.pool_choice import FoundByRuns, PoolOfQuery, PoolPlan, choose, choose_completely, named_in
 
 Strata = Mapping[str, Mapping[str, str]]
 
@@ -23,27 +24,26 @@ def choose_all(
 
     drawn: the queries that people judge completely; None where none were drawn
     """
+    order = DEPTH if plan.order is None else find_order(plan.order)
     judged = {query: set(grades.get(query, ())) for query in found}
-
-    def chosen_by_rank(taken: PoolPlan) -> dict[str, PoolOfQuery]:
+    first: Mapping[str, list[str]] = {}
+    if plan.order is not None or plan.limit is not None:
+        ranked = RankedPool({query: rankings(its) for query, its in found.items()}, plan.depth, plan.seed)
+        first = order.begin(ranked, grades).next_of_each(plan.limit)
+    if order.follows_grades:
+        return {query: _by_grades(its, judged[query], first[query], order) for query, its in found.items()}
+    if drawn is not None:
         return {
-            query: choose(
-                query, its, judged[query], taken, strata.get(query), None if drawn is None else query in drawn
+            query: choose_completely(
+                its, judged[query], plan, strata.get(query, {}), first.get(query), by_people=query in drawn
             )
             for query, its in found.items()
         }
-
-    if plan.order is None:
-        return chosen_by_rank(plan)
-    order = find_order(plan.order)
-    ranked = RankedPool({query: rankings(its) for query, its in found.items()}, plan.depth, plan.seed)
-    first = order.begin(ranked, grades).next_of_each(plan.limit)
-    if order.follows_grades:
-        chosen = {query: _by_grades(its, judged[query], first[query], order) for query, its in found.items()}
-    else:
-        taken = sampling(plan) if order.samples and plan.limit is not None else plan
-        chosen = chosen_by_rank(taken)
-    return {query: its._replace(position=positions(first[query])) for query, its in chosen.items()}
+    taken = sampling(plan) if order.samples and plan.limit is not None else plan
+    return {
+        query: choose(query, its, judged[query], taken, strata.get(query, {}), first.get(query))
+        for query, its in found.items()
+    }
 
 
 def rankings(found: FoundByRuns) -> dict[str, list[str]]:
@@ -64,14 +64,11 @@ def pool_of_runs(runs: Mapping[str, Any], depth: int, seed: int, format: str | N
     from cranfield.judging.deciding.candidates import queries_of
     from cranfield.judging.pooling import returned_first
 
+    if depth < 1:
+        raise InputError("the runs", f"invalid depth {depth}.", hint="give 1 or more")
     queries = queries_of(runs, format)
     found, _ = returned_first(runs, queries, queries, depth, format)
     return RankedPool({query: rankings(its) for query, its in found.items()}, depth, seed)
-
-
-def positions(documents: list[str]) -> dict[str, int]:
-    """From 0."""
-    return {document: position for position, document in enumerate(documents)}
 
 
 def sampling(plan: PoolPlan) -> PoolPlan:
@@ -90,4 +87,5 @@ def _by_grades(found: FoundByRuns, judged: set[str], first: list[str], order: Or
         judged=len(found) - unjudged,
         sampled=0,
         beyond_limit=unjudged - len(first),
+        position={document: number for number, document in enumerate(first)},
     )

@@ -24,7 +24,7 @@ class MarkedPassage(NamedTuple):
     grade: float
 
 
-def passages(store: Store, assessors: Iterable[str] | None, merge: str, kinds: Iterable[str]) -> list[MarkedPassage]:
+def marked_in(store: Store, assessors: Iterable[str] | None, merge: str, kinds: Iterable[str]) -> list[MarkedPassage]:
     """The passages of a store. See `Store.to_passages`."""
     from cranfield.judging.recording import standing
     from cranfield.judging.schema import EVENTS

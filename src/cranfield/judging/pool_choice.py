@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
-from types import MappingProxyType
 from typing import NamedTuple
 
 from cranfield.errors import InputError
@@ -76,7 +75,7 @@ class PoolOfQuery(NamedTuple):
     judged: int
     sampled: int
     beyond_limit: int
-    position: Mapping[str, int] = MappingProxyType({})
+    position: dict[str, int]
     for_models: Mapping[str, str] = MappingProxyType({})
 
 
@@ -85,25 +84,21 @@ def choose(
     found: FoundByRuns,
     judged: set[str],
     plan: PoolPlan,
-    known: Mapping[str, str] | None = None,
-    drawn_query: bool | None = None,
+    known: Mapping[str, str],
+    wanted: Sequence[str] | None,
 ) -> PoolOfQuery:
-    """Choose from what runs return for a query, of which some is judged; `known`: the strata of earlier pools.
+    """Choose from what runs return for a query, of which some is judged.
 
-    drawn_query: whether it is in the sample of queries that people judge completely; None where there is none
+    known: the strata of earlier pools
+    wanted: the unjudged documents that are within the limit, in order; None for all, in any order
     """
-    known = known or {}
-    if drawn_query is not None:
-        return _of_sampled_query(query, found, judged, plan, known, drawn_query)
     best = {document: min(ranks.values()) for document, ranks in found.items()}
     first = [document for document, rank in best.items() if rank <= plan.depth]
     below = [document for document, rank in best.items() if rank > plan.depth]
     sample = set(drawn(below, plan.sample_below, SAMPLE, plan.seed, query)) if plan.sample_below else set()
-    waiting = [document for document in first if document not in judged]
-    beyond = 0
-    if plan.limit is not None and len(waiting) > plan.limit:
-        beyond = len(waiting) - plan.limit
-        waiting = sorted(waiting, key=lambda document: (best[document], place(query, document)))[: plan.limit]
+    unjudged = [document for document in first if document not in judged]
+    waiting = unjudged if wanted is None else [document for document in wanted if best[document] <= plan.depth]
+    beyond = len(unjudged) - len(waiting)
     sampled = [document for document in below if document in sample and document not in judged]
     not_drawn = [document for document in below if document not in sample and document not in judged]
     to_rank = f"sample down to rank {plan.sample_depth} of"
@@ -127,16 +122,26 @@ def choose(
         judged=sum(document in judged for document in found),
         sampled=len(sampled),
         beyond_limit=beyond,
+        position={document: number for number, document in enumerate(wanted or ()) if plan.order is not None},
     )
 
 
-def _of_sampled_query(
-    query: str, found: FoundByRuns, judged: set[str], plan: PoolPlan, known: Mapping[str, str], drawn_query: bool
+def choose_completely(
+    found: FoundByRuns,
+    judged: set[str],
+    plan: PoolPlan,
+    known: Mapping[str, str],
+    wanted: Sequence[str] | None,
+    *,
+    by_people: bool,
 ) -> PoolOfQuery:
-    """Models judge all of it, also what people judged before: their values must rest on the same documents."""
+    """Choose all that runs return first for a query; with `by_people`, people judge it, and otherwise models alone.
+
+    Models judge also what people judged before: their values must rest on the same documents.
+    """
     first = [document for document, ranks in found.items() if min(ranks.values()) <= plan.depth]
     why = {document: _why(f"first {plan.depth} of", found[document], plan.depth) for document in first}
-    waiting = {document for document in first if document not in judged} if drawn_query else set()
+    waiting = {document for document in first if document not in judged} if by_people else set()
     return PoolOfQuery(
         waiting={document: why[document] for document in first if document in waiting},
         not_drawn={},
@@ -145,6 +150,7 @@ def _of_sampled_query(
         judged=sum(document in judged for document in first),
         sampled=0,
         beyond_limit=0,
+        position={document: number for number, document in enumerate(wanted or ())},
         for_models={document: why[document] for document in first if document not in waiting},
     )
 

@@ -36,8 +36,8 @@ def _facts(found: Pooled) -> Iterator[str]:
     if found.twice:
         yield f"{found.twice:,} {'is' if found.twice == 1 else 'are'} for two assessors"
     if found.beyond_limit:
-        by = f"the order {found.chosen_by} and its limit" if found.chosen_by else "the limit"
-        yield f"{count(found.beyond_limit, 'unjudged document')} left out by {by}"
+        by = f"left for later by the order {found.chosen_by}" if found.chosen_by else "left out by the limit"
+        yield f"{count(found.beyond_limit, 'unjudged document')} {by}"
     if found.chosen_by:
         yield f"{BIASED}; judge, then pool again for the next ones"
     if found.without_text:

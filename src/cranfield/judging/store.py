@@ -455,9 +455,9 @@ class Store:
         ...     store.to_passages()
         [MarkedPassage(query_id='q1', doc_id='d1', start=0, end=17, grade=2.0)]
         """
-        from cranfield.judging.passages import passages
+        from cranfield.judging.passages import marked_in
 
-        return passages(self, assessors, merge, kinds)
+        return marked_in(self, assessors, merge, kinds)
 
     @contextmanager
     def _reading(self) -> Iterator[Any]:

@@ -69,6 +69,8 @@ class Look(NamedTuple):
     ('not worth judging on', True)
     >>> print(look.reason)
     new beside old: both rank the same documents in the same order; no judgment can tell them apart.
+    >>> look.ranks
+    {'old': 1, 'new': 1}
     """
 
     state: str
@@ -86,6 +88,18 @@ class Look(NamedTuple):
     def reason(self) -> str:
         """Why judging may stop or must go on, in a sentence for each pair."""
         return "\n".join(pair.reason for pair in self.pairs)
+
+    @property
+    def ranks(self) -> dict[str, int]:
+        """Of each run 1 and how many runs are better, by the most probable verdicts; all pairs must be compared.
+
+        Runs without a significant difference can share a rank.
+        """
+        found = dict.fromkeys((name for pair in self.pairs for name in (pair.baseline, pair.run)), 1)
+        for pair in self.pairs:
+            found[pair.run] += pair.verdict == WORSE
+            found[pair.baseline] += pair.verdict == BETTER
+        return found
 
 
 def state_of_all(states: list[str]) -> str:

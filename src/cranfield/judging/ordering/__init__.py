@@ -34,4 +34,4 @@ def find_order(name: str) -> Order:
     return ORDERS[name]
 
 
-__all__ = ["DECIDE", "ORDERS", "Order", "OrderedPool", "find_order"]
+__all__ = ["DECIDE", "DEPTH", "ORDERS", "Order", "OrderedPool", "find_order"]

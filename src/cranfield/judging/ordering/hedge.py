@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from math import log
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from cranfield.judging.ordering.order import Order, RankedQuery, Steps, query_by_query
 from cranfield.judging.places import place
-from cranfield.ranks.columns import Numbers
+
+if TYPE_CHECKING:
+    from cranfield.ranks.columns import Numbers
 
 BETA = 0.1
 LEVEL = 1e-9  # scores that differ by less, in proportion, are equal
@@ -21,6 +21,8 @@ def largest_weight(ranked: RankedQuery) -> Steps:
     down to the number of documents of all runs, and takes the mean over these. Every weight begins with 1 and changes
     to w β^loss, where the loss is ½ ln(Z / rank), and less than 0 by as much if the document is relevant.
     """
+    import numpy as np
+
     documents = sorted(ranked.best_ranks, key=lambda document: place("hedge", ranked.seed, ranked.query, document))
     votes = _votes(ranked, documents)
     weights = np.ones(len(votes))
@@ -39,13 +41,16 @@ def largest_weight(ranked: RankedQuery) -> Steps:
 
 def _votes(ranked: RankedQuery, documents: list[str]) -> Numbers:
     """ln(Z / rank): a line for each run and a column for each document."""
+    import numpy as np
+
     longest = max(map(len, ranked.rankings.values()), default=1)
-    places = {document: place for place, document in enumerate(documents)}
+    column = {document: number for number, document in enumerate(documents)}
     votes = np.empty((len(ranked.rankings), len(documents)))
     for line, ranking in zip(votes, ranked.rankings.values(), strict=True):
-        beyond = range(len(ranking) + 1, len(documents) + 1)
-        line[:] = sum(log(longest / rank) for rank in beyond) / max(len(beyond), 1)
-        line[[places[document] for document in ranking]] = np.log(longest / np.arange(1, len(ranking) + 1))
+        by_rank = np.log(longest / np.arange(1, len(documents) + 1))
+        returned = len(ranking)
+        line[:] = by_rank[returned:].mean() if returned < len(documents) else 0.0
+        line[[column[document] for document in ranking]] = by_rank[:returned]
     return votes
 
 

@@ -125,7 +125,9 @@ class Order:
         from cranfield.judging.ordered_pool import pool_of_runs
         from cranfield.judging.ordering.following import FollowedOrder
 
-        return FollowedOrder(store, self, pool_of_runs(runs, asked.depth or USUAL_DEPTH, asked.seed))
+        return FollowedOrder(
+            store, self, pool_of_runs(runs, USUAL_DEPTH if asked.depth is None else asked.depth, asked.seed)
+        )
 
 
 @dataclass(frozen=True)
