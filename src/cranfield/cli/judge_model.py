@@ -38,7 +38,7 @@ def judge_with_model(store: Store, options: ModelOptions, config: Path) -> None:
         if options.dry_run:
             return
         sys.stdout.flush()
-        with _shown_progress(assessor.name) as progress:
+        with _shown_progress(assessor.name, options.check_order) as progress:
             asked = asking.run(progress)
     output.write(asked_lines(asked, output.width()))
     if options.show_missing:
@@ -76,7 +76,7 @@ def chosen_assessor(options: ModelOptions, config: Path) -> ModelAssessor:
 
 
 @contextmanager
-def _shown_progress(name: str) -> Iterator[ModelProgress]:
+def _shown_progress(name: str, pairs: int) -> Iterator[ModelProgress]:
     """A bar on a terminal while the block runs."""
     from cranfield.cli.progress import bar_on_terminal
     from cranfield.judging.models.asking import ModelProgress
@@ -87,7 +87,7 @@ def _shown_progress(name: str) -> Iterator[ModelProgress]:
             self._bar, self._failed, self._task = bar, 0, None
 
         def start(self, estimate: AskingEstimate) -> None:
-            total = estimate.documents + estimate.canaries
+            total = estimate.documents + estimate.unread + estimate.canaries + pairs
             if self._bar is not None:
                 self._task = self._bar.add_task(visible(name), total=total, failed=0)
 
