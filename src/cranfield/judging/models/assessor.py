@@ -123,7 +123,8 @@ class ModelAssessor:
     def _host(self) -> str:
         """The machine of the endpoint; "" for a function."""
         try:
-            return urlsplit(self.url).hostname or ""
+            parts = urlsplit(self.url)
+            return parts.hostname or "" if parts.port is None or parts.port else ""  # reading it checks the port
         except ValueError:
             raise InputError(self.name, "the url is not a URL.", hint="https://host/v1") from None
 
