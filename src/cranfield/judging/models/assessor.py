@@ -51,7 +51,7 @@ class ModelAssessor:
     body: further fields of the request, such as {"max_completion_tokens": 2000}, which then replaces max_tokens.
     budget: the most tokens that may be spent in one store on this assessor; None: no limit.
     call: a function instead of an endpoint: of a prompt, or of `query` and `document`. It returns the reply as text,
-        or a grade.
+        or a grade. Several threads call it, unless `jobs` is 1.
     folder: where the prompt's path begins.
 
     >>> ModelAssessor(name="small", model="llama3.2:3b", url="http://localhost:11434/v1").samples
