@@ -59,17 +59,22 @@ def chosen_assessor(options: ModelOptions, config: Path) -> ModelAssessor:
     settings: dict[str, Any] = dict(options.settings)
     described: Any = read_toml(config).get("assessors", {}) if config.is_file() else {}
     where = f"{config}: [assessors.{name}]"
-    if isinstance(described, dict) and name in described:
+    if not isinstance(described, dict):
+        raise InputError(str(config), "assessors is not a table.", hint="describe an assessor in [assessors.NAME]")
+    if name in described:
         if not isinstance(described[name], dict):
             raise InputError(str(config), f"assessors.{name} is not a table.")
         settings = {**described[name], **settings}
     elif ":" in name and "url" not in settings:
         settings = {"object": name, **settings}
     elif not settings:
-        known = ", ".join(described) if isinstance(described, dict) and described else "none"
-        fact = f"there is no assessor '{name}'."
-        hint = f"in {config}: {known}; or --set url=… --set model=…, or package.module:name"
-        raise InputError(str(config), fact, hint=hint)
+        known = (
+            f"{config} describes {', '.join(described)}"
+            if described
+            else "cranfield.toml describes one in [assessors.NAME]"
+        )
+        hint = f"{known}; or --set url=… --set model=…, or package.module:name"
+        raise InputError(str(config), f"there is no assessor '{name}'.", hint=hint)
     else:
         where = f"--assessor {name}"
     return ModelAssessor._of_settings(name, settings, where, folder=config.parent, load=load_object)
