@@ -8,7 +8,7 @@
     ├── PolicyError       a policy setting that does not exist; also a ValueError
     ├── ComparisonError   a comparison that cannot be made; also a ValueError
     ├── MissingLibrary    an optional library that is not installed; also an ImportError
-    └── SystemFailure     a live search system that did not answer, or not as it should
+    └── SystemFailure     a live search system or a model that did not answer, or not as it should
 
 A message is a fact with its place, and where it helps a second line: "Hint: what to do".
 """
@@ -137,7 +137,7 @@ class MissingLibrary(CranfieldError, ImportError):
 
 
 class SystemFailure(CranfieldError):
-    """A live search system that did not answer, or not as it should.
+    """A live search system or a model that did not answer, or not as it should.
 
     `retry` says that the same request may succeed later, `after` how many seconds the system asked to wait; `final`
     that no other query will fare better, because we are not let in.

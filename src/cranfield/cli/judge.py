@@ -114,6 +114,8 @@ def command(
         raise click.UsageError(f"{model.named[0]} needs --assessor.")
     if model.model_assessor is not None and chosen is not None:
         raise click.UsageError("--decide and --order are for people; a model judges all that waits.")
+    if model.model_assessor is not None and assessor is not None:
+        raise click.UsageError("--me is the name of a person, and --assessor that of a model: choose one.")
     shared = is_shared(host, names)
     if shared and assessor is not None:
         raise click.UsageError("--me is one name, and others can open this page: each gives a name of their own there.")

@@ -38,7 +38,7 @@ def judge_with_model(store: Store, options: ModelOptions, config: Path) -> None:
         if options.dry_run:
             return
         sys.stdout.flush()
-        with _shown_progress(assessor.name) as progress:
+        with _shown_progress(assessor.name, options.check_order) as progress:
             asked = asking.run(progress)
     output.write(asked_lines(asked, output.width()))
     if options.show_missing:
@@ -59,24 +59,29 @@ def chosen_assessor(options: ModelOptions, config: Path) -> ModelAssessor:
     settings: dict[str, Any] = dict(options.settings)
     described: Any = read_toml(config).get("assessors", {}) if config.is_file() else {}
     where = f"{config}: [assessors.{name}]"
-    if isinstance(described, dict) and name in described:
+    if not isinstance(described, dict):
+        raise InputError(str(config), "assessors is not a table.", hint="describe an assessor in [assessors.NAME]")
+    if name in described:
         if not isinstance(described[name], dict):
             raise InputError(str(config), f"assessors.{name} is not a table.")
         settings = {**described[name], **settings}
     elif ":" in name and "url" not in settings:
         settings = {"object": name, **settings}
     elif not settings:
-        known = ", ".join(described) if isinstance(described, dict) and described else "none"
-        fact = f"there is no assessor '{name}'."
-        hint = f"in {config}: {known}; or --set url=… --set model=…, or package.module:name"
-        raise InputError(str(config), fact, hint=hint)
+        known = (
+            f"{config} describes {', '.join(described)}"
+            if described
+            else "cranfield.toml describes one in [assessors.NAME]"
+        )
+        hint = f"{known}; or --set url=… --set model=…, or package.module:name"
+        raise InputError(str(config), f"there is no assessor '{name}'.", hint=hint)
     else:
         where = f"--assessor {name}"
     return ModelAssessor._of_settings(name, settings, where, folder=config.parent, load=load_object)
 
 
 @contextmanager
-def _shown_progress(name: str) -> Iterator[ModelProgress]:
+def _shown_progress(name: str, pairs: int) -> Iterator[ModelProgress]:
     """A bar on a terminal while the block runs."""
     from cranfield.cli.progress import bar_on_terminal
     from cranfield.judging.models.asking import ModelProgress
@@ -87,7 +92,7 @@ def _shown_progress(name: str) -> Iterator[ModelProgress]:
             self._bar, self._failed, self._task = bar, 0, None
 
         def start(self, estimate: AskingEstimate) -> None:
-            total = estimate.documents + estimate.canaries
+            total = estimate.documents + estimate.unread + estimate.canaries + pairs
             if self._bar is not None:
                 self._task = self._bar.add_task(visible(name), total=total, failed=0)
 

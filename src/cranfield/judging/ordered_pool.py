@@ -10,14 +10,14 @@ from cranfield.judging.ordering import DEPTH, Order, find_order
 from cranfield.judging.ordering.order import GradesSoFar, RankedPool
 from cranfield.judging.pool_choice import FoundByRuns, PoolOfQuery, PoolPlan, choose, choose_completely, named_in
 
-Strata = Mapping[str, Mapping[str, str]]
+KnownStrata = Mapping[str, Mapping[str, str]]
 
 
 def choose_all(
     found: Mapping[str, FoundByRuns],
     grades: GradesSoFar,
     plan: PoolPlan,
-    strata: Strata,
+    strata: KnownStrata,
     drawn: Container[str] | None = None,
 ) -> dict[str, PoolOfQuery]:
     """Choose from what runs return for all queries, of which some has grades; `strata`: those of earlier pools.

@@ -19,7 +19,7 @@ from cranfield.read.mappings import id_text
 from cranfield.systems.result_ids import ID_NAMES, MISSING, look_up, usual_place
 
 Ranking = list[tuple[str, float]]
-Order = Literal["returned", "score", "rank"]
+AnswerOrder = Literal["returned", "score", "rank"]
 Scores = Literal["kept", "parted", "replaced"]
 
 _SCORE_NAMES = ("score", "_score", "similarity", "relevance")
@@ -38,14 +38,14 @@ class Returned(NamedTuple):
     id_place: str = ""
 
 
-def chosen_order(order: Any, score: str | None, name: str) -> Order:
+def chosen_order(order: Any, score: str | None, name: str) -> AnswerOrder:
     """What the settings `order` and `score` say: a score that is set to nothing is not asked for."""
-    if order is not None and order not in get_args(Order):
-        raise InputError(name, f"there is no order {order!r}.", hint=f"order may be {', '.join(get_args(Order))}")
+    if order is not None and order not in get_args(AnswerOrder):
+        raise InputError(name, f"there is no order {order!r}.", hint=f"order may be {', '.join(get_args(AnswerOrder))}")
     return order or ("rank" if score == "" else "returned")
 
 
-def ranking_of(answer: Any, *, id_path: str = "", score_path: str = "", order: Order = "returned") -> Returned:
+def ranking_of(answer: Any, *, id_path: str = "", score_path: str = "", order: AnswerOrder = "returned") -> Returned:
     """Read an answer: ids, (id, score) pairs, {id: score}, or objects and mappings that hold an id and maybe a score.
 
     id_path, score_path: where to look in each result, such as "metadata.source"; by default the usual names are tried.

@@ -224,6 +224,12 @@ alpha = 0.05
 # url = "https://search.example.com/products/_search"
 # headers = {{ Authorization = "ApiKey ${{SEARCH_API_KEY}}" }}   # from the environment, never shown
 # body = {{ query = {{ match = {{ title = "{{query}}" }} }}, size = "{{k}}", _source = false }}
+
+# Models that judge: cranfield judge judgments.db --assessor small
+# [assessors.small]
+# url = "http://localhost:11434/v1"    # anything that speaks OpenAI's /v1/chat/completions
+# model = "llama3.2:3b"
+# key = "OPENAI_API_KEY"               # the environment variable that holds the key
 """
 
 _SQLITE = """\

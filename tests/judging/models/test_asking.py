@@ -9,7 +9,8 @@ from hashlib import sha256
 import pytest
 import sqlalchemy as sa
 
-from cranfield import InputError, ModelAssessor, SystemFailure, ask_model, open_store
+from cranfield import InputError, ModelAssessor, OutputError, SystemFailure, ask_model, open_store
+from cranfield.judging.models import ledger
 from cranfield.judging.schema import JUDGES, REPLIES
 from cranfield.judging.waiting import WaitingRow, add_waiting
 from tests.judging.models.server import CUT, HANG_UP, ModelServer, completion
@@ -398,6 +399,33 @@ def test_people_who_judged_before_do_not_keep_a_model_from_judging(filled, small
     with ModelServer(good) as server:
         assert ask_model(store, small(server), **QUICK).graded == 2
     assert store.view().by_query == {"q0": {"q0d0": 3.0}}
+
+
+def test_two_at_once_grade_everything_once(filled, small):
+    store = filled(queries=1, documents=60)
+    with ModelServer(lambda request: time.sleep(0.005) or '{"grade": 1}') as server:
+        both = [threading.Thread(target=ask_model, args=(store, small(server)), kwargs=QUICK) for _ in range(2)]
+        for each in both:
+            each.start()
+        for each in both:
+            each.join()
+        assert 60 <= len(server.requests) <= 120  # both may ask the same at the same moment
+    assert sorted(event.doc_id for event in store.events()) == sorted(f"q0d{n}" for n in range(60))
+
+
+def test_a_reply_and_its_grade_are_written_together_or_not_at_all(filled, small, monkeypatch):
+    store = filled(queries=1, documents=1)
+
+    def fails(*arguments):
+        raise OutputError("judgments.db", "the disk is full.")
+
+    with ModelServer(good) as server, monkeypatch.context() as patched:
+        patched.setattr(ledger, "add_grade", fails)
+        with pytest.raises(OutputError, match="the disk is full"):
+            ask_model(store, small(server), **QUICK)
+        assert (rows(store, REPLIES), list(store.events())) == ([], [])
+    with store._reading() as connection:  # it was paid for
+        assert ledger.spent(connection, "small") > 0
 
 
 def test_a_limit_of_requests_counts_failed_ones_and_canaries(filled, small):

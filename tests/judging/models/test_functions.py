@@ -71,7 +71,18 @@ def test_settings_that_cannot_be(settings, fact):
         ModelAssessor(name="small", **settings)
 
 
-@pytest.mark.parametrize("url", ["ftp://host/v1", "host/v1", "http://", "http://user:secret@host/v1", "http://[::1/v1"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "ftp://host/v1",
+        "host/v1",
+        "http://",
+        "http://user:secret@host/v1",
+        "http://[::1/v1",
+        "http://host:99999/v1",
+        "http://ho\tst/v1",
+    ],
+)
 def test_urls_that_cannot_be(url, filled):
     with pytest.raises(InputError, match="url") as error:
         ask_model(filled(), ModelAssessor(name="small", model="m", url=url))

@@ -51,7 +51,7 @@ class ModelAssessor:
     body: further fields of the request, such as {"max_completion_tokens": 2000}, which then replaces max_tokens.
     budget: the most tokens that may be spent in one store on this assessor; None: no limit.
     call: a function instead of an endpoint: of a prompt, or of `query` and `document`. It returns the reply as text,
-        or a grade.
+        or a grade. Several threads call it, unless `jobs` is 1.
     folder: where the prompt's path begins.
 
     >>> ModelAssessor(name="small", model="llama3.2:3b", url="http://localhost:11434/v1").samples
@@ -123,7 +123,8 @@ class ModelAssessor:
     def _host(self) -> str:
         """The machine of the endpoint; "" for a function."""
         try:
-            return urlsplit(self.url).hostname or ""
+            parts = urlsplit(self.url)
+            return parts.hostname or "" if parts.port is None or parts.port else ""  # reading it checks the port
         except ValueError:
             raise InputError(self.name, "the url is not a URL.", hint="https://host/v1") from None
 

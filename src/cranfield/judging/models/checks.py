@@ -88,11 +88,9 @@ class Checks:
         return CanaryResult(len(self._canary_grades), read, raised, self._grades[1], by_kind)
 
     def order_sizes(self, count: int, work: ModelWork) -> list[int]:
-        """About how many bytes the prompts about pairs of documents will have, two for each pair."""
-        if not count:
-            return []
-        sizes = [question.size for question in work.questions] or [2 * self._assessor.max_characters]
-        return [2 * sum(sizes) // len(sizes)] * 2 * count
+        """How many bytes the prompts about pairs of documents will have at most, two for each pair."""
+        longest = max((question.size for question in work.questions), default=self._assessor.max_characters)
+        return [2 * longest] * 2 * count
 
     def order_tasks(self, count: int) -> Iterator[Callable[[], None]]:
         """Ask about pairs of documents that the model has graded, in both orders."""

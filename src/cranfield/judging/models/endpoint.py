@@ -67,7 +67,10 @@ class Endpoint:
         self._httpx = need("httpx", purpose="asking a model", extra="judge")
         self._assessor, self._secrets = assessor, Secrets(assessor.name)
         self._json = assessor.json
-        self._url = _address(assessor)
+        try:
+            self._url = self._httpx.URL(_address(assessor))
+        except self._httpx.InvalidURL:
+            raise InputError(assessor.name, "the url is not a URL.", hint="https://host/v1") from None
         headers = {"User-Agent": f"cranfield/{__version__}", "Accept": "application/json"}
         if assessor.key:
             secret = _key_in_environment(assessor)

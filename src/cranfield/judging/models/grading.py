@@ -56,6 +56,9 @@ class Grading:
         items = tuple(question.items)
         with self._store._reading() as connection:
             texts = shown(ledger.texts_of(connection, items[0]), self._assessor.max_characters)
+            names = {sample_key(question.key, sample): sample for sample in range(self._assessor.samples)}
+            # Another process may be asking the same.
+            question.known.update({names[key]: row for key, row in ledger.replies_of(connection, names).items()})
         if texts is None or texts.key(self._judge.asked) != question.key:
             return QuestionOutcome(items, "the text was changed meanwhile")
         known = dict(question.known)
