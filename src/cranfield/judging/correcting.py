@@ -159,7 +159,7 @@ def gate_corrected(
     given = {"baseline": _saved(baseline), "candidate": _saved(candidate)}
     runs = {role: each for role, each in given.items() if not isinstance(each, CorrectedEvaluation)}
     named = dict(zip(given, by_role(*(_run_of(each) for each in given.values())), strict=True))
-    found = dict(given)
+    found = {role: each.renamed(named[role]) for role, each in given.items() if role not in runs}
     if runs:
         with ExitStack() as opened:
             views = sampled_views(_opened(store, opened), model, people, merge)
