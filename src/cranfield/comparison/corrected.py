@@ -80,6 +80,7 @@ class CorrectedValue:
     correction: value - model
     people, people_low, people_high: the mean by people's grades over the sampled queries alone, and its interval
     worth: how many queries judged by people alone would give as short an interval; None where it has no length
+    differing: on how many of the sampled queries people and model differ
     """
 
     value: float
@@ -92,6 +93,7 @@ class CorrectedValue:
     people_low: float
     people_high: float
     worth: int | None
+    differing: int
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -260,7 +262,7 @@ def corrected_values(found: CorrectedColumns, alpha: float) -> list[CorrectedVal
     rows = zip(
         *(found.value.tolist(), low.tolist(), high.tolist(), found.weight.tolist(), found.model.tolist()),
         *((found.value - found.model).tolist(), found.people.tolist(), people_low.tolist(), people_high.tolist()),
-        found.worth(alpha),
+        *(found.worth(alpha), found.differing.tolist()),
         strict=True,
     )
     return [CorrectedValue(*row) for row in rows]
