@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from cranfield import ComparisonError, Evaluation, Policy, evaluate, gate
+from cranfield.comparison.gating import detectable_drop
 from tests.comparison.made import qrels_for, run_of_ranks
 
 N = 30
@@ -144,12 +145,8 @@ def test_a_candidate_that_is_neither_better_nor_worse_is_stopped_alpha_of_the_ti
 @pytest.mark.parametrize("tolerance", [0.0, 0.1])
 def test_the_drop_it_says_it_could_see_is_stopped_four_times_of_five(tolerance):
     [pair] = evaluations(1, 1)
-    noise = pair[0].column("RR").copy()
     # The spread of the differences is what it was drawn with, as if it were known.
-    from cranfield.comparison.gating import _detectable
-
-    exact = (noise - noise.mean()) / noise.std(ddof=1) * 0.1 * math.sqrt(2)
-    drop = _detectable(exact, tolerance, 0.05)
+    drop = detectable_drop(0.1 * math.sqrt(2), len(pair[0].query_ids), tolerance, 0.05)
     times = 800
     stopped = sum(not gate(None, *pair, "RR", tolerance=tolerance) for pair in evaluations(2, times, drop))
     assert abs(stopped / times - 0.8) < 4 * math.sqrt(0.16 / times)

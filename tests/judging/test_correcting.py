@@ -313,6 +313,9 @@ def test_agreement_treats_models_like_anybody(prepared):
     assert sum(map(sum, pair.table)) == found.documents > 0
     assert pair.statistics["kappa"].value is not None
     assert pair.order is not None
+    with pytest.raises(InputError, match="gpt's grades are of the kind 'model'") as caught:
+        agreement(store, ["ann", "gpt"])
+    assert caught.value.hint == "--kind person --kind model, or kinds=['person', 'model']"
 
 
 def test_a_path_will_do(tmp_path):

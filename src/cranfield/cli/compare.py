@@ -72,7 +72,6 @@ def command(
     Examples:
       cranfield compare builtin:qrels builtin:keywords builtin:meaning
       cranfield compare builtin:qrels builtin:keywords builtin:meaning --format latex
-      cranfield compare judgments.db bm25.run dense.run --assessor gpt --correct-with people
     """
 
     from cranfield.comparison import compare

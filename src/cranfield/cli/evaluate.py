@@ -71,9 +71,8 @@ def command(
     MS MARCO, CSV, TSV, JSON, JSON lines or Parquet.
 
     \b
-    Examples:
+    Example:
       cranfield evaluate builtin:qrels builtin:keywords builtin:meaning --worst 3
-      cranfield evaluate judgments.db bm25.run --assessor gpt --correct-with people
     """
     from cranfield.read.streams import Stream
 

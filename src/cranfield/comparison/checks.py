@@ -125,6 +125,8 @@ def drop_check(seen: GatedMeasure, alpha: float) -> Check:
 
 
 def _went(seen: GatedMeasure) -> str:
+    if seen.corrected and abs(seen.drop) < SAME:
+        return f"{seen.measure} stayed the same (corrected)"
     if seen.corrected:
         return f"{seen.measure} got {'worse' if seen.drop > 0 else 'better'} by {abs(seen.drop):.4f} (corrected)"
     change = seen.candidate - seen.baseline

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -80,6 +80,7 @@ class CorrectedValue:
     correction: value - model
     people, people_low, people_high: the mean by people's grades over the sampled queries alone, and its interval
     worth: how many queries judged by people alone would give as short an interval; None where it has no length
+    differing: on how many of the sampled queries people and model differ
     """
 
     value: float
@@ -92,6 +93,7 @@ class CorrectedValue:
     people_low: float
     people_high: float
     worth: int | None
+    differing: int
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -121,7 +123,7 @@ class CorrectedEvaluation:
     >>> found.signature("old", "P@1").split("|")[:4]
     ['model:gpt', 'judge:imported', 'corrected_with:person,imported', 'merge:majority']
     >>> found.save(f"{folder.name}/old.json")
-    >>> CorrectedEvaluation.load(f"{folder.name}/old.json").value("old", "P@1") == value
+    >>> CorrectedEvaluation.load(f"{folder.name}/old.json").renamed("mine").value("mine", "P@1") == value
     True
     >>> sorted(found.to_dict()), found.to_json()[:13]
     (['alpha', 'basis', 'runs'], '{\\n  "alpha": ')
@@ -139,6 +141,21 @@ class CorrectedEvaluation:
     def __repr__(self) -> str:
         sample = f"{self.basis.sampled} of {self.basis.queries} queries"
         return f"<CorrectedEvaluation of {', '.join(self.runs)}: {self.basis.model} corrected on {sample}>"
+
+    def renamed(self, run: str) -> CorrectedEvaluation:
+        """The same evaluation of one run under another name.
+
+        run: the new name.
+        Returns a new corrected evaluation; this one keeps its name.
+        """
+        [by_model], [by_people], [values] = self._by_model, self._by_people, self.values.values()
+        return replace(
+            self,
+            runs=(run,),
+            values={run: values},
+            _by_model=(by_model.renamed(run),),
+            _by_people=(by_people.renamed(run),),
+        )
 
     def value(self, run: str, measure: str | Measure) -> CorrectedValue:
         """The corrected mean of a run.
@@ -245,7 +262,7 @@ def corrected_values(found: CorrectedColumns, alpha: float) -> list[CorrectedVal
     rows = zip(
         *(found.value.tolist(), low.tolist(), high.tolist(), found.weight.tolist(), found.model.tolist()),
         *((found.value - found.model).tolist(), found.people.tolist(), people_low.tolist(), people_high.tolist()),
-        found.worth(alpha),
+        *(found.worth(alpha), found.differing.tolist()),
         strict=True,
     )
     return [CorrectedValue(*row) for row in rows]

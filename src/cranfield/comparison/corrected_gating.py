@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import sqrt
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from cranfield.comparison.corrected import CorrectedEvaluation, CorrectionBasis,
 from cranfield.comparison.corrected_pairs import PAIR_CORRECTIONS, corrected_comparison, difference_columns
 from cranfield.comparison.corrections import CORRECTIONS
 from cranfield.comparison.differences import Difference
-from cranfield.comparison.gating import LISTED, GateResult, tolerances_of
+from cranfield.comparison.gating import LISTED, GateResult, detectable_drop, level_left, tolerances_of
 from cranfield.comparison.pairing import check_same_inputs
 from cranfield.errors import ComparisonError
 from cranfield.measures import Measure
@@ -62,9 +63,12 @@ def corrected_gate(
     adjust = CORRECTIONS[correction].adjust
     p_better, p_worse = adjust(greater), adjust(less)
     tolerances = tolerances_of(tolerance, measures)
+    left = level_left(alpha, correction, len(measures))
     gated = tuple(
-        _gated(both, measure, each.difference, tolerances[measure], (float(worse), float(better)))
-        for measure, each, worse, better in zip(measures, compared, p_worse, p_better, strict=True)
+        _gated(both, measure, each.difference, tolerances[measure], (float(worse), float(better)), error, left)
+        for measure, each, worse, better, error in zip(
+            measures, compared, p_worse, p_better, (float(found.error[0]) for found in columns), strict=True
+        )
     )
     checks: list[Check] = [drop_check(each, alpha) for each in gated]
     checks += [
@@ -132,7 +136,13 @@ def _plain(value: object) -> str:
 
 
 def _gated(
-    both: CorrectedEvaluation, measure: Measure, found: Difference, tolerance: float, p: tuple[float, float]
+    both: CorrectedEvaluation,
+    measure: Measure,
+    found: Difference,
+    tolerance: float,
+    p: tuple[float, float],
+    error: float,
+    alpha: float,
 ) -> GatedMeasure:
     """What is seen of a measure; queries that got worse are sampled ones, by people's grades."""
     sign = 1.0 if measure.definition.lower_is_better else -1.0
@@ -151,7 +161,8 @@ def _gated(
         tolerance=tolerance,
         p_worse=p[0],
         p_better=p[1],
-        detectable=found.detectable or None,
+        # The error is that of a mean of n - 1 values that vary so much, which has as many degrees of freedom.
+        detectable=detectable_drop(error * sqrt(both.basis.sampled - 1), both.basis.sampled - 1, tolerance, alpha),
         better=found.better,
         same=found.same,
         worse=found.worse,

@@ -10,6 +10,10 @@ the value by people's; both may be differences of two runs.
     variance    V = s_r² · (1/n - 1/N) · k + s_y² / N
     interval    θ ± t(1 - alpha/2, n - 2) · √V
 
+Where people and the model differ on fewer than five sampled queries, as a good judge and a measure of few values (P@1,
+RR) make likely, s_r² sees too little of how they differ elsewhere. It then grows by u · s_y², up to s_y² at most; u is
+by how much the share of queries on which they differ may exceed that of the sample (Clopper and Pearson, 95%).
+
 That is the regression estimator of survey sampling: λ makes V smallest, k pays for its being estimated. The interval is
 for the mean over all queries that could be asked, of which these N are a sample; without s_y²/N it is for these N.
 It holds however bad the model is: a useless one has a weight near 0, and leaves what people say.
@@ -28,6 +32,7 @@ from cranfield.errors import ComparisonError
 from cranfield.ranks.columns import Integers, Numbers
 
 FEWEST = 10  # sampled queries: with fewer, the weight is noise
+FEW = 5  # sampled queries on which people and model differ: with fewer, their variation is no guide to the others
 MOST = 1_000_000  # queries that could be said to be worth as much
 
 
@@ -40,6 +45,7 @@ class CorrectedColumns(NamedTuple):
     people, people_error: the mean by people's grades over the sampled queries alone, and its standard error
     spread: the standard deviation of people's values
     freedom: degrees of freedom of the interval of the estimate; that of people alone has n - 1
+    differing: on how many sampled queries people and model differ
     """
 
     value: Numbers
@@ -50,6 +56,7 @@ class CorrectedColumns(NamedTuple):
     people_error: Numbers
     spread: Numbers
     freedom: Numbers
+    differing: Integers
     sampled: int
     queries: int
 
@@ -120,6 +127,9 @@ def corrected_columns(
     apart = f.mean(axis=0) - model.mean(axis=0)
     freedom = np.where(says, n - 2, n - 1)  # a weight that was not estimated costs nothing
     residuals = ((ys - weight * fs) ** 2).sum(axis=0) / freedom
+    differing = (np.abs(people - f) > SAME).sum(axis=0)
+    unseen = np.where(differing < FEW, _unseen_share(differing, n), 0.0)
+    residuals = np.maximum(residuals, np.minimum(spread**2, residuals + unseen * spread**2))
     shift = 1 + np.divide(n * apart**2, squares, out=np.zeros_like(apart), where=says)
     variance = residuals * (1 / n - 1 / every) * shift + (0.0 if these_only else spread**2 / every)
     return CorrectedColumns(
@@ -131,9 +141,17 @@ def corrected_columns(
         people_error=spread / np.sqrt(n),
         spread=spread,
         freedom=freedom,
+        differing=differing,
         sampled=n,
         queries=every,
     )
+
+
+def _unseen_share(differing: Integers, n: int) -> Numbers:
+    """By how much the share of queries on which two differ may exceed that of the sample, at a level of 95%."""
+    from scipy.stats import beta
+
+    return np.asarray(beta.ppf(0.95, differing + 1, np.maximum(n - differing, 1))) - differing / n
 
 
 def _queries_for(half: float, spread: float, alpha: float) -> int:

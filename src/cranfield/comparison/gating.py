@@ -174,7 +174,7 @@ def gate(
         bounds=False,
     )
     tolerances = tolerances_of(tolerance, wanted)
-    left = alpha if correction in ("none", "bh") else alpha / len(wanted)
+    left = level_left(alpha, correction, len(wanted))
     gated = tuple(
         _gated(measure, before, after, found, -gain, tolerances[measure], (float(worse), float(better)), left)
         for (measure, gain), worse, better, found in zip(gains.items(), p_worse, p_better, two_sided, strict=True)
@@ -288,7 +288,7 @@ def _gated(
         tolerance=tolerance,
         p_worse=p[0],
         p_better=p[1],
-        detectable=_detectable(drops, tolerance, alpha),
+        detectable=detectable_drop(float(deviation(drops[:, None])[0]), len(drops), tolerance, alpha),
         better=int((drops < 0).sum()),
         same=int((drops == 0).sum()),
         worse=int((drops > 0).sum()),
@@ -303,11 +303,18 @@ def _judged_share(evaluation: Evaluation, measure: Measure) -> float | None:
     return evaluation.facts(measure).judged_share() if Scope.of(measure).one_depth else None
 
 
-def _detectable(drops: Numbers, tolerance: float, alpha: float) -> float | None:
-    """The true drop that is both significant and beyond the tolerance in four of five samples of queries."""
-    spread = float(deviation(drops[:, None])[0])
+def level_left(alpha: float, correction: str, measures: int) -> float:
+    """The level at which a measure alone is sure to count, after the correction over all."""
+    return alpha if correction in ("none", "bh") else alpha / measures
+
+
+def detectable_drop(spread: float, queries: int, tolerance: float, alpha: float) -> float | None:
+    """The true drop that is both significant and beyond the tolerance in four of five samples of queries.
+
+    spread: the standard deviation of the drops of the queries; where it is 0, nothing is known of their variation
+    """
     if not spread:
         return None
-    beyond = tolerance + NormalDist().inv_cdf(USUAL) * spread / sqrt(len(drops))
+    beyond = tolerance + NormalDist().inv_cdf(USUAL) * spread / sqrt(queries)
     # A one-sided test at alpha looks as far out as a two-sided one at 2 · alpha.
-    return max(detectable_difference(spread, len(drops), 2 * alpha), beyond if tolerance else 0.0)
+    return max(detectable_difference(spread, queries, 2 * alpha), beyond if tolerance else 0.0)

@@ -104,7 +104,7 @@ def compare_corrected(
     >>> found = compare_corrected(f"{folder.name}/judgments.db", {"old": old, "new": new}, "P@1", model="gpt")
     >>> [difference] = found
     >>> difference.difference.headline, difference.value.worth
-    ('Better', 16)
+    ('Better', 12)
     >>> folder.cleanup()
     """
     found = evaluate_corrected(store, runs, measures, model=model, people=people, merge=merge, alpha=alpha, **options)
@@ -159,7 +159,7 @@ def gate_corrected(
     given = {"baseline": _saved(baseline), "candidate": _saved(candidate)}
     runs = {role: each for role, each in given.items() if not isinstance(each, CorrectedEvaluation)}
     named = dict(zip(given, by_role(*(_run_of(each) for each in given.values())), strict=True))
-    found = dict(given)
+    found = {role: each.renamed(named[role]) for role, each in given.items() if role not in runs}
     if runs:
         with ExitStack() as opened:
             views = sampled_views(_opened(store, opened), model, people, merge)

@@ -147,7 +147,9 @@ def graded_documents(
     with store._reading() as connection:
         if assessors is not None:
             names = list(dict.fromkeys([assessors] if isinstance(assessors, str) else assessors))
-            refuse_unknown(store.name, names, known_assessors(connection))
+            known = known_assessors(connection)
+            refuse_unknown(store.name, names, known)
+            _refuse_other_kinds(connection, store.name, {name: known[name] for name in names}, kinds)
             # What was adjudicated counts whoever was chosen: that is what it is for.
             chosen = chosen & (EVENTS.c.assessor.in_(names) | EVENTS.c.adjudicates)
         if differently:
@@ -224,6 +226,22 @@ def refuse_unknown(source: str, names: Sequence[str], known: Mapping[str, str]) 
         if name not in known:
             listed = ", ".join(list(known)[:10]) or "nobody"
             raise InputError(source, f"there is no assessor '{name}'.", hint=f"those who judged: {listed}")
+
+
+def _refuse_other_kinds(connection: Any, source: str, named: Mapping[str, str], kinds: Sequence[str]) -> None:
+    """Refuse assessors who were named and whose grades would not count, being of another kind."""
+    import sqlalchemy as sa
+
+    from cranfield.judging.schema import EVENTS
+
+    for name, kind in named.items():
+        if kind in kinds:
+            continue
+        some = sa.select(EVENTS.c.number).where(EVENTS.c.assessor == name, EVENTS.c.kind.in_(kinds)).limit(1)
+        if connection.execute(some).first() is None:
+            every = list(dict.fromkeys([*(each for each in named.values() if each in kinds), kind]))
+            hint = f"{' '.join(f'--kind {each}' for each in every)}, or kinds={every}"
+            raise InputError(source, f"{name}'s grades are of the kind '{kind}', which was not asked for.", hint=hint)
 
 
 def _elsewhere(store: Store, kinds: Sequence[str]) -> str:

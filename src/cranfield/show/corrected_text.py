@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from cranfield.comparison.corrected import ROUGH, CorrectedEvaluation, CorrectedValue, CorrectionBasis
 from cranfield.comparison.corrected_pairs import CorrectedComparison, CorrectedDifference
+from cranfield.comparison.correcting import FEW
 from cranfield.comparison.corrections import CORRECTIONS
 from cranfield.comparison.differences import signed, span_text
 from cranfield.layout import WIDTH, Style, count, fitted, folded, wrapped
@@ -15,7 +16,7 @@ from cranfield.show.data import separated_rows
 
 VALUE_FIELDS = (
     *("value", "low", "high", "model", "correction", "weight"),
-    *("people", "people_low", "people_high", "worth"),
+    *("people", "people_low", "people_high", "worth", "differing"),
 )
 
 
@@ -151,6 +152,13 @@ def _legend(found: CorrectedEvaluation, values: Sequence[CorrectedValue], width:
         f"{basis.sampled}. {saved_sentence(basis, values)}",
         width=width,
     )
+    fewest = min(each.differing for each in values)
+    if fewest < FEW:
+        yield from wrapped(
+            f"Some values of people and {basis.model} differ on {fewest} of the {basis.sampled} sampled queries only; "
+            "their intervals are longer, to allow for what the sample does not show.",
+            width=width,
+        )
     for note in _notes(basis):
         yield from wrapped(note, width=width)
 

@@ -1,0 +1,106 @@
+"""--correct-with: a model's grades, corrected by people, on the command line."""
+
+import json
+
+import pytest
+
+from cranfield import open_store
+from tests.program import run
+
+pytest.importorskip("sqlalchemy")
+
+QUERIES = [f"q{n:02}" for n in range(30)]
+MODEL = ("--assessor", "gpt", "--correct-with", "people")
+
+
+def grade(query, document, salt):
+    """A number from 0 to 3 that looks random, and is the same for people and model two times of three."""
+    number = int(query[1:]) * 7 + int(document[1:]) * 5
+    return (number * number // 3 + (salt if number % 3 == 0 else 0)) % 4
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("corrected")
+    (place / "queries.tsv").write_text("".join(f"{query}\ttext\n" for query in QUERIES))
+    for name, step in (("bm25", 3), ("dense", 7)):
+        rows = [
+            f"{q} Q0 d{(at * step + int(q[1:])) % 11} {at} {20 - at} {name}\n" for q in QUERIES for at in range(1, 9)
+        ]
+        (place / f"{name}.run").write_text("".join(rows))
+    documents = [f"d{n}" for n in range(11)]
+    (place / "gpt.qrels").write_text("".join(f"{q} 0 {d} {grade(q, d, 1)}\n" for q in QUERIES for d in documents))
+    pooled = run("pool", "judgments.db", "queries.tsv", "bm25.run", "dense.run", "--sample", "12", cwd=place)
+    assert "12 of 30 queries drawn at random (seed 0)" in pooled.stdout
+    brought = run("convert", "gpt.qrels", "judgments.db", "--assessor", "gpt", "--kind", "model", cwd=place)
+    assert brought.stdout == "judgments.db: 330 new judgments by gpt\n"
+    with open_store(place / "judgments.db") as store:
+        while tasks := store.next_several("ann", 100):
+            for task in tasks:
+                store.judge(task.query_id, task.doc_id, grade(task.query_id, task.doc_id, 0), assessor="ann")
+    return place
+
+
+def test_evaluate_prints_text_and_data(folder):
+    told = run("evaluate", "judgments.db", "bm25.run", "-m", "nDCG@5", *MODEL, cwd=folder)
+    assert told.stdout.startswith("gpt corrected by people on 12 of 30 queries, drawn at random (seed 0)\n\nnDCG@5")
+    data = run("evaluate", "judgments.db", "bm25.run", "-m", "nDCG@5", "--format", "json", *MODEL, cwd=folder)
+    value = json.loads(data.stdout)["runs"]["bm25"]["nDCG@5"]
+    assert f"{value['value']:.4f} ±" in told.stdout
+    rows = run("evaluate", "judgments.db", "bm25.run", "-m", "nDCG@5", "--format", "csv", *MODEL, cwd=folder).stdout
+    head, row = (line.split(",") for line in rows.splitlines())
+    assert dict(zip(head, row, strict=True))["value"] == repr(value["value"])
+    lines = run("evaluate", "judgments.db", "bm25.run", "-m", "nDCG@5", "--format", "jsonl", *MODEL, cwd=folder)
+    assert json.loads(lines.stdout)["worth"] == value["worth"]
+
+
+def test_compare_prints_the_verdict_and_what_it_is_made_of(folder):
+    told = run("compare", "judgments.db", "bm25.run", "dense.run", *MODEL, cwd=folder)
+    data = run("compare", "judgments.db", "bm25.run", "dense.run", "--format", "json", *MODEL, cwd=folder)
+    [pair] = json.loads(data.stdout)["differences"]
+    assert " ".join(told.stdout.split()).startswith(pair["sentence"])
+    swapped = run("compare", "judgments.db", "bm25.run", "-b", "dense.run", "--format", "json", *MODEL, cwd=folder)
+    assert json.loads(swapped.stdout)["differences"][0]["estimate"] == pytest.approx(-pair["estimate"])
+
+
+def test_a_gate_with_a_saved_baseline_and_a_file_of_settings(folder):
+    run("evaluate", "judgments.db", "bm25.run", "-m", "nDCG@10", "--save", "accepted.json", *MODEL, cwd=folder)
+    done = run("gate", "judgments.db", "accepted.json", "bm25.run", *MODEL, cwd=folder)
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "PASSED: bm25 (candidate) against bm25 (baseline)")
+    assert "nDCG@10 stayed the same (corrected): not worse" in done.stdout
+    settings = 'qrels = "judgments.db"\nbaseline = "accepted.json"\ncandidate = "dense.run"\nassessor = "gpt"\n'
+    (folder / "gate.toml").write_text(settings + 'correct_with = "people"\n')
+    told = run("gate", "--config", "gate.toml", "--format", "json", cwd=folder)
+    assert json.loads(told.stdout)["basis"]["model"] == "gpt"
+    other = run("convert", "gpt.qrels", "judgments.db", "--assessor", "other", "--kind", "model", cwd=folder)
+    assert other.returncode == 0
+    refused = run(
+        "gate",
+        "judgments.db",
+        "accepted.json",
+        "dense.run",
+        "--assessor",
+        "other",
+        "--correct-with",
+        "people",
+        cwd=folder,
+    )
+    assert refused.returncode == 2
+    assert "another model or prompt is another judge" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "fact"),
+    [
+        (("--correct-with", "people"), "name it with --assessor"),
+        ((*MODEL, "--per-query"), "--per-query and --correct-with do not go together"),
+        ((*MODEL, "--format", "latex"), "--format latex and --correct-with do not go together"),
+        ((*MODEL, "--kind", "person"), "neither --kind nor --pooled"),
+        (("--assessor", "gpt", "--correct-with", "gpt"), "only people correct a model"),
+        (("--assessor", "gpt", "--correct-with", "bob"), "there is no assessor 'bob'"),
+    ],
+)
+def test_what_is_refused(folder, words, fact):
+    done = run("evaluate", "judgments.db", "bm25.run", *words, cwd=folder)
+    assert done.returncode == 2
+    assert fact in " ".join(done.stderr.split())
