@@ -138,6 +138,10 @@ baseline = "baseline.run"
 
 measures = ["nDCG@10"]
 
+# Where a model judged all queries and people a random sample of them: which one, and who corrects it.
+# assessor = "gpt"
+# correct_with = "people"
+
 # A measure may drop by so much. A larger drop fails only if it is also significant at alpha, by a one-sided paired
 # test: a candidate that is neither better nor worse is stopped with a chance of at most alpha.
 tolerance = 0.01
