@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from cranfield.cli import options
+from cranfield.cli import options, system_options
 
 CANARIES = 10  # those of judging.models.asking, which is imported late
 
@@ -74,8 +74,8 @@ model_options = options.collected(
         metavar="NAME=VALUE",
         help="A setting of the model: url, model, key (an environment variable), prompt, samples, …",
     ),
-    click.option("--jobs", type=click.IntRange(1, 256), default=4, help="Requests to a model under way at a time [4]."),
-    click.option("--limit", type=click.IntRange(1), metavar="N", help="Send at most N requests."),
+    system_options.jobs(4),
+    click.option("--limit", type=click.IntRange(1), metavar="N", help="At most N requests."),
     click.option(
         "--budget", type=click.IntRange(1), metavar="TOKENS", help="Spend at most so many tokens on this assessor."
     ),

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import click
 
-JOBS = click.option(
-    "--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Queries under way at a time."
-)
+
+def jobs(default: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """How many questions are under way at a time."""
+    told = f"Questions under way at a time [{default}]."
+    return click.option("--jobs", type=click.IntRange(1, 256), default=default, help=told)
+
+
+JOBS = jobs(1)
 TIMEOUT = click.option("--timeout", type=click.FloatRange(0.001), help="Seconds to wait for a server's answer.")
 COLLAPSE = click.option(
     "--collapse",

@@ -9,7 +9,6 @@ the same grades and the same seed, it goes the same way.
 from __future__ import annotations
 
 from cranfield.errors import InputError
-from cranfield.judging.ordering.decide import DECIDE
 from cranfield.judging.ordering.depth import DEPTH
 from cranfield.judging.ordering.hedge import HEDGE
 from cranfield.judging.ordering.max_mean import MAX_MEAN
@@ -17,6 +16,7 @@ from cranfield.judging.ordering.max_mean_last import MAX_MEAN_LAST
 from cranfield.judging.ordering.move_to_front import MOVE_TO_FRONT
 from cranfield.judging.ordering.order import Order, OrderedPool
 from cranfield.judging.ordering.uniform import UNIFORM
+from cranfield.judging.ordering.verdict import DECIDE
 
 ORDERS: dict[str, Order] = {
     order.name: order for order in (DEPTH, MOVE_TO_FRONT, MAX_MEAN, MAX_MEAN_LAST, HEDGE, UNIFORM, DECIDE)
