@@ -92,11 +92,11 @@ def command(
 
     if decide != bool(runs):
         raise click.UsageError("--decide needs RUNs, and RUNs need --decide.")
-    if model.model_assessor is None and model.named:
+    if not model.model_assessors and model.named:
         raise click.UsageError(f"{model.named[0]} needs --assessor.")
-    if model.model_assessor is not None and decide:
+    if model.model_assessors and decide:
         raise click.UsageError("--decide is for people; a model judges all that waits.")
-    if model.model_assessor is not None and assessor is not None:
+    if model.model_assessors and assessor is not None:
         raise click.UsageError("--me is the name of a person, and --assessor that of a model: choose one.")
     shared = is_shared(host, names)
     if shared and assessor is not None:
@@ -105,8 +105,9 @@ def command(
     with open_store(where) as opened:
         if scale:
             opened.set_scale(scale)
-        if model.model_assessor is not None:
-            judge_with_model(opened, model, config)
+        for name in model.model_assessors:
+            judge_with_model(opened, name, model, config)
+        if model.model_assessors:
             return
         decision = _decision(opened, runs, measures) if decide else None
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from cranfield.cli import options
+from cranfield.cli import options, system_options
 
 CANARIES = 10  # those of judging.models.asking, which is imported late
 
@@ -33,10 +33,10 @@ class SettingOption(click.ParamType[tuple[str, Any]]):
 class ModelOptions:
     """What the command line says about a model."""
 
-    model_assessor: str | None
+    model_assessors: tuple[str, ...]
     settings: tuple[tuple[str, Any], ...]
     jobs: int
-    limit: int | None
+    requests: int | None
     budget: int | None
     canaries: int
     check_order: int
@@ -49,7 +49,7 @@ class ModelOptions:
         """Options that were given although they only make sense with --assessor."""
         given = {
             "--set": self.settings,
-            "--limit": self.limit,
+            "--requests": self.requests,
             "--budget": self.budget,
             "--check-order": self.check_order,
         }
@@ -62,9 +62,10 @@ model_options = options.collected(
     ModelOptions,
     click.option(
         "--assessor",
-        "model_assessor",
+        "model_assessors",
+        multiple=True,
         metavar="NAME",
-        help="Ask a model instead: a name in cranfield.toml, package.module:name, or any name with --set.",
+        help="An assessor of a store; may be repeated: here a model in cranfield.toml, or package.module:name.",
     ),
     click.option(
         "--set",
@@ -74,8 +75,8 @@ model_options = options.collected(
         metavar="NAME=VALUE",
         help="A setting of the model: url, model, key (an environment variable), prompt, samples, …",
     ),
-    click.option("--jobs", type=click.IntRange(1, 256), default=4, help="Requests to a model under way at a time [4]."),
-    click.option("--limit", type=click.IntRange(1), metavar="N", help="Send at most N requests."),
+    system_options.jobs(4),
+    click.option("--requests", type=click.IntRange(1), metavar="N", help="Send at most N requests to a model."),
     click.option(
         "--budget", type=click.IntRange(1), metavar="TOKENS", help="Spend at most so many tokens on this assessor."
     ),

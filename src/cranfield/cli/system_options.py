@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import click
 
-JOBS = click.option(
-    "--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Queries under way at a time."
-)
+from cranfield.cli.options import Decorator
+
+
+def jobs(default: int) -> Decorator:
+    """How many requests are under way at a time."""
+    told = f"Requests under way at a time [{default}]."
+    return click.option("--jobs", type=click.IntRange(1, 256), default=default, help=told)
+
+
+JOBS = jobs(1)
 TIMEOUT = click.option("--timeout", type=click.FloatRange(0.001), help="Seconds to wait for a server's answer.")
 COLLAPSE = click.option(
     "--collapse",

@@ -32,7 +32,7 @@ def ask_model(
     assessor: ModelAssessor,
     *,
     jobs: int = 4,
-    limit: int | None = None,
+    requests: int | None = None,
     budget: int | None = None,
     canaries: int = CANARIES,
     check_order: int = 0,
@@ -45,7 +45,7 @@ def ask_model(
     store: an open store.
     assessor: the model, and how it is asked.
     jobs: how many requests are under way at a time.
-    limit: the most requests to send, failed ones included.
+    requests: the most requests to send, failed ones included.
     budget: the most tokens to spend on this assessor in this store, in all; by default that of the assessor. It is
         never exceeded: before a request is sent, the most that it can take is set aside.
     canaries: how many documents that answer nothing are planted, to see whether the model falls for them. Their grades
@@ -79,7 +79,9 @@ def ask_model(
     """
     from cranfield.judging.models.session import Asking
 
-    asking = Asking(store, assessor, jobs=jobs, limit=limit, budget=budget, retries=retries, wait=wait, again=again)
+    asking = Asking(
+        store, assessor, jobs=jobs, requests=requests, budget=budget, retries=retries, wait=wait, again=again
+    )
     with asking:
         asking.plan(canaries, check_order)
         return asking.run(ModelProgress())
