@@ -110,11 +110,11 @@ def command(
     chosen = DECIDE if decide else ORDERS.get(order or "")
     if (chosen is None) == bool(runs):
         raise click.UsageError("--decide and --order need RUNs, and RUNs need one of them.")
-    if model.model_assessor is None and model.named:
+    if not model.model_assessors and model.named:
         raise click.UsageError(f"{model.named[0]} needs --assessor.")
-    if model.model_assessor is not None and chosen is not None:
+    if model.model_assessors and chosen is not None:
         raise click.UsageError("--decide and --order are for people; a model judges all that waits.")
-    if model.model_assessor is not None and assessor is not None:
+    if model.model_assessors and assessor is not None:
         raise click.UsageError("--me is the name of a person, and --assessor that of a model: choose one.")
     shared = is_shared(host, names)
     if shared and assessor is not None:
@@ -123,8 +123,9 @@ def command(
     with open_store(where) as opened:
         if scale:
             opened.set_scale(scale)
-        if model.model_assessor is not None:
-            judge_with_model(opened, model, config)
+        for name in model.model_assessors:
+            judge_with_model(opened, name, model, config)
+        if model.model_assessors:
             return
         followed = (
             _followed(opened, chosen, runs, measures, FollowPlan(depth, all_pairs=all_pairs))

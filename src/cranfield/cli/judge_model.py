@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 
 
-def judge_with_model(store: Store, options: ModelOptions, config: Path) -> None:
+def judge_with_model(store: Store, name: str, options: ModelOptions, config: Path) -> None:
     """Ask a model about what waits, and print what came of it."""
     from cranfield.judging.models.asked_text import asked_lines, estimate_lines, missing_lines
     from cranfield.judging.models.session import Asking
 
-    assessor = chosen_assessor(options, config)
+    assessor = chosen_assessor(name, options, config)
     with Asking(
-        store, assessor, jobs=options.jobs, limit=options.limit, budget=options.budget, again=options.again
+        store, assessor, jobs=options.jobs, requests=options.limit, budget=options.budget, again=options.again
     ) as asking:
         estimate = asking.plan(options.canaries, options.check_order)
         for line in estimate_lines(assessor.name, estimate, asking.budget, asking.spent, counted=assessor.call is None):
@@ -49,13 +49,12 @@ def judge_with_model(store: Store, options: ModelOptions, config: Path) -> None:
         click.get_current_context().exit(INTERRUPTED)
 
 
-def chosen_assessor(options: ModelOptions, config: Path) -> ModelAssessor:
+def chosen_assessor(name: str, options: ModelOptions, config: Path) -> ModelAssessor:
     """The model that the command line names, or describes."""
     from cranfield.judging.models.assessor import ModelAssessor
     from cranfield.read.settings import read_toml
     from cranfield.systems.python import load_object
 
-    name = options.model_assessor or ""
     settings: dict[str, Any] = dict(options.settings)
     described: Any = read_toml(config).get("assessors", {}) if config.is_file() else {}
     where = f"{config}: [assessors.{name}]"

@@ -33,7 +33,7 @@ class SettingOption(click.ParamType[tuple[str, Any]]):
 class ModelOptions:
     """What the command line says about a model."""
 
-    model_assessor: str | None
+    model_assessors: tuple[str, ...]
     settings: tuple[tuple[str, Any], ...]
     jobs: int
     limit: int | None
@@ -62,9 +62,10 @@ model_options = options.collected(
     ModelOptions,
     click.option(
         "--assessor",
-        "model_assessor",
+        "model_assessors",
+        multiple=True,
         metavar="NAME",
-        help="Ask a model instead: a name in cranfield.toml, package.module:name, or any name with --set.",
+        help="An assessor of a store; may be repeated: here a model in cranfield.toml, or package.module:name.",
     ),
     click.option(
         "--set",

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import click
 
+from cranfield.cli.options import Decorator
 
-def jobs(default: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """How many questions are under way at a time."""
-    told = f"Questions under way at a time [{default}]."
+
+def jobs(default: int) -> Decorator:
+    """How many requests are under way at a time."""
+    told = f"Requests under way at a time [{default}]."
     return click.option("--jobs", type=click.IntRange(1, 256), default=default, help=told)
 
 

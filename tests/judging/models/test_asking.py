@@ -432,7 +432,7 @@ def test_a_limit_of_requests_counts_failed_ones_and_canaries(filled, small):
     store = filled(queries=2, documents=10)
     with ModelServer(lambda request: 500 if request.times == 1 else good_or_zero(request)) as server:
         asked = ask_model(store, small(server), limit=13, canaries=2, wait=0.01)
-        assert (len(server.requests), asked.requests, asked.stopped) == (13, 13, "limit")
+        assert (len(server.requests), asked.requests, asked.stopped) == (13, 13, "requests")
         assert asked.left == 20 - asked.graded
         ask_model(store, small(server), canaries=2, wait=0.01)
     assert len(grades(store)) == 20

@@ -11,7 +11,7 @@ from cranfield.judging.models.work import AskingEstimate
 from cranfield.layout import aligned, count, cut
 
 _STOPPED = {
-    "limit": "The limit of requests is reached.",
+    "requests": "The limit of requests is reached.",
     "budget": "The budget of tokens is reached.",
     "interrupted": "Interrupted.",
 }

@@ -50,7 +50,7 @@ class Allowance:
                 if self._stopped:
                     raise ExhaustedError("stopped")
                 if self._limit is not None and self.requests >= self._limit:
-                    raise ExhaustedError("limit")
+                    raise ExhaustedError("requests")
                 aside = tokens + self._excess
                 if self._budget is None or self.spent + self._aside + aside <= self._budget:
                     self.requests += 1

@@ -74,7 +74,7 @@ class ModelReport:
     without_text: of these, those that the store has no text of
     requests, tokens: sent now, and spent now
     spent: tokens spent on this assessor in this store in all
-    stopped: why it ended early: "", "limit", "budget" or "interrupted"
+    stopped: why it ended early: "", "requests", "budget" or "interrupted"
     canaries, steadiness, order: what the checks found; None where there was none
 
     >>> import tempfile, cranfield
@@ -82,9 +82,9 @@ class ModelReport:
     >>> with tempfile.TemporaryDirectory() as folder, cranfield.open_store(f"{folder}/j.db", create=True) as store:
     ...     texts = {"1": "cats", "2": "dogs"}
     ...     pooled = cranfield.pool(store, {"q": "cats"}, {"bm25": {"q": ["1", "2", "3"]}}, documents=texts)
-    ...     report = cranfield.ask_model(store, model, canaries=0, limit=1, jobs=1)
+    ...     report = cranfield.ask_model(store, model, canaries=0, requests=1, jobs=1)
     >>> report.requests, report.left + len(report.missing) + report.graded, report.stopped, report.without_text
-    (1, 3, 'limit', 1)
+    (1, 3, 'requests', 1)
     """
 
     assessor: str
