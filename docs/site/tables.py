@@ -104,7 +104,7 @@ def deciding() -> Iterator[Row]:
     for name, case in kept.items():
         found = case["figures"]
         shares = (f"{found[f'judged, {each}']:.0%}" for each in ("mean", "median", "p90"))
-        pairs = f"{found['pairs']}, {found['ties']} without a difference"
+        pairs = f"{found['pairs']}, {found['ties']} without a significant difference"
         yield name, pairs, *shares, f"{found['same verdict']:.1%}", f"{found['opposite']:.1%}"
 
 
