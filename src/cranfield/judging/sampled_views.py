@@ -7,8 +7,9 @@ wrong is refused: `_check` has the list.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cranfield.comparison.corrected import CorrectionBasis
@@ -120,13 +121,16 @@ def _pooled(connection: Any, sample: QuerySample) -> dict[str, set[str]]:
     """By query, the documents that a model judges: all but those that a sample of documents left out."""
     import sqlalchemy as sa
 
+    from cranfield.judging.recording import BATCH
     from cranfield.judging.schema import WAITING
 
     found: dict[str, set[str]] = {query: set() for query in sample.queries}
     wanted = (WAITING.c.assessors > 0) | WAITING.c.stratum.startswith(DEPTH)
-    for query, document in connection.execute(sa.select(WAITING.c.query_id, WAITING.c.doc_id).where(wanted)):
-        if query in found:
-            found[query].add(document)
+    rows = sa.select(WAITING.c.query_id, WAITING.c.doc_id).where(wanted)
+    with connection.execute(rows, execution_options={"yield_per": BATCH}) as result:
+        for query, document in chain.from_iterable(result.partitions()):
+            if query in found:
+                found[query].add(document)
     return found
 
 
@@ -146,9 +150,15 @@ def _read(
         of_people = of_people & (EVENTS.c.assessor.in_(people) | EVENTS.c.adjudicates)
     wanted = ((EVENTS.c.kind == MODEL) & (EVENTS.c.assessor == model)) | of_people
     found = _Read({query: {} for query in sample.queries}, {query: {} for query in sample.drawn})
-    for query, document, said in StandingEvents(wanted, more=(EVENTS.c.judge,)).read(connection):
-        by_model: list[Any] = [each for each in said if each[_KIND] == MODEL]
-        if by_model and query in pooled and document in pooled[query]:
+    rows: Iterator[tuple[str, str, list[Any]]] = StandingEvents(wanted, more=(EVENTS.c.judge,)).read(connection)
+    for query, document, said in rows:
+        if len(said) == 1 and said[0][_KIND] == MODEL and said[0][_GRADE] is not None:  # as nearly always
+            if document in pooled.get(query, ()):
+                found.by_model[query][document] = said[0][_GRADE]
+                found.judges[said[0][_JUDGE]] += 1
+            continue
+        by_model = [each for each in said if each[_KIND] == MODEL]
+        if by_model and document in pooled.get(query, ()):
             _add_model(found, query, document, by_model)
         if len(by_model) < len(said):
             _add_people(found, query, document, [each for each in said if each[_KIND] != MODEL], pooled, rule)
@@ -156,11 +166,9 @@ def _read(
 
 
 def _add_model(found: _Read, query: str, document: str, said: Sequence[Any]) -> None:
-    if len(said) == 1 and said[0][_GRADE] is not None:  # as nearly always
-        grade: float | None = said[0][_GRADE]
-    else:
-        of_document = graded(query, document, [_as_said(each) for each in said])
-        grade = None if of_document is None else max(of_document.grades.values(), default=of_document.settled)
+    """The same where it judged parts of a document, or could not judge it, or people judged it as well."""
+    of_document = graded(query, document, [_as_said(each) for each in said])
+    grade = None if of_document is None else max(of_document.grades.values(), default=of_document.settled)
     if grade is not None:
         found.judges.update(each[_JUDGE] for each in said)
         found.by_model[query][document] = float(grade)
