@@ -37,6 +37,9 @@ EXTREMES = {
     "normalize": (True, False),
     **dict.fromkeys("abcd", (-LARGE, SMALL, LARGE)),
     "alpha": (0, SMALL, 1),
+    "budget": (1, 10**15),
+    "unit": ("characters", "words", "tokens"),
+    "fit": ("whole", "cut"),
 }
 
 
