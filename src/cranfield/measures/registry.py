@@ -173,6 +173,8 @@ def unchecked_values(measure: Measure, judged: Any) -> Any:
             raise _failed(measure, error) from error
         if isinstance(error, ArithmeticError):
             raise MeasureError(f"{measure} cannot be calculated: {error}.") from None
+        if isinstance(error, MeasureError):  # of the table, which does not know the measure
+            raise MeasureError(f"{measure} cannot be calculated: {error.fact}", hint=error.hint) from None
         raise
 
 
