@@ -74,6 +74,13 @@ class Judgments:
         if hasattr(type(qrels), "to_judgments"):  # judgments of another kind, such as GroupedJudgments
             converted: Judgments = qrels.to_judgments()
             return converted
+        if hasattr(type(qrels), "of_documents"):
+            raise InputError(
+                qrels.name,
+                "these are judgments of passages, and one grade for each document is needed.",
+                hint="passages.of_documents() has the highest of each; evaluate, compare, gate and write_report "
+                "take passages with a ChunkRun",
+            )
         source = open_source(qrels, "qrels", format)
         by_query = _READERS[type(source)](source)
         refuse_none(source.name, by_query.values())

@@ -133,6 +133,18 @@ class PassageJudgments:
         digested = f"passages-{digest.hexdigest()}"
         return cls(name, tuple(query_ids), query, documents, start, end, whole, grades, digested, provenance)
 
+    def of_documents(self) -> Judgments:
+        """The judgments of whole documents that follow: each has the highest grade of its passages.
+
+        >>> PassageJudgments.read([("q", "d", 10, 20, 2), ("q", "d", 30, 50, 1)]).of_documents().by_query
+        {'q': {'d': 2.0}}
+        """
+        found: dict[str, dict[str, float]] = {query: {} for query in self.query_ids}
+        for passage in self._rows():
+            judged = found[passage.query]
+            judged[passage.document] = max(passage.grade, judged.get(passage.document, passage.grade))
+        return Judgments(found, name=self.name, provenance=self.provenance)
+
     def __repr__(self) -> str:
         return f"PassageJudgments(queries={len(self)}, passages={len(self.grades)})"
 
@@ -151,6 +163,18 @@ class PassageJudgments:
         ):
             place = (None if whole else start), (None if end == WHOLE else end)
             yield Passage(self.query_ids[query], document, *place, grade)
+
+
+def are_passages(path: str) -> bool:
+    """Whether a file is a table whose first row has the columns of passages: start and end, or a quote."""
+    stream = Stream(path)
+    if not is_table(stream, QUERY):
+        return False
+    try:
+        first = next(placed_rows(stream, path, _WIDTHS), None)
+    except InputError:
+        return False
+    return first is not None and ("quote" in first.cells or {"start", "end"} <= set(first.cells))
 
 
 def _of_documents(passages: Any) -> bool:
