@@ -71,8 +71,11 @@ if TYPE_CHECKING:
     from cranfield.measures import Measure, catalogue, measure, parse_measure, parse_measures
     from cranfield.measures.arithmetic import ratio
     from cranfield.measures.references import bibtex
+    from cranfield.ranks.chunk_runs import ChunkRun
+    from cranfield.ranks.chunks import Chunks
     from cranfield.ranks.grouped_judgments import GroupedJudgments
     from cranfield.ranks.judgments import Judgments
+    from cranfield.ranks.passages import PassageJudgments
     from cranfield.ranks.policy import Policy
     from cranfield.ranks.tables.ranks import JudgedRanks
     from cranfield.report import ReportFile, write_comparison, write_report
@@ -130,8 +133,11 @@ _HOMES = {
     "judging.pooling": ("Pooled", "pool"),
     "judging.sheets": ("ReadSheet", "WrittenSheet", "read_sheet", "save_sheet"),
     "judging.store": ("Store", "open_store"),
+    "ranks.chunk_runs": ("ChunkRun",),
+    "ranks.chunks": ("Chunks",),
     "ranks.grouped_judgments": ("GroupedJudgments",),
     "ranks.judgments": ("Judgments",),
+    "ranks.passages": ("PassageJudgments",),
     "ranks.policy": ("Policy",),
     "ranks.tables.ranks": ("JudgedRanks",),
     "measures.arithmetic": ("ratio",),
@@ -150,6 +156,8 @@ __all__ = [
     "Advice",
     "Agreement",
     "CheckReport",
+    "ChunkRun",
+    "Chunks",
     "Collection",
     "Comparison",
     "ComparisonError",
@@ -177,6 +185,7 @@ __all__ = [
     "OutputError",
     "Overlap",
     "PairLook",
+    "PassageJudgments",
     "Policy",
     "PolicyError",
     "Pooled",

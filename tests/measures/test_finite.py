@@ -37,6 +37,9 @@ EXTREMES = {
     "normalize": (True, False),
     **dict.fromkeys("abcd", (-LARGE, SMALL, LARGE)),
     "alpha": (0, SMALL, 1),
+    "budget": (1, 10**15),
+    "unit": ("characters", "words", "tokens"),
+    "fit": ("whole", "cut"),
 }
 
 
@@ -65,15 +68,30 @@ def collections(draw, table):
     return qrels, run
 
 
+def of_chunks(qrels, run):
+    """The same with a passage for each grade of a document, and a chunk for each document."""
+    passages = [
+        (query, document, 3 * number, 3 * number + 5, grade)
+        for query, groups in qrels.items()
+        for number, judged in enumerate(groups.values())
+        for document, grade in judged.items()
+    ]
+    chunks = {f"d{number}": (f"d{number}", 2, 9) for number in range(6)}
+    texts = {f"d{number}": "a b c d e f" for number in range(6)}
+    located = cranfield.Chunks.read(chunks, texts, tokens=str.split)
+    return cranfield.PassageJudgments.read(passages), cranfield.ChunkRun(run, located)
+
+
 @pytest.mark.parametrize("name", catalogue())
 @settings(max_examples=25, deadline=None)
 @given(st.data())
 def test_every_value_is_finite_or_an_error_that_names_the_measure(name, data):
     measure = data.draw(measures(name))
-    qrels, run = data.draw(collections(measure.definition.table))
+    table = measure.definition.table
+    qrels, run = data.draw(collections(table))
     fault, values = "", []
     try:
-        result = cranfield.evaluate(qrels, run, measure)
+        result = cranfield.evaluate(*(of_chunks(qrels, run) if table == "passages" else (qrels, run)), measure)
         values = [*result.column(measure).tolist(), result[measure], *(result.by_segment(measure, {"1": "a"}).values())]
     except MeasureError as error:
         fault = str(error)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cranfield.cli import options, output
+from cranfield.cli.chunk_options import ChunkOptions, chunk_options
 from cranfield.cli.correcting_options import CORRECT_WITH, CorrectionOptions, refuse_beside
 from cranfield.cli.measure_options import MeasureOptions, measure_options
 from cranfield.cli.reading_options import ReadingOptions, reading_options
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 @click.option(
     "--no-bounds", is_flag=True, help="Do not find out whether unjudged documents could reverse a difference."
 )
+@chunk_options()
 @options.printed("markdown", "latex", "json")
 @reading_options()
 @view_options
@@ -62,6 +64,7 @@ def command(
     file: str | None,
     reading: ReadingOptions,
     correct_with: tuple[str, ...],
+    chunked: ChunkOptions,
 ) -> None:
     """Compare RUNs by the judgments in QRELS, query by query.
 
@@ -104,9 +107,10 @@ def command(
         text = found_corrected.to_json() if form == "json" else corrected_comparison_text(found_corrected)
         output.write([text], file, data=form == "json")
         return
-    opened = [Evaluation.load(path) if saved.is_saved(path) else path for path in paths]
+    judged, measured = chunked.measured(qrels, paths, paths)
+    opened = [Evaluation.load(path) if saved.is_saved(path) else run for path, run in zip(paths, measured, strict=True)]
     found = compare(
-        qrels,
+        judged,
         opened,
         measures.chosen(USUAL_MEASURES),
         baseline=None if baseline is None else opened[paths.index(baseline)],

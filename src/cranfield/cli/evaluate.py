@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from cranfield.cli import options, output
+from cranfield.cli.chunk_options import ChunkOptions, chunk_options
 from cranfield.cli.correcting_options import CORRECT_WITH, CorrectionOptions, refuse_beside
 from cranfield.cli.engine_options import EngineCommand, in_engine
 from cranfield.cli.measure_options import MeasureOptions, measure_options
@@ -36,6 +37,7 @@ WITH_WORST = ("text", "json")
     "--weights", type=options.FILE, metavar="FILE", help="How much each query counts: a file of query and weight."
 )
 @options.lengths
+@chunk_options()
 @click.option(
     "--save", type=options.FILE, metavar="FILE", help="Save the evaluation of one run, to compare with later."
 )
@@ -64,6 +66,7 @@ def command(
     engine: str | None,
     engine_settings: dict[str, str],
     correct_with: tuple[str, ...],
+    chunked: ChunkOptions,
 ) -> None:
     """Measure one or more RUNs against the judgments in QRELS.
 
@@ -88,7 +91,9 @@ def command(
         refuse_beside(beside)
         _corrected(CorrectionOptions.of(qrels, correct_with), runs, measures, reading, lengths, save, form, file)
         return
-    opened = [Stream(run) for run in expanded(runs)] if engine is None else []
+    paths = expanded(runs) if engine is None else []
+    opened = [Stream(run) for run in paths]
+    judged, measured = chunked.measured(qrels, opened, paths)
     from cranfield.cli.reading import shown_reading
     from cranfield.evaluation.evaluating import evaluate_runs
     from cranfield.evaluation.naming import named_runs
@@ -102,8 +107,8 @@ def command(
     lazy = in_engine(runs, engine, reading.format, engine_settings) if engine else []
     with shown_reading(opened):
         results = evaluate_runs(
-            qrels,
-            named_runs(opened or lazy, name_of=tag if names == "tag" else None),
+            judged,
+            named_runs(measured or lazy, name_of=tag if names == "tag" else None),
             chosen,
             lengths=lengths,
             engine=engine,
@@ -125,7 +130,7 @@ def command(
         segments=parts,
     )
     output.write(_lines(View(found), form, file), file, data=form in DATA)
-    if form == "text" and file is None and engine is None:
+    if form == "text" and file is None and engine is None and judged is qrels:
         from cranfield.cli.to_judge import pool_command, say_unjudged
 
         say_unjudged(evaluations, lambda: pool_command(qrels, runs))

@@ -49,6 +49,7 @@ def _policy_option(name: str, setting: Setting) -> Decorator:
     words = f": {', '.join(setting.choices)}" if setting.choices else ""
     kinds: dict[type, dict[str, Any]] = {
         int: {"type": int, "metavar": "N"},
+        float: {"type": float, "metavar": "SHARE"},
         bool: {"is_flag": True, "default": None},
     }
     option = f"--{name.replace('_', '-')}"

@@ -43,6 +43,7 @@ def tag(run: Any) -> str:
     from cranfield.read.formats.trec import TREC_RUN
     from cranfield.read.text import last_fields
 
+    run = getattr(run, "run", run)  # of a run with its chunks
     fields = last_fields(run, TREC_RUN)
     if len(fields) < 6:
         raise InputError(run.name, "its lines have no tag.", hint="only TREC runs have one; use --names file")

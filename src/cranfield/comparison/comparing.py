@@ -23,6 +23,7 @@ from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure, Measures, parse_measures
 from cranfield.ranks.grouped_judgments import GroupedJudgments
 from cranfield.ranks.judgments import Judgments
+from cranfield.ranks.passages import PassageJudgments
 from cranfield.read.streams import Stream
 
 USUAL_MEASURES = ("nDCG@10",)
@@ -106,7 +107,8 @@ def spooled(thing: Any) -> Any:
     """What can be read again, for a report: a stream keeps what it has read, rows that come one by one are listed."""
     if isinstance(thing, Iterator) and not hasattr(thing, "read"):
         return list(thing)
-    opened = hasattr(thing, "read") and not isinstance(thing, Judgments | GroupedJudgments) and not is_lazy(thing)
+    judgments = Judgments | GroupedJudgments | PassageJudgments
+    opened = hasattr(thing, "read") and not isinstance(thing, judgments) and not is_lazy(thing)
     return Stream(thing) if opened or (isinstance(thing, str) and thing == "-") else thing
 
 

@@ -18,9 +18,11 @@ from cranfield.evaluation.values import Counts, measured
 from cranfield.measures import DEFAULT_MEASURES, Measure, Measures, parse_measure, parse_measures
 from cranfield.measures.registry import require_ranks
 from cranfield.ranks.chosen import chosen_warning
+from cranfield.ranks.chunk_runs import ChunkRun, passages_for
 from cranfield.ranks.documents import Documents
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.overlap import RunIds, SourceIds, check_overlap, little_in_common
+from cranfield.ranks.passages import PassageJudgments
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import rank_scanned, scan_source
 from cranfield.ranks.tables.ranks import JudgedRanks
@@ -60,7 +62,8 @@ def evaluate(
 
     qrels, run: a path, "-" for standard input, an open binary file, a dict of dicts, rows (query, document, value) or
         a frame; `run` may also be {query: [documents, best first]}, and `qrels` a `Judgments` to read them only once.
-        The rows of a lazy frame, such as a `polars.LazyFrame` or a DuckDB relation, stay in their engine.
+        The rows of a lazy frame, such as a `polars.LazyFrame` or a DuckDB relation, stay in their engine. Judgments of
+        passages (`PassageJudgments`) measure a `ChunkRun`, which says where the chunks of a run are.
     measures: names such as "nDCG@10", separated by blanks or in a list.
     policy: the conventions; see `Policy`.
     format, qrels_format: the format of the run and of the judgments, if it cannot be detected from the file.
@@ -80,7 +83,14 @@ def evaluate(
     """
     policy = policy or Policy()
     wanted = parse_measures(measures)
+    if isinstance(run, ChunkRun) or isinstance(qrels, PassageJudgments):
+        from cranfield.evaluation.chunked import evaluate_chunks
+
+        if lengths is not None or engine is not None:
+            raise InputError("the run", "chunks are measured without lengths and without an engine.")
+        return evaluate_chunks(qrels, run, wanted, policy, name=name, format=format, check_ids=check_ids)
     read = read_judgments(qrels, qrels_format, wanted, engine)
+    assert not isinstance(read, PassageJudgments)
     judgments = read if isinstance(read, Judgments) else read.flat
     if stays_in_engine(run, engine):
         from cranfield.engines.lazy import LazyRun
@@ -180,16 +190,19 @@ def evaluate_runs(
     """
     measures = parse_measures(measures)
     engine = options.get("engine")
-    judgments = read_judgments(qrels, options.pop("qrels_format", None), measures, engine)
     opened = partial(open_run, engine=engine, format=options.get("format")) if engine is not None else None
     named = named_runs(runs, opened=opened)
+    qrels = passages_for(qrels, named.values())
+    judgments = read_judgments(qrels, options.pop("qrels_format", None), measures, engine)
     return Evaluations((name, evaluate(judgments, run, measures, name=name, **options)) for name, run in named.items())
 
 
 def read_judgments(
     qrels: Any, format: str | None, wanted: Sequence[Measure], engine: str | None = None
-) -> Judgments | GroupedJudgments:
+) -> Judgments | GroupedJudgments | PassageJudgments:
     """The judgments, with their groups where a measure needs them."""
+    if isinstance(qrels, PassageJudgments):
+        return qrels
     if engine is not None:
         from cranfield.engines.parquet import is_many, open_parquet
 
@@ -202,6 +215,7 @@ def read_judgments(
     if tables <= {"ranks"}:
         return Judgments.read(qrels, format)
     _refuse_strata_beside_others(wanted)
+    _refuse_passages(wanted)
     from cranfield.ranks.grouped_judgments import GroupedJudgments
 
     grouped = GroupedJudgments.read(qrels, format, strata="strata" in tables)
@@ -217,6 +231,16 @@ def _refuse_strata_beside_others(wanted: Sequence[Measure]) -> None:
     if strata and named:
         table, other = next(iter(named.items()))
         raise MeasureError(f"{strata} takes groups for strata, {other} for {table}.", hint="evaluate them separately")
+
+
+def _refuse_passages(wanted: Sequence[Measure]) -> None:
+    """Refuse measures of passages, where the judgments are of documents."""
+    named = next((each.name for each in wanted if each.definition.table == "passages"), None)
+    if named:
+        raise MeasureError(
+            f"{named} is measured on passages of documents.",
+            hint="give PassageJudgments, and the run with its chunks: ChunkRun(run, chunks); for commands --chunks",
+        )
 
 
 def _tables(

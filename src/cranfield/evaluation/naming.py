@@ -8,6 +8,7 @@ from typing import Any
 
 from cranfield.engines.sources import Lazy
 from cranfield.evaluation.summary import Summary
+from cranfield.ranks.chunk_runs import ChunkRun
 from cranfield.read.source import run_name
 from cranfield.read.streams import Stream, stream_name
 
@@ -31,7 +32,7 @@ def named_runs(
     >>> list(named_runs(["a/bm25.run", "b/bm25.run.gz", "dense.run", "dense.run", {"q": ["d"]}]))
     ['a/bm25', 'b/bm25', 'dense', 'dense (2)', 'the run']
     """
-    if isinstance(runs, str | os.PathLike | Summary | Lazy) or hasattr(runs, "read"):
+    if isinstance(runs, str | os.PathLike | Summary | Lazy | ChunkRun) or hasattr(runs, "read"):
         runs = [runs]
     given = runs.items() if isinstance(runs, Mapping) else ((None, run) for run in runs)
     pairs = [(name, opened(run) if opened else run) for name, run in given]
@@ -64,6 +65,8 @@ def numbered(name: str, taken: Collection[str]) -> str:
 
 def _source(run: Any) -> str:
     """The file of a run, or what else is known of where it comes from."""
+    if isinstance(run, ChunkRun):
+        return _source(run.run)
     if isinstance(run, Stream | Lazy):
         return run.name
     return stream_name(run) if isinstance(run, str | os.PathLike) or hasattr(run, "read") else UNNAMED

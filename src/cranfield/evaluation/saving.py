@@ -160,7 +160,7 @@ def _is_sound(content: Any) -> bool:
         and isinstance(counts, dict)
         and _is_column(list(counts.values()), len(counts))
         and isinstance(policy, dict)
-        and all(isinstance(each, str | int | None) for each in policy.values())
+        and all(isinstance(each, str | int | float | None) for each in policy.values())
     )
 
 

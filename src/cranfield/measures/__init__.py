@@ -13,6 +13,7 @@ from cranfield.measures import (
     sampled,
     sets,
     similarity,
+    text,
     users,
 )
 from cranfield.measures.registry import Definition, Measure, catalogue, measure
@@ -44,4 +45,5 @@ FAMILIES = (
     diversity,
     groups,
     preferences,
+    text,
 )

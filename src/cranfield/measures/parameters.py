@@ -221,6 +221,21 @@ _PARAMETERS: dict[str, tuple[str, ParameterKind]] = {
             }
         ),
     ),
+    "budget": ("how much is read, in the unit", whole(1)),
+    "unit": (
+        "what a budget is counted in",
+        choice(
+            {
+                "characters": "Unicode code points",
+                "words": "what white space separates; needs the texts",
+                "tokens": "what the tokeniser of the chunks counted",
+            }
+        ),
+    ),
+    "fit": (
+        "what becomes of the chunk at which a budget ends",
+        choice({"whole": "it is left out, with all below it", "cut": "it is shortened; only for characters"}),
+    ),
     "normalize": ("whether the overlap is divided by that of the ideal ranking with itself", FLAG),
     "a": ("the worth of a relevant document that is retrieved", number(-math.inf)),
     "b": ("the worth of another document that is retrieved", number(-math.inf)),

@@ -195,6 +195,17 @@ REFERENCES: dict[str, Entry] = {
         "Proceedings of the Fourth NTCIR Workshop",
         2004,
     ),
+    "Smith & Troynikov 2024": Entry(
+        "techreport",
+        "smith2024evaluating",
+        {
+            "author": "Smith, Brandon and Troynikov, Anton",
+            "title": "Evaluating chunking strategies for retrieval",
+            "institution": "Chroma",
+            "year": "2024",
+            "url": "https://research.trychroma.com/evaluating-chunking",
+        },
+    ),
     "Thakur et al. 2021": _paper(
         "thakur2021beir",
         "Thakur, Nandan and Reimers, Nils and Rücklé, Andreas and Srivastava, Abhishek and Gurevych, Iryna",

@@ -21,7 +21,7 @@ from cranfield.ranks.tables.ranks import JudgedRanks
 Function = Callable[..., Numbers]
 Aggregate = Literal["mean", "sum", "geometric", "median"]
 # What a measure is a function of: JudgedRanks, or one of the tables of judgments with groups.
-TableName = Literal["ranks", "subtopics", "preferences", "groups", "strata"]
+TableName = Literal["ranks", "subtopics", "preferences", "groups", "strata", "passages"]
 REQUIRED: Any = object()
 # Parameters that some measures need: what they are, and one that works.
 _NEEDED: dict[str, tuple[str, Any]] = {
@@ -173,6 +173,8 @@ def unchecked_values(measure: Measure, judged: Any) -> Any:
             raise _failed(measure, error) from error
         if isinstance(error, ArithmeticError):
             raise MeasureError(f"{measure} cannot be calculated: {error}.") from None
+        if isinstance(error, MeasureError):  # of the table, which does not know the measure
+            raise MeasureError(f"{measure} cannot be calculated: {error.fact}", hint=error.hint) from None
         raise
 
 
@@ -205,7 +207,7 @@ def measure(
     """Register a function of `JudgedRanks` as a measure.
 
     Its parameters are the function's further arguments.
-    With `table`, it is a function of `SubtopicRanks`, `PreferenceRanks`, `GroupRanks` or `StratumRanks`.
+    With `table`, it is a function of another table: `SubtopicRanks`, `StratumRanks`, `PassageRanks` and so on.
     An alias may fix parameters: "recall_cap" or "dcg_burges(gain=exponential)" are both fine.
     A measure of your own may be registered again, as when a notebook's cell is run twice; those that come with
     cranfield keep their names.
@@ -222,7 +224,7 @@ def measure(
     of_holes: whether it is about the unjudged documents themselves, whatever they turn out to be.
     skips_unjudged: whether it leaves unjudged documents out by itself, as judged_only would.
     rewards_order: whether a better document that moves up, past a worse one, never makes it worse.
-    table: what the function is given: "ranks", "subtopics", "preferences", "groups" or "strata".
+    table: what the function is given: "ranks", "subtopics", "preferences", "groups", "strata" or "passages".
     Returns a decorator, which leaves the function as it is.
 
     >>> from cranfield import JudgedRanks, evaluate, measure

@@ -45,7 +45,7 @@ class Judgments:
     def __init__(
         self, by_query: Mapping[str, Mapping[str, float]], *, name: str, sha256: str = "", provenance: str = ""
     ) -> None:
-        queries = _in_order(by_query)
+        queries = in_order(by_query)
         rows = [by_query[query] for query in queries]
         rows = [row if len(row) == 1 else dict(sorted(row.items())) for row in rows]
         self.name = name
@@ -74,6 +74,13 @@ class Judgments:
         if hasattr(type(qrels), "to_judgments"):  # judgments of another kind, such as GroupedJudgments
             converted: Judgments = qrels.to_judgments()
             return converted
+        if hasattr(type(qrels), "of_documents"):
+            raise InputError(
+                qrels.name,
+                "these are judgments of passages, and one grade for each document is needed.",
+                hint="passages.of_documents() has the highest of each; evaluate, compare, gate and write_report "
+                "take passages with a ChunkRun",
+            )
         source = open_source(qrels, "qrels", format)
         by_query = _READERS[type(source)](source)
         refuse_none(source.name, by_query.values())
@@ -164,7 +171,8 @@ def laid_out(ids: Sequence[str]) -> tuple[npt.NDArray[np.uint8], Integers]:
     return np.frombuffer(b"".join(pieces), np.uint8), offsets(map(len, pieces))
 
 
-def _in_order(queries: Iterable[str]) -> list[str]:
+def in_order(queries: Iterable[str]) -> list[str]:
+    """Queries in their natural order: by number if all ids are numbers."""
     # Only plain decimal numbers are ordered as numbers; "007" and "7" are different ids, so the text comes first.
     ids = list(queries)
     digits = "".join(ids)

@@ -26,28 +26,32 @@ class Setting:
     """What is known of a setting.
 
     meaning: what it is about
-    choices: what each word means that it may be; empty where it is a rank, or a flag
-    default: one of the choices; None (all ranks) of a rank, False of a flag
+    choices: what each word means that it may be; empty where it is a rank, a share, or a flag
+    default: one of the choices; None (all ranks) of a rank, a number of a share, False of a flag
     quiet: a signature leaves it out while it has its default, so that it equals those printed before it existed
     live: cranfield.toml has it too
     """
 
     meaning: str
     choices: Mapping[str, str]
-    default: str | bool | None
+    default: str | bool | float | None
     quiet: bool
     live: bool
 
     @property
     def kind(self) -> type:
         """The type of its values, None aside."""
-        return str if self.choices else bool if isinstance(self.default, bool) else int
+        return str if self.choices else int if self.default is None else type(self.default)
 
     def check(self, name: str, value: Any) -> None:
         """Refuse what it may not be."""
         if self.kind is int:
             if value is not None and (type(value) is not int or value < 1):
                 raise PolicyError(f"{name}={value!r} is not a rank.", hint=f"{name} is a whole number from 1, or None")
+            return
+        if self.kind is float:
+            if type(value) not in (int, float) or not 0 < value <= 1:
+                raise PolicyError(f"{name}={value!r} is not a share.", hint=f"{name} is a number above 0, up to 1")
             return
         allowed = tuple(self.choices) if self.choices else (True, False)
         if type(value) is not self.kind or value not in allowed:
@@ -59,19 +63,20 @@ class Setting:
         """A value as a signature has it."""
         if isinstance(value, bool):
             return "yes" if value else "no"
-        return "all" if value is None else str(value)
+        return "all" if value is None else f"{value:g}" if self.kind is float else str(value)
 
     def __str__(self) -> str:
         if self.choices:
             return f"{self.meaning}: " + ", ".join(f'"{word}" ({what})' for word, what in self.choices.items()) + "."
-        return f"{self.meaning}; {'None reads the whole ranking' if self.kind is int else 'True or False'}."
+        others = {int: "None reads the whole ranking", float: "a number above 0, up to 1"}
+        return f"{self.meaning}; {others.get(self.kind, 'True or False')}."
 
 
 def setting(
     meaning: str,
     choices: Mapping[str, str] = MappingProxyType({}),
     *,
-    default: bool | None = None,
+    default: bool | float | None = None,
     quiet: bool = False,
     live: bool = False,
 ) -> Any:
@@ -131,6 +136,7 @@ class Policy:
     complete: bool = setting(
         "Documents without a judgment count as judged and not relevant", default=False, quiet=True, live=True
     )
+    cover: float = setting("The share of a judged passage that a chunk must hold to find it", default=0.5, quiet=True)
 
     def __post_init__(self) -> None:
         for name, known in settings_of(type(self)).items():

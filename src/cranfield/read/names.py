@@ -28,6 +28,14 @@ RANK = ("rank", "position")
 # stratum of a sampled pool, beside which an iteration says nothing.
 GROUP = ("group", "group_id", "subtopic", "subtopic_id", "stratum", "stratum_id", "iteration", "iter")
 SUBGROUP = ("subgroup", "subgroup_id")
+# A part of a document: where it begins and ends, or what it says. LangChain has start_index, LlamaIndex start_char_idx.
+START = ("start", "start_index", "start_char_idx", "start_char", "start_offset", "begin")
+END = ("end", "end_index", "end_char_idx", "end_char", "end_offset", "stop")
+QUOTE = ("quote", "passage", "evidence", "span")
+TEXT = ("text", "page_content", "content", "chunk_text")
+CHUNK_ID = ("chunk_id", "chunk", "node_id", "id_", "id", "_id")
+CHUNK_OF = (*DOCUMENT, "ref_doc_id", "source")
+TOKENS = ("tokens", "token_count", "n_tokens", "num_tokens")
 
 
 class ColumnPlaces(NamedTuple):
@@ -41,13 +49,18 @@ class ColumnPlaces(NamedTuple):
     groups: tuple[int, ...] = ()
 
 
+def plain_name(name: str) -> str:
+    """The name of a column as it is looked up: case, dashes and blanks do not matter."""
+    return name.strip().lower().replace("-", "_").replace(" ", "_")
+
+
 def find_columns(names: Sequence[str], role: Role) -> ColumnPlaces | None:
     """Find query, document and value among a table's column names.
 
     >>> find_columns(["query-id", "corpus-id", "score"], "qrels")
     ColumnPlaces(query=0, document=1, value=2, value_name='grade', ranks=False, groups=())
     """
-    plain = [name.strip().lower().replace("-", "_").replace(" ", "_") for name in names]
+    plain = list(map(plain_name, names))
 
     def place(spellings: Sequence[str]) -> int | None:
         return next((plain.index(word) for word in spellings if word in plain), None)

@@ -18,6 +18,7 @@ from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure
 from cranfield.ranks.grouped_judgments import GroupedJudgments
 from cranfield.ranks.judgments import Judgments
+from cranfield.ranks.passages import PassageJudgments
 from cranfield.read.streams import Stream
 from cranfield.systems.collection import Collection
 
@@ -91,7 +92,7 @@ def usual_measures(runs: Mapping[str, Any], otherwise: Sequence[str]) -> Sequenc
 
 
 def evaluated(
-    judgments: Judgments | GroupedJudgments | None,
+    judgments: Judgments | GroupedJudgments | PassageJudgments | None,
     runs: Mapping[str, Any],
     measures: Sequence[Measure],
     **options: Any,

@@ -14,6 +14,8 @@ from cranfield.errors import CranfieldError, need
 from cranfield.evaluation.evaluating import read_judgments
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import DEFAULT_MEASURES, Measures, parse_measures
+from cranfield.ranks.chunk_runs import ChunkRun, passages_for
+from cranfield.ranks.passages import PassageJudgments
 from cranfield.ranks.policy import Policy
 from cranfield.read.pairs import read_words
 from cranfield.read.target import write_text
@@ -103,9 +105,9 @@ def write_report(
         raise CranfieldError(f"{depth} documents of {queries} queries cannot be shown.", hint=hint)
     named = readable_runs(runs)
     wanted = parse_measures(usual_measures(named, DEFAULT_MEASURES) if measures is None else measures)
-    judgments = None if qrels is None else read_judgments(qrels, qrels_format, wanted)
+    judgments = None if qrels is None else read_judgments(passages_for(qrels, named.values()), qrels_format, wanted)
     request = Request(
-        judgments=judgments,
+        judgments=None if isinstance(judgments, PassageJudgments) else judgments,  # a page shows whole documents
         runs=evaluated(judgments, named, wanted, policy=policy, format=format, lengths=lengths, check_ids=check_ids),
         rankings={name: run for name, run in named.items() if _readable(run)} | dict(rankings or {}),
         measures=wanted,
@@ -132,7 +134,7 @@ def write_report(
 
 def _readable(run: Any) -> bool:
     """Whether rankings can be taken from it."""
-    return not isinstance(run, Evaluation | Lazy) and not is_lazy(run)
+    return not isinstance(run, Evaluation | Lazy | ChunkRun) and not is_lazy(run)
 
 
 def write_comparison(path: str | os.PathLike[str], comparison: Comparison, **options: Any) -> ReportFile:

@@ -1,0 +1,80 @@
+"""The evaluation of a run of chunks by judged passages."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from cranfield.errors import InputError, MeasureError
+from cranfield.evaluation.evaluating import digest_of, evaluation_of, refuse_missing
+from cranfield.evaluation.naming import own_name
+from cranfield.evaluation.result import Evaluation
+from cranfield.measures import Measure
+from cranfield.measures.scope import chosen_parameters
+from cranfield.ranks.chunk_runs import ChunkRun, nothing_in_common, rank_chunks
+from cranfield.ranks.chunks import Chunks
+from cranfield.ranks.overlap import refused
+from cranfield.ranks.passages import PassageJudgments
+from cranfield.ranks.policy import Policy
+from cranfield.ranks.tables.passages import PassageRanks
+
+TABLES = ("ranks", "passages")
+
+
+def evaluate_chunks(
+    qrels: Any,
+    run: Any,
+    measures: Sequence[Measure],
+    policy: Policy,
+    *,
+    name: str | None,
+    format: str | None,
+    check_ids: bool,
+) -> Evaluation:
+    """Measure a run of chunks by judged passages; ordinary judgments are of whole documents."""
+    if not isinstance(run, ChunkRun):
+        fact = "passages are measured on chunks, and where those of this run are is not known."
+        raise InputError(own_name(run), fact, hint="give the run with its chunks: ChunkRun(run, chunks)")
+    for each in measures:
+        if each.definition.table not in TABLES:
+            other = each.definition.table
+            raise MeasureError(f"{each.name} is measured on {other}, which judgments of passages do not have.")
+    passages, chunks = PassageJudgments.read(qrels), Chunks.read(run.chunks)
+    table = rank_chunks(passages, ChunkRun(run.run, chunks), policy, format)
+    problem = nothing_in_common(passages, chunks, table, run, own_name(run))
+    warnings = refused(problem, check_ids) if problem else ()
+    refuse_missing(table.ranks, policy, own_name(run))
+    return evaluation_of(
+        name or own_name(run),
+        measures,
+        table.ranks,
+        policy,
+        (passages.sha256, f"chunks-{_digest(table)}"),
+        {"passages": table},
+        warnings=warnings,
+        provenance="|".join(_provenance(passages, chunks, measures, policy)),
+    )
+
+
+def _provenance(
+    passages: PassageJudgments, chunks: Chunks, measures: Sequence[Measure], policy: Policy
+) -> Iterator[str]:
+    """What a signature says besides: how many passages, how much of one is enough, and what budgets are counted in."""
+    if passages.provenance:
+        yield passages.provenance
+    yield f"passages:{len(passages.grades)}"
+    if "cover" not in str(policy):
+        yield f"cover:{policy.cover:g}"
+    chosen = map(chosen_parameters, measures)
+    units = dict.fromkeys(each["unit"] for each in chosen if each.get("budget") is not None)
+    if units:
+        named = {"tokens": f"tokens({chunks.tokeniser})"}
+        yield f"budget:{','.join(named.get(unit, unit) for unit in units)}"
+
+
+def _digest(table: PassageRanks) -> str:
+    digest = hashlib.sha256(digest_of(table.ranks).encode())
+    for column in (table.chunks.query, table.chunks.start, table.chunks.end):
+        digest.update(column.tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,167 @@
+"""Text: measures of judged passages, whatever chunks a document was cut into.
+
+Passages and chunks are places in the stored texts of documents, in characters (Unicode code points). G are the
+characters of the relevant passages, U those of the chunks that are read: the first ones, down to a cutoff or as far as
+they fit into a budget. |…| counts each character once, so chunks that overlap are not rewarded twice. These measures
+need `PassageJudgments` and a `ChunkRun`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cranfield.measures.arithmetic import harmonic, ratio
+from cranfield.measures.registry import measure
+from cranfield.ranks.columns import Numbers
+
+if TYPE_CHECKING:
+    from cranfield.ranks.tables.passages import PassageRanks
+
+SMITH = "Smith & Troynikov 2024"
+
+
+@measure(
+    "PassageR",
+    aliases=("passage_recall", "span_hit"),
+    advice="For how many of the passages that an answer needs are in what a model is given to read.",
+    table="passages",
+)
+def passage_recall(
+    judged: PassageRanks,
+    *,
+    cutoff: int | None = None,
+    rel: float = 1,
+    budget: int | None = None,
+    unit: str = "characters",
+    fit: str = "whole",
+) -> Numbers:
+    """The share of the relevant passages of which the chunks read hold enough, one chunk alone or several together.
+
+    PassageR = |{ relevant passages p : |p ∩ U| / |p| ≥ cover }| / |{ relevant passages }|
+
+    `cover` is a setting of the policy, 0.5 by default. A document that is judged as a whole is found by any of its
+    chunks.
+    """
+    hit = judged.relevant(rel)
+    read = judged.read(cutoff, budget, unit, fit)
+    return ratio(judged.sum(hit & judged.found(read)), judged.sum(hit))
+
+
+@measure(
+    "TextR",
+    aliases=("text_recall",),
+    reference=SMITH,
+    advice="For comparing ways to cut documents into chunks: how much of the text that is needed is read.",
+    table="passages",
+)
+def text_recall(
+    judged: PassageRanks,
+    *,
+    cutoff: int | None = None,
+    rel: float = 1,
+    budget: int | None = None,
+    unit: str = "characters",
+    fit: str = "whole",
+) -> Numbers:
+    """The share of the characters of relevant passages that are read.
+
+    TextR = |G ∩ U| / |G|
+    """
+    text = judged.judged_text(rel)
+    return ratio(judged.read(cutoff, budget, unit, fit).shared(text), text.length(len(judged)))
+
+
+@measure(
+    "TextP",
+    aliases=("text_precision",),
+    reference=SMITH,
+    advice="For comparing ways to cut documents into chunks: how much of what is read is needed.",
+    table="passages",
+)
+def text_precision(
+    judged: PassageRanks,
+    *,
+    cutoff: int | None = None,
+    rel: float = 1,
+    budget: int | None = None,
+    unit: str = "characters",
+    fit: str = "whole",
+) -> Numbers:
+    """The share of the characters read that are in relevant passages; a character that is read twice counts once.
+
+    TextP = |G ∩ U| / |U|
+    """
+    read = judged.read(cutoff, budget, unit, fit)
+    return ratio(read.shared(judged.judged_text(rel)), read.distinct)
+
+
+@measure(
+    "ReadP",
+    aliases=("read_precision",),
+    advice="TextP for those who pay for what is read: text that overlapping chunks repeat counts each time.",
+    table="passages",
+)
+def read_precision(
+    judged: PassageRanks,
+    *,
+    cutoff: int | None = None,
+    rel: float = 1,
+    budget: int | None = None,
+    unit: str = "characters",
+    fit: str = "whole",
+) -> Numbers:
+    """The characters of relevant passages that are read, each once, as a share of all that is read, repeats included.
+
+    ReadP = |G ∩ U| / Σ |chunk| over the chunks read
+    """
+    read = judged.read(cutoff, budget, unit, fit)
+    return ratio(read.shared(judged.judged_text(rel)), read.total)
+
+
+@measure(
+    "TextF",
+    aliases=("text_f", "TextF1(beta=1)"),
+    advice="For one number that needs both TextP and TextR; beta above 1 favours recall.",
+    table="passages",
+)
+def text_f(
+    judged: PassageRanks,
+    *,
+    cutoff: int | None = None,
+    beta: float = 1,
+    rel: float = 1,
+    budget: int | None = None,
+    unit: str = "characters",
+    fit: str = "whole",
+) -> Numbers:
+    """Weighted harmonic mean of the precision and the recall of text.
+
+    TextF = (1+β²) · TextP · TextR / (β² · TextP + TextR)
+    """
+    chosen = {"cutoff": cutoff, "rel": rel, "budget": budget, "unit": unit, "fit": fit}
+    return harmonic(text_precision(judged, **chosen), text_recall(judged, **chosen), beta)
+
+
+@measure(
+    "TextIoU",
+    aliases=("text_iou", "TextJaccard"),
+    reference=SMITH,
+    advice="For one number that punishes both what is missed and what is read in vain.",
+    table="passages",
+)
+def text_intersection_over_union(
+    judged: PassageRanks,
+    *,
+    cutoff: int | None = None,
+    rel: float = 1,
+    budget: int | None = None,
+    unit: str = "characters",
+    fit: str = "whole",
+) -> Numbers:
+    """The characters that are both read and in relevant passages, as a share of those that are either.
+
+    TextIoU = |G ∩ U| / |G ∪ U|
+    """
+    text, read = judged.judged_text(rel), judged.read(cutoff, budget, unit, fit)
+    both = read.shared(text)
+    return ratio(both, text.length(len(judged)) + read.distinct - both)

@@ -1,0 +1,249 @@
+"""Judgments of passages: a grade for a part of a document, which stays true however documents are cut into chunks."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cranfield.errors import DuplicateError, InputError
+from cranfield.ranks.columns import Flags, Integers, Numbers
+from cranfield.ranks.judgments import Judgments, in_order
+from cranfield.ranks.quotes import QuotedTexts, Span
+from cranfield.read.names import DOCUMENT, END, GRADE, QUERY, QUOTE, START
+from cranfield.read.placed_rows import PlacedRow, is_table, placed_rows
+from cranfield.read.stored_texts import read_texts
+from cranfield.read.streams import Stream
+
+WHOLE = -1  # the end of a document that is judged as a whole and whose length is not known
+SHOWN = 40  # characters of a quote in an error
+_WIDTHS = {
+    3: ("query", "document", "grade"),
+    4: ("query", "document", "quote", "grade"),
+    5: ("query", "document", "start", "end", "grade"),
+}
+
+
+class Passage(NamedTuple):
+    """One judgment: characters `start` to `end` (not included) of a document have a grade for a query.
+
+    A document that is judged as a whole starts at None; it ends at its length, or at None where that is not known.
+    """
+
+    query: str
+    document: str
+    start: int | None
+    end: int | None
+    grade: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PassageJudgments:
+    """Judged passages by query, as columns. Build them with `PassageJudgments.read`.
+
+    A passage is a part of a document's stored text, counted in characters (Unicode code points) from 0, without the
+    one at `end`. It does not depend on how documents are cut into chunks.
+
+    name: what errors call them
+    query_ids: the judged queries
+    query, document_ids, start, end, grades: of each passage; `query` is a number
+    whole: whether the document is judged as a whole; any chunk of it finds it
+    sha256: of the columns, so that quotes and places that mean the same passages are the same judgments
+    provenance: which assessors and which rule they come from, as signatures show it; empty for files
+
+    >>> passages = PassageJudgments.read([("q1", "d1", 10, 20, 2), ("q1", "d1", 30, 50, 1), ("q2", "d2", 0)])
+    >>> passages
+    PassageJudgments(queries=2, passages=3)
+    >>> len(passages), passages.query.tolist(), passages.start.tolist(), passages.whole.tolist()
+    (2, [0, 0, 1], [10, 30, 0], [False, False, True])
+    """
+
+    name: str
+    query_ids: tuple[str, ...]
+    query: Integers
+    document_ids: tuple[str, ...]
+    start: Integers
+    end: Integers
+    whole: Flags
+    grades: Numbers
+    sha256: str
+    provenance: str = ""
+
+    @classmethod
+    def read(cls, passages: Any, documents: Any = None) -> PassageJudgments:
+        """Read judgments of passages from a file, or from what is in memory.
+
+        passages: JSON lines, CSV or TSV with the columns query_id, doc_id, grade, and start and end or a quote; rows
+            (query, document, start, end, grade), (query, document, quote, grade) or (query, document, grade), mappings
+            of these names, or a frame. Ordinary judgments are of whole documents.
+        documents: the stored texts, which quotes are found in and places are checked by: {document: text}, a
+            corpus.jsonl, or a `Collection`.
+        Returns the judgments. A quote must be found once, exactly or with other white space and case; one that is not
+        found, or found twice, is an error, and so is a passage that is judged twice for a query.
+
+        >>> texts = {"d1": "Cats sleep a lot. Dogs do not."}
+        >>> found = PassageJudgments.read([{"query": "q", "document": "d1", "quote": "dogs do not", "grade": 1}], texts)
+        >>> found.passages
+        (Passage(query='q', document='d1', start=18, end=29, grade=1.0),)
+        """
+        if isinstance(passages, PassageJudgments):
+            return passages
+        if hasattr(type(passages), "to_passages"):  # a store of judgments
+            return cls.read(passages.to_passages(), documents)
+        texts = QuotedTexts(read_texts(documents))
+        if _of_documents(passages):
+            flat = Judgments.read(passages)
+            return cls._of(_whole_documents(flat, texts), flat.name, flat.provenance)
+        opened = Stream(passages) if isinstance(passages, str) or hasattr(passages, "__fspath__") else passages
+        if isinstance(opened, Stream) and not is_table(opened, (*QUERY, *DOCUMENT)):
+            flat = Judgments.read(opened)
+            return cls._of(_whole_documents(flat, texts), flat.name, flat.provenance)
+        name = opened.name if isinstance(opened, Stream) else "the passages"
+        found: dict[tuple[str, str, int | None, int | None], Passage] = {}
+        for row in placed_rows(opened, name, _WIDTHS):
+            passage = _passage(row, texts)
+            if passage[:4] in found:
+                fact = f"{_described(passage)} is judged twice for query '{passage.query}'."
+                raise row.error(fact, kind=DuplicateError, hint="keep one row for each query and passage")
+            found[passage[:4]] = passage
+        if not found:
+            raise InputError(name, "there is not one judgment in it.")
+        return cls._of(list(found.values()), name)
+
+    @classmethod
+    def _of(cls, passages: list[Passage], name: str, provenance: str = "") -> PassageJudgments:
+        query_ids = in_order({passage.query for passage in passages})
+        number = {query: at for at, query in enumerate(query_ids)}
+        rows = sorted(passages, key=lambda each: (number[each.query], each.document, each.start or 0, each.end or 0))
+        columns = (
+            np.array([number[row.query] for row in rows], dtype=np.int64),
+            np.array([row.start or 0 for row in rows], dtype=np.int64),
+            np.array([WHOLE if row.end is None else row.end for row in rows], dtype=np.int64),
+            np.array([row.start is None for row in rows], dtype=np.bool_),
+            np.array([row.grade for row in rows], dtype=np.float64) + 0.0,  # -0 is 0
+        )
+        digest = hashlib.sha256("\n".join((*query_ids, "", *(row.document for row in rows))).encode())
+        query, start, end, whole, grades = columns
+        for column in (query, start, np.where(whole, WHOLE, end), grades):  # whether lengths are known does not matter
+            digest.update(column.tobytes())
+        documents = tuple(row.document for row in rows)
+        digested = f"passages-{digest.hexdigest()}"
+        return cls(name, tuple(query_ids), query, documents, start, end, whole, grades, digested, provenance)
+
+    def of_documents(self) -> Judgments:
+        """The judgments of whole documents that follow: each has the highest grade of its passages.
+
+        >>> PassageJudgments.read([("q", "d", 10, 20, 2), ("q", "d", 30, 50, 1)]).of_documents().by_query
+        {'q': {'d': 2.0}}
+        """
+        found: dict[str, dict[str, float]] = {query: {} for query in self.query_ids}
+        for passage in self._rows():
+            judged = found[passage.query]
+            judged[passage.document] = max(passage.grade, judged.get(passage.document, passage.grade))
+        return Judgments(found, name=self.name, provenance=self.provenance)
+
+    def __repr__(self) -> str:
+        return f"PassageJudgments(queries={len(self)}, passages={len(self.grades)})"
+
+    def __len__(self) -> int:
+        return len(self.query_ids)
+
+    @property
+    def passages(self) -> tuple[Passage, ...]:
+        """Every passage, by query, document and place."""
+        return tuple(self._rows())
+
+    def _rows(self) -> Iterator[Passage]:
+        columns = (self.query, self.start, self.end, self.whole, self.grades)
+        for document, (query, start, end, whole, grade) in zip(
+            self.document_ids, zip(*(column.tolist() for column in columns), strict=True), strict=True
+        ):
+            place = (None if whole else start), (None if end == WHOLE else end)
+            yield Passage(self.query_ids[query], document, *place, grade)
+
+
+def are_passages(path: str) -> bool:
+    """Whether a file is a table whose first row has the columns of passages: start and end, or a quote."""
+    stream = Stream(path)
+    if not is_table(stream, QUERY):
+        return False
+    try:
+        first = next(placed_rows(stream, path, _WIDTHS), None)
+    except InputError:
+        return False
+    return first is not None and ("quote" in first.cells or {"start", "end"} <= set(first.cells))
+
+
+def _of_documents(passages: Any) -> bool:
+    """Whether these are judgments of whole documents, which have their own class or {query: {document: grade}}."""
+    return isinstance(passages, Judgments | Mapping) or hasattr(type(passages), "to_judgments")
+
+
+def _whole_documents(judgments: Judgments, texts: QuotedTexts) -> list[Passage]:
+    return [
+        Passage(query, document, None, _length(document, texts), grade)
+        for query, judged in judgments.by_query.items()
+        for document, grade in judged.items()
+    ]
+
+
+def _length(document: str, texts: QuotedTexts) -> int | None:
+    text = texts.texts.get(document)
+    return len(text) if text else None
+
+
+def _passage(row: PlacedRow, texts: QuotedTexts) -> Passage:
+    query, document = row.id(QUERY, "query"), row.id(DOCUMENT, "document")
+    grade = row.number_of(GRADE, "grade")
+    quote = row.text(QUOTE, "quote")
+    place = checked_place(row, document, texts.texts)
+    if place is None and quote is None:
+        return Passage(query, document, None, _length(document, texts), grade)
+    if quote is not None and (place is None or document in texts.texts):
+        place = _quoted(row, document, quote, place, texts)
+    assert place is not None
+    return Passage(query, document, *place, grade)
+
+
+def checked_place(row: PlacedRow, document: str, texts: Mapping[str, str]) -> Span | None:
+    """Where a row says that its part of a document is, if it does; an error where that cannot be."""
+    start, end = row.whole(START, "start"), row.whole(END, "end")
+    if start is None and end is None:
+        return None
+    if start is None or end is None:
+        lacking = "start" if start is None else "end"
+        raise row.error(f"there is no {lacking}.", hint="give both start and end, or neither")
+    if end <= start:
+        raise row.error(f"{start} to {end} has no character in it.", hint="the end is the place after the last one")
+    if document in texts and end > len(texts[document]):
+        raise row.error(f"it ends at {end}, and document '{document}' has {len(texts[document])} characters.")
+    return start, end
+
+
+def _quoted(row: PlacedRow, document: str, quote: str, place: Span | None, texts: QuotedTexts) -> Span:
+    """The one place of a quote; where a place is given as well, the quote must be there."""
+    shown = f"the quote '{quote[:SHOWN]}{'…' if len(quote) > SHOWN else ''}'"
+    if document not in texts.texts:
+        fact = f"{shown} cannot be found, since the text of document '{document}' is not known."
+        raise row.error(fact, hint="give the documents: {document: text}, or a corpus.jsonl")
+    found = texts.find(document, quote)
+    if place is not None:
+        if place not in found:
+            fact = f"{shown} is not at {place[0]} to {place[1]} of document '{document}'."
+            raise row.error(fact, hint="has the text changed? Leave out start and end to look for the quote")
+        return place
+    if not found:
+        raise row.error(f"{shown} is not in document '{document}'.", hint="has the text changed?")
+    if len(found) > 1:
+        fact = f"{shown} appears {len(found)} times in document '{document}'."
+        raise row.error(fact, hint="quote more of it, or give start and end")
+    return found[0]
+
+
+def _described(passage: Passage) -> str:
+    if passage.start is None:
+        return f"document '{passage.document}'"
+    return f"the passage {passage.start} to {passage.end} of document '{passage.document}'"

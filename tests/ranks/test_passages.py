@@ -1,0 +1,165 @@
+"""Judgments of passages and places of chunks: what they are read from, and what is wrong with them."""
+
+import csv
+import json
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cranfield import ChunkRun, Chunks, DuplicateError, InputError, Judgments, PassageJudgments, evaluate
+from cranfield.ranks.quotes import QuotedTexts
+
+TEXTS = {"d1": "Cats sleep a lot.\nThey  dream of mice. Cats sleep.", "d2": "Straße und Größe 🐈 am Ende."}
+ROWS = [
+    {"query_id": "q1", "doc_id": "d1", "quote": "They dream of MICE.", "grade": 2},
+    {"query_id": "q1", "doc_id": "d2", "start": 0, "end": 6, "grade": 1},
+    {"query_id": "q2", "doc_id": "d2", "grade": 0},
+]
+FOUND = (("q1", "d1", 18, 38, 2.0), ("q1", "d2", 0, 6, 1.0), ("q2", "d2", None, 27, 0.0))
+
+
+def written(folder, name, rows):
+    path = folder / name
+    names = list(dict.fromkeys(key for row in rows for key in row))
+    if name.endswith("jsonl"):
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    else:
+        with path.open("w", encoding="utf-8", newline="") as file:
+            table = csv.DictWriter(file, names, delimiter="\t" if name.endswith("tsv") else ",")
+            table.writeheader()
+            table.writerows(rows)
+    return str(path)
+
+
+@pytest.mark.parametrize("name", ["passages.jsonl", "passages.csv", "passages.tsv"])
+def test_files(tmp_path, name):
+    corpus = written(tmp_path, "corpus.jsonl", [{"_id": d, "title": "t", "text": text} for d, text in TEXTS.items()])
+    found = PassageJudgments.read(written(tmp_path, name, ROWS), corpus)
+    assert found.passages == FOUND
+    assert found.sha256 == PassageJudgments.read(ROWS, TEXTS).sha256
+
+
+def test_quotes_and_places_are_the_same_judgments():
+    places = [("q1", "d1", 18, 38, 2), ("q1", "d2", 0, 6, 1), ("q2", "d2", 0)]
+    assert PassageJudgments.read(places).sha256 == PassageJudgments.read(ROWS, TEXTS).sha256
+
+
+def test_frames_and_judgments_of_documents(tmp_path):
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"query_id": ["q"], "doc_id": ["d1"], "start": [0], "end": [4], "grade": [1]})
+    assert PassageJudgments.read(frame).passages == (("q", "d1", 0, 4, 1.0),)
+    whole = (("q", "d1", None, None, 1.0),)
+    (tmp_path / "qrels.txt").write_text("q 0 d1 1\n")
+    for qrels in ({"q": {"d1": 1}}, Judgments.read({"q": {"d1": 1}}), str(tmp_path / "qrels.txt"), [("q", "d1", 1)]):
+        assert PassageJudgments.read(qrels).passages == whole
+
+
+def test_what_a_store_says():
+    class Kept:
+        def to_passages(self):
+            return ROWS
+
+    assert PassageJudgments.read(Kept(), TEXTS).passages == FOUND
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text("aAb ß\n\tİ", min_size=1, max_size=12), st.data())
+def test_a_quote_is_found_where_it_was_taken(text, data):
+    start = data.draw(st.integers(0, len(text) - 1))
+    end = data.draw(st.integers(start + 1, len(text)))
+    quote = text[start:end]
+    assert (start, end) in QuotedTexts({"d": text}).find("d", quote)
+    if quote.strip():
+        loose = " ".join(quote.split()).swapcase()
+        inside = start + len(quote) - len(quote.lstrip()), end - len(quote) + len(quote.rstrip())
+        found = QuotedTexts({"d": text}).find("d", loose)
+        if "".join(each.swapcase() for each in quote).casefold() == quote.casefold() and loose not in text:
+            assert inside in found
+
+
+BAD = {
+    "cats": ({"quote": "Dogs bark."}, r"p.jsonl:1: the quote 'Dogs bark\.' is not in document 'd1'\."),
+    "twice": ({"quote": "Cats sleep"}, r"p.jsonl:1: the quote 'Cats sleep' appears 2 times in document 'd1'\."),
+    "elsewhere": ({"quote": "mice", "start": 0, "end": 4}, r"the quote 'mice' is not at 0 to 4 of document 'd1'"),
+    "no end": ({"start": 3}, r"p.jsonl:1: there is no end\."),
+    "empty": ({"start": 3, "end": 3}, r"3 to 3 has no character in it"),
+    "long": ({"start": 3, "end": 300}, r"it ends at 300, and document 'd1' has 50 characters"),
+    "negative": ({"start": -3, "end": 3}, r"the start -3 is not a whole number from 0"),
+    "grade": ({"grade": "good"}, r"the grade 'good' is not a finite number"),
+    "query": ({"query_id": ""}, r"p.jsonl:1: there is no query\."),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_is_wrong_with_a_row(tmp_path, name):
+    changed, fact = BAD[name]
+    row = {"query_id": "q", "doc_id": "d1", "grade": 1, **changed}
+    with pytest.raises(InputError, match=fact):
+        PassageJudgments.read(written(tmp_path, "p.jsonl", [row]), TEXTS)
+
+
+def test_a_passage_judged_twice_and_a_quote_without_texts():
+    with pytest.raises(DuplicateError, match=r"row 2: the passage 0 to 4 of document 'd1' is judged twice"):
+        PassageJudgments.read([("q", "d1", 0, 4, 1), ("q", "d1", 0, 4, 2)])
+    with pytest.raises(InputError, match=r"the text of document 'd1' is not known") as caught:
+        PassageJudgments.read(ROWS)
+    assert "give the documents" in str(caught.value)
+    with pytest.raises(InputError, match="there is not one judgment in it"):
+        PassageJudgments.read([])
+
+
+PLACES = {"a": ("d1", 0, 17), "b": ("d1", 10, 38)}
+
+
+@pytest.mark.parametrize("name", ["chunks.jsonl", "chunks.csv", "chunks.tsv"])
+def test_files_of_chunks(tmp_path, name):
+    rows = [{"chunk": chunk, "document": d, "start": s, "end": e} for chunk, (d, s, e) in PLACES.items()]
+    found = Chunks.read(written(tmp_path, name, rows))
+    assert {chunk: place[:3] for chunk, place in found.places.items()} == PLACES
+    counted = Chunks.read(written(tmp_path, name, [{**row, "tokens": 7} for row in rows]))
+    assert [place.tokens for place in counted.places.values()] == [7, 7]
+
+
+def test_chunks_of_splitters():
+    langchain = [
+        SimpleNamespace(id="a", page_content=TEXTS["d1"][:17], metadata={"source": "d1", "start_index": 0}),
+        SimpleNamespace(id="b", page_content=TEXTS["d1"][10:38], metadata={"source": "d1", "start_index": 10}),
+    ]
+    dumped = [{"id": each.id, "page_content": each.page_content, "metadata": each.metadata} for each in langchain]
+    llama = [
+        SimpleNamespace(node_id=chunk, text="…", ref_doc_id=d, start_char_idx=s, end_char_idx=e, metadata={})
+        for chunk, (d, s, e) in PLACES.items()
+    ]
+    for chunks in (langchain, dumped, llama):
+        assert {chunk: place[:3] for chunk, place in Chunks.read(chunks, TEXTS).places.items()} == PLACES
+
+
+def test_chunks_by_their_texts():
+    parts = ["Cats sleep", "a lot.", "They dream of mice.", "Cats sleep."]
+    found = Chunks.read([(f"c{at}", "d1", part) for at, part in enumerate(parts)], TEXTS)
+    assert [place[1:3] for place in found.places.values()] == [(0, 10), (11, 17), (18, 38), (39, 50)]
+    with pytest.raises(InputError, match=r"row 1: the text of chunk 'c' appears 2 times in document 'd1'"):
+        Chunks.read([("c", "d1", "Cats sleep")], TEXTS)
+    with pytest.raises(InputError, match=r"the text of chunk 'c' is not in document 'd1'"):
+        Chunks.read([("c", "d1", "Dogs")], TEXTS)
+    with pytest.raises(InputError, match=r"the text of document 'd9' is not known"):
+        Chunks.read([("c", "d9", "Dogs")], TEXTS)
+    with pytest.raises(InputError, match=r"chunk 'c' appears twice") as caught:
+        Chunks.read([("c", "d1", 0, 3), ("c", "d1", 0, 4)])
+    assert caught.type is DuplicateError
+
+
+def test_texts_in_another_order_are_not_guessed():
+    with pytest.raises(InputError, match="list the chunks of a document in their order"):
+        Chunks.read(
+            [("c1", "d1", "a lot."), ("c0", "d1", "Cats sleep"), ("c2", "d1", "dream"), ("c3", "d1", "a")], TEXTS
+        )
+
+
+def test_a_run_that_is_named_after_its_file(tmp_path):
+    run = tmp_path / "small.run"
+    run.write_text("q Q0 a 1 2.0 x\nq Q0 b 2 1.0 x\nother Q0 a 1 1.0 x\n")
+    found = evaluate([("q", "d1", 20, 38, 1)], ChunkRun(str(run), PLACES), "RR")
+    assert (found.run, found["RR"], found.counts.extra) == ("small", 0.5, 1)
