@@ -319,7 +319,8 @@ def test_a_changed_prompt_model_or_text_is_asked_anew(filled, small, tmp_path):
             model = ModelAssessor(**{"name": "small", "model": "test-model", "url": server.url, **change})
             asked = ask_model(store, model, **QUICK)
             assert (asked.requests, asked.judge != first.judge) == (2, True)
-        assert ask_model(store, small(server, timeout=3), **QUICK).requests == 0  # which changes nothing
+        for same in ({"timeout": 3}, {"temperature": 0}, {"budget": 10**9}):  # which changes nothing
+            assert ask_model(store, small(server, **same), **QUICK).requests == 0
 
 
 def test_several_samples_give_their_median_and_how_steady_it_is(filled, small):

@@ -97,6 +97,17 @@ def test_a_function(project, tmp_path):
     assert "10 of 10 canaries were graded 1 or higher\n    5 of 5 with a claim" in done.stdout
 
 
+def test_several_models_are_asked_one_after_the_other(project):
+    with ModelServer(good) as server:
+        folder = project(server)
+        (folder / "mine.py").write_text("def words(query, document):\n    return 2\n")
+        done = judge(folder, "small", "--assessor", "mine:words", "--canaries", "0")
+    assert "small: 10 documents graded; 10 requests" in done.stdout
+    assert "mine:words: 10 documents graded; 10 requests" in done.stdout
+    with open_store(folder / "judgments.db") as store:
+        assert len(list(store.events())) == 20
+
+
 def test_order_and_budget(project):
     def behave(request):
         if len(request.documents) == 2:

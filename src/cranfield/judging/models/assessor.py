@@ -143,9 +143,9 @@ class ModelAssessor:
             "host": self._host,  # the same name may stand for another model elsewhere
             "prompt_sha256": prompt.sha256,
             "scale": [list(each) for each in scale],
-            **{
-                name: getattr(self, name) for name in ("temperature", "top_p", "seed", "max_tokens", "json", "logprobs")
-            },
+            "temperature": None if self.temperature is None else float(self.temperature),  # 0 is 0.0
+            "top_p": None if self.top_p is None else float(self.top_p),
+            **{name: getattr(self, name) for name in ("seed", "max_tokens", "json", "logprobs")},
             "body": dict(self.body),
         }
 
