@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cranfield.cli import options, order_options, output
-from cranfield.cli.judge_model import judge_with_model
+from cranfield.cli.judge_model import decide_with_model, judge_with_model
 from cranfield.cli.measure_options import MeasureOptions, measure_options
 from cranfield.cli.model_options import ModelOptions, model_options
 from cranfield.cli.run_files import expanded
@@ -90,7 +90,8 @@ def command(
     the orders. Judgments that follow grades are a biased sample: never estimate from them how much is relevant.
 
     With --assessor, no page is opened: a model is asked about what waits and it has not judged. Its grades are kept
-    apart from those of people. Interrupted at any moment, the same command goes on, and pays for nothing twice.
+    apart from those of people. Interrupted at any moment, the same command goes on, and pays for nothing twice. With
+    --decide as well, it is asked only until its own grades decide.
 
     \b
     Example:
@@ -100,6 +101,7 @@ def command(
       cranfield judge judgments.db --grade '0=Off topic' --grade '1=On topic'
       cranfield judge judgments.db --assessor small --dry-run
     """
+    from cranfield.evaluation.naming import named_runs
     from cranfield.judging.page.serving import Listening, has_screen, is_shared, serve
     from cranfield.judging.store import open_store
 
@@ -112,8 +114,8 @@ def command(
         raise click.UsageError("--decide and --order need RUNs, and RUNs need one of them.")
     if not model.model_assessors and model.named:
         raise click.UsageError(f"{model.named[0]} needs --assessor.")
-    if model.model_assessors and chosen is not None:
-        raise click.UsageError("--decide and --order are for people; a model judges all that waits.")
+    if model.model_assessors and chosen not in (None, DECIDE):
+        raise click.UsageError(f"--order {order} is for people; a model judges all that waits, or with --decide.")
     if model.model_assessors and assessor is not None:
         raise click.UsageError("--me is the name of a person, and --assessor that of a model: choose one.")
     shared = is_shared(host, names)
@@ -124,7 +126,12 @@ def command(
         if scale:
             opened.set_scale(scale)
         for name in model.model_assessors:
-            judge_with_model(opened, name, model, config)
+            if chosen is None:
+                judge_with_model(opened, name, model, config)
+            else:
+                asked = _plan(DECIDE, measures, FollowPlan(depth, all_pairs=all_pairs))
+                begin = DECIDE.beginning(opened, named_runs(expanded(runs)), asked)
+                decide_with_model(opened, name, model, config, begin)
         if model.model_assessors:
             return
         followed = (
@@ -163,16 +170,21 @@ def _followed(
     """The order in which documents come; all of them wait in the store."""
     from cranfield.evaluation.naming import named_runs
 
+    files = expanded(runs)
+    followed = order.follow(store, named_runs(files), _plan(order, measures, plan))
+    told = f"{', '.join(files[:3])}{', …' if len(files) > 3 else ''}"
+    store.wait(followed.unjudged(), why=f"order {order.name}: {told}", chosen_by=order.chosen_by)
+    return followed
+
+
+def _plan(order: Order, measures: MeasureOptions, plan: FollowPlan) -> FollowPlan:
+    """The plan with the measure that decides, if the order compares runs."""
     if not order.measure and (plan.all_pairs or not measures.usual):
         raise click.UsageError(f"the order {order.name} compares no runs; leave --all and -m out.")
     chosen = measures.chosen((order.measure,)) if order.measure else ()
     if len(chosen) > 1:
         raise click.UsageError("one measure decides.")
-    files = expanded(runs)
-    followed = order.follow(store, named_runs(files), plan._replace(measure=next(iter(chosen), None)))
-    told = f"{', '.join(files[:3])}{', …' if len(files) > 3 else ''}"
-    store.wait(followed.unjudged(), why=f"order {order.name}: {told}", chosen_by=order.chosen_by)
-    return followed
+    return plan._replace(measure=next(iter(chosen), None))
 
 
 def _pooled(config: Path) -> str:

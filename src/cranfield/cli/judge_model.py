@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,11 +13,13 @@ import click
 from cranfield.cli import output
 from cranfield.cli.model_options import ModelOptions
 from cranfield.errors import InputError
-from cranfield.layout import count, visible
+from cranfield.layout import count, visible, wrapped
 
 if TYPE_CHECKING:
+    from cranfield.judging.deciding.decision import Decision
     from cranfield.judging.models.asking import ModelProgress
     from cranfield.judging.models.assessor import ModelAssessor
+    from cranfield.judging.models.session import Asking
     from cranfield.judging.store import Store
 
 INTERRUPTED = 130
@@ -26,12 +28,9 @@ INTERRUPTED = 130
 def judge_with_model(store: Store, name: str, options: ModelOptions, config: Path) -> None:
     """Ask a model about what waits, and print what came of it."""
     from cranfield.judging.models.asked_text import asked_lines, estimate_lines, missing_lines
-    from cranfield.judging.models.session import Asking
 
     assessor = chosen_assessor(name, options, config)
-    with Asking(
-        store, assessor, jobs=options.jobs, requests=options.limit, budget=options.budget, again=options.again
-    ) as asking:
+    with _asking(store, assessor, options) as asking:
         estimate = asking.plan(options.canaries, options.check_order)
         for line in estimate_lines(assessor.name, estimate, asking.budget, asking.spent, counted=assessor.call is None):
             output.say(line)
@@ -47,6 +46,44 @@ def judge_with_model(store: Store, name: str, options: ModelOptions, config: Pat
         output.say("  Hint: --show-missing lists them; --again asks again where a reply could not be read")
     if asked.stopped == "interrupted":
         click.get_current_context().exit(INTERRUPTED)
+
+
+def decide_with_model(
+    store: Store, name: str, options: ModelOptions, config: Path, make: Callable[[Any], Decision]
+) -> None:
+    """Ask a model until it is decided which run is better by its grades, and print the verdict."""
+    from cranfield.judging.models.asked_text import check_lines, stopped_line
+    from cranfield.judging.models.deciding import decide_by_model
+
+    if options.dry_run or options.check_order or options.show_missing:
+        raise click.UsageError(
+            "--dry-run, --check-order and --show-missing are about all that waits, not for --decide."
+        )
+    assessor = chosen_assessor(name, options, config)
+    with _asking(store, assessor, options) as asking:
+        decision, reports = decide_by_model(store, asking, make, options.canaries)
+    for last in reports[-1:]:
+        tokens = f", {count(last.tokens, 'token')}" if last.tokens else ""
+        output.say(f"{assessor.name}: {count(last.requests, 'request')}{tokens}")
+        output.write(check_lines(reports[0]))
+    look = decision.look()
+    output.say(f"By the grades of {assessor.name}, {count(look.judged, 'document')} judged:")
+    for pair in look.pairs:
+        interval = f"Difference {pair.difference:+.4f}, {pair.low:+.4f} to {pair.high:+.4f}."
+        output.write(wrapped(f"{pair.reason} {interval}", "  ", width=output.width()))
+    output.say("  Hint: 'cranfield agreement' and --correct-with tell whether people would say the same")
+    if reports and reports[-1].stopped:
+        output.say(stopped_line(reports[-1]))
+        if reports[-1].stopped == "interrupted":
+            click.get_current_context().exit(INTERRUPTED)
+
+
+def _asking(store: Store, assessor: ModelAssessor, options: ModelOptions) -> Asking:
+    from cranfield.judging.models.session import Asking
+
+    return Asking(
+        store, assessor, jobs=options.jobs, requests=options.limit, budget=options.budget, again=options.again
+    )
 
 
 def chosen_assessor(name: str, options: ModelOptions, config: Path) -> ModelAssessor:

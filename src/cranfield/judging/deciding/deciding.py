@@ -86,7 +86,7 @@ def decide(
         done = 0
         while not decision.look().done and (most is None or done < most):
             chosen = decision.next(batch if most is None else min(batch, most - done))
-            _note(store, chosen)
+            note_chosen(store, chosen)
             grades: dict[str, dict[str, float | None]] = {}
             for query, document in chosen:
                 grade = assessor(query, document)
@@ -97,7 +97,7 @@ def decide(
         return decision.look()
 
 
-def _note(store: Store, chosen: Sequence[tuple[str, str]]) -> None:
+def note_chosen(store: Store, chosen: Sequence[tuple[str, str]]) -> None:
     """Note that grades decided what is judged here; nobody else is asked to judge it."""
     from cranfield.judging.waiting import WaitingRow, add_waiting
 

@@ -42,10 +42,15 @@ def asked_lines(asked: ModelReport, width: int) -> Iterator[str]:
         yield f"  {count(len(asked.missing), 'document')} without a grade:"
         for why, number in Counter(each.why for each in asked.missing).most_common():
             yield cut(f"    {number:,}  {_told(why)}", width)
-    yield from _check_lines(asked)
+    yield from check_lines(asked)
     if asked.stopped:
-        left = f" {count(asked.left, 'document')} left;" if asked.left else ""
-        yield f"{_STOPPED[asked.stopped]}{left} the same command goes on from here."
+        yield stopped_line(asked)
+
+
+def stopped_line(asked: ModelReport) -> str:
+    """Why it ended early, and how to go on."""
+    left = f" {count(asked.left, 'document')} left;" if asked.left else ""
+    return f"{_STOPPED[asked.stopped]}{left} the same command goes on from here."
 
 
 def missing_lines(missing: tuple[MissingGrade, ...]) -> Iterator[str]:
@@ -63,7 +68,8 @@ def _told(why: str) -> str:
     return f"{why}: {FAILURES[why]}" if why in FAILURES else why
 
 
-def _check_lines(asked: ModelReport) -> Iterator[str]:
+def check_lines(asked: ModelReport) -> Iterator[str]:
+    """What canaries, samples and pairs showed."""
     found = asked.canaries
     if found is not None:
         unread = f" ({found.asked - found.read:,} could not be read)" if found.asked > found.read else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -144,13 +144,17 @@ def _texts() -> tuple[Any, Any]:
     return columns, tables.outerjoin(DOCUMENTS, DOCUMENTS.c.doc_id == WAITING.c.doc_id)
 
 
-def texts_to_judge(connection: sa.Connection) -> Iterator[Any]:
+def texts_to_judge(connection: sa.Connection, only: Collection[tuple[str, str]] | None = None) -> Iterator[Any]:
     """All that waits for a model, with its texts, query by query in a random order that is always the same.
 
     What a sample of documents did not draw waits for nobody; queries that no person judges wait for models alone.
+
+    only: a few documents, whoever they wait for
     """
     columns, tables = _texts()
     drawn = sa.or_(WAITING.c.assessors > 0, WAITING.c.stratum.startswith("depth"))
+    if only is not None:
+        drawn = sa.tuple_(WAITING.c.query_id, WAITING.c.doc_id).in_([tuple(pair) for pair in only])
     order = (QUERIES.c.place, WAITING.c.query_id, WAITING.c.place, WAITING.c.number)
     statement = sa.select(*columns).select_from(tables).where(drawn).order_by(*order)
     yield from connection.execute(statement, execution_options={"yield_per": 1000})

@@ -82,7 +82,7 @@ class ModelReport:
     >>> with tempfile.TemporaryDirectory() as folder, cranfield.open_store(f"{folder}/j.db", create=True) as store:
     ...     texts = {"1": "cats", "2": "dogs"}
     ...     pooled = cranfield.pool(store, {"q": "cats"}, {"bm25": {"q": ["1", "2", "3"]}}, documents=texts)
-    ...     report = cranfield.ask_model(store, model, canaries=0, requests=1, jobs=1)
+    ...     report = cranfield.ask_model(store, model, canaries=0, limit=1, jobs=1)
     >>> report.requests, report.left + len(report.missing) + report.graded, report.stopped, report.without_text
     (1, 3, 'requests', 1)
     """

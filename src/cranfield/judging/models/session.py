@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from functools import partial
 from itertools import islice
@@ -45,7 +45,8 @@ class Asking:
         _checked(assessor.name, jobs=jobs, requests=requests, budget=budget)
         if assessor.call is not None and budget is not None:
             raise InputError(assessor.name, "a function counts no tokens, so it cannot have a budget.")
-        self._store, self._assessor, self._again, self._jobs = store, assessor, again, jobs
+        self.assessor = assessor
+        self._store, self._again, self._jobs = store, again, jobs
         self._scale = store.scale
         self.judge = assessor._judge(self._scale)
         with store._reading() as connection:
@@ -70,17 +71,17 @@ class Asking:
         """Tokens spent on this assessor in this store."""
         return self._allowance.spent
 
-    def plan(self, canaries: int, check_order: int) -> AskingEstimate:
-        """Find out what is to be asked."""
+    def plan(self, canaries: int, check_order: int, only: Collection[tuple[str, str]] | None = None) -> AskingEstimate:
+        """Find out what is to be asked; `only`: about these documents of these queries, not about all that waits."""
         if check_order and not self._requests.takes_prompts:
             fact = "a function of a query and a document cannot compare two documents."
-            raise InputError(self._assessor.name, fact, hint="give a function of a prompt, or leave the check out")
-        self.work = find_work(self._store, self._assessor, self.judge, self._scale)
+            raise InputError(self.assessor.name, fact, hint="give a function of a prompt, or leave the check out")
+        self.work = find_work(self._store, self.assessor, self.judge, self._scale, only)
         planted = self._checks.plant(canaries)
         self._pairs = check_order
-        reply = self._assessor._reply_tokens
+        reply = self.assessor._reply_tokens
         self.estimate = estimate(
-            self.work, self._assessor, self._again, planted, self._checks.order_sizes(check_order, self.work), reply
+            self.work, self.assessor, self._again, planted, self._checks.order_sizes(check_order, self.work), reply
         )
         return self.estimate
 
@@ -143,7 +144,7 @@ class Asking:
             many = "" if failure.final else f"{self._failed_in_a_row} requests in a row failed; the last: "
             kept = "what was graded is kept, and the same call goes on from there"
             hint = f"{failure.hint}; {kept}" if failure.hint else kept
-            self._fail(SystemFailure(f"{self._assessor.name}: {many}{failure.fact}", hint=hint, final=failure.final))
+            self._fail(SystemFailure(f"{self.assessor.name}: {many}{failure.fact}", hint=hint, final=failure.final))
 
     def _halt(self, why: str) -> None:
         self._stopped = self._stopped or why
@@ -160,9 +161,9 @@ class Asking:
         missing = [MissingGrade(item[0], item[1], item[2:] if item[3] else None, why) for item, why in lacking]
         graded = [outcome for outcome in self._outcomes if not outcome.why]
         with self._store._reading() as connection:
-            steadiness = measure_steadiness(connection, self._assessor.name, self.judge.fingerprint)
+            steadiness = measure_steadiness(connection, self.assessor.name, self.judge.fingerprint)
         return ModelReport(
-            assessor=self._assessor.name,
+            assessor=self.assessor.name,
             judge=self.judge.fingerprint,
             documents=self.work.documents,
             judged_before=self.work.judged,

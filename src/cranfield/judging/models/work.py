@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from cranfield.judging.models import ledger
@@ -62,15 +62,21 @@ class ModelWork:
         return self.judged + len(self.without_text) + sum(len(each.items) for each in self.questions)
 
 
-def find_work(store: Store, assessor: ModelAssessor, judge: Judge, scale: GradeScale) -> ModelWork:
-    """What the model has not judged yet, with the replies that are there already."""
+def find_work(
+    store: Store,
+    assessor: ModelAssessor,
+    judge: Judge,
+    scale: GradeScale,
+    only: Collection[tuple[str, str]] | None = None,
+) -> ModelWork:
+    """What the model has not judged yet, with the replies that are there already; all, or only some documents."""
     questions: dict[str, Question] = {}
     without: list[WaitingItem] = []
     judged = 0
     empty = len(Shown("", "", "", 0, "").prompt(judge.prompt, scale, judge.asked).encode())
     with store._reading() as connection:
         done = ledger.judged_items(connection, assessor.name, judge.fingerprint)
-        for row in ledger.texts_to_judge(connection):
+        for row in ledger.texts_to_judge(connection, only):
             item = (row.query_id, row.doc_id, row.part_start, row.part_end)
             texts = shown(row, assessor.max_characters)
             if texts is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -58,8 +58,13 @@ class DecidingOrder(Order):
 
     def follow(self, store: Store, runs: Mapping[str, Any], asked: FollowPlan) -> Followed:
         """The decision, as people judge in a store."""
-        from cranfield.judging.deciding.decision import Decision
         from cranfield.judging.deciding.following import FollowedDecision
+
+        return FollowedDecision(store, self.beginning(store, runs, asked))
+
+    def beginning(self, store: Store, runs: Mapping[str, Any], asked: FollowPlan) -> Callable[[Any], Decision]:
+        """What makes the decision from the judgments that there are, or from None."""
+        from cranfield.judging.deciding.decision import Decision
 
         scale = [each.grade for each in store.scale]
         measure = asked.measure or self.measure
@@ -69,7 +74,7 @@ class DecidingOrder(Order):
                 runs, measure, grades, scale=scale, depth=asked.depth, all_pairs=asked.all_pairs, seed=asked.seed
             )
 
-        return FollowedDecision(store, make)
+        return make
 
 
 DECIDE = DecidingOrder(

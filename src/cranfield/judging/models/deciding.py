@@ -1,0 +1,59 @@
+"""A model judges until it is decided which run is better, by its own grades alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from cranfield.errors import InputError
+from cranfield.judging.deciding.deciding import note_chosen
+from cranfield.judging.deciding.decision import BATCH, Decision
+from cranfield.judging.models import ledger
+from cranfield.judging.models.asking import ModelProgress
+from cranfield.judging.models.result import ModelReport
+from cranfield.judging.models.session import Asking
+from cranfield.judging.store import Store
+
+
+def decide_by_model(
+    store: Store, asking: Asking, make: Callable[[Any], Decision], canaries: int
+) -> tuple[Decision, list[ModelReport]]:
+    """Ask about what can still change the verdict, until it stands or a limit is reached.
+
+    make: makes the decision from the grades that the model gave before, or from None
+    Returns the decision as it stands, and a report of each batch; requests and tokens are those of all up to it.
+    """
+    decision = make(_graded(store, asking) or None)
+    reports: list[ModelReport] = []
+    while not decision.look().done:
+        chosen = decision.next(BATCH)
+        note_chosen(store, chosen)
+        asking.plan(0 if reports else canaries, 0, only=chosen)
+        _refuse_without_text(store, asking)
+        reports.append(asking.run(ModelProgress()))
+        if reports[-1].stopped:
+            break
+        grades = _graded(store, asking)
+        found: dict[str, dict[str, float | None]] = {}
+        for query, document in chosen:  # a reply that could not be read says nothing, and is not asked for again
+            found.setdefault(query, {})[document] = grades.get(query, {}).get(document)
+        decision = decision.with_grades(found)
+    return decision, reports
+
+
+def _graded(store: Store, asking: Asking) -> dict[str, dict[str, float]]:
+    """What the model says of whole documents, asked in this way."""
+    with store._reading() as connection:
+        items = ledger.judged_items(connection, asking.assessor.name, asking.judge.fingerprint)
+    found: dict[str, dict[str, float]] = {}
+    for (query, document, _, end), (_, grade) in items.items():
+        if not end:
+            found.setdefault(query, {})[document] = grade
+    return found
+
+
+def _refuse_without_text(store: Store, asking: Asking) -> None:
+    if asking.work.without_text:
+        query, document, *_ = asking.work.without_text[0]
+        fact = f"it has no text of document '{document}' of query '{query}', so that no model can judge it."
+        raise InputError(store.name, fact, hint=f"cranfield pool {store.name} COLLECTION RUNS brings the texts")
