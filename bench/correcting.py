@@ -62,7 +62,7 @@ def speed() -> dict[str, float]:
 
     def took(work: Callable[[], object]) -> float:
         times = []
-        for _ in range(3):
+        for _ in range(2):
             start = time.perf_counter()
             work()
             times.append(time.perf_counter() - start)
