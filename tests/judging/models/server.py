@@ -8,7 +8,7 @@ from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 DOCUMENT = re.compile(r"\[document ([0-9a-f]{16})\]\n(.*?)\n\[end of document \1\]", re.S)
-CUT, HANG_UP = object(), object()  # half a reply; not a word
+CUT, HANG_UP = "half a reply", "not a word"
 
 
 def completion(text, *, finish_reason="stop", tokens=None, **more):

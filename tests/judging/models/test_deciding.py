@@ -1,0 +1,101 @@
+"""A model is asked until its own grades decide which run is better."""
+
+import pytest
+
+from cranfield import InputError, ModelAssessor, open_store
+from cranfield.judging.deciding.decision import Decision
+from cranfield.judging.models.deciding import decide_by_model
+from cranfield.judging.models.session import Asking
+from tests.program import run
+
+QUERIES = 20
+BAD = {f"q{q}": [f"bad{d}" for d in range(10)] for q in range(QUERIES)}
+GOOD = {f"q{q}": [f"good{d}" for d in range(10)] for q in range(QUERIES)}
+MODULE = "def grade(query, document):\n    return 2 if document.startswith('a good') else 0\n"
+
+
+@pytest.fixture
+def store(tmp_path):
+    with open_store(tmp_path / "judgments.db", create=True) as opened:
+        opened.add_queries({query: f"text of {query}" for query in BAD})
+        opened.add_documents(
+            {**{f"bad{d}": f"a bad text {d}" for d in range(10)}, **{f"good{d}": f"a good text {d}" for d in range(10)}}
+        )
+        yield opened
+
+
+class Model:
+    def __init__(self):
+        self.asked = []
+
+    def __call__(self, query, document):
+        self.asked.append((query, document))
+        return 2 if document.startswith("a good") else 0
+
+
+def decided(store, model, **options):
+    with Asking(store, ModelAssessor(name="small", call=model), **options) as asking:
+        return decide_by_model(store, asking, lambda grades: Decision.of({"bad": BAD, "good": GOOD}, grades=grades), 4)
+
+
+def test_it_ends_when_the_verdict_stands(store):
+    model = Model()
+    decision, reports = decided(store, model)
+    look = decision.look()
+    assert look.state == "better"
+    assert look.judged == 50
+    assert reports[0].canaries.asked == 4
+    assert len(model.asked) == reports[-1].requests == 54
+    assert len({event.doc_id for event in store.events()}) <= 20
+    assert {event.kind for event in store.events()} == {"model"}
+    with store._reading() as connection:
+        chosen = connection.exec_driver_sql("select chosen_by, assessors from waiting").all()
+    assert {tuple(row) for row in chosen} == {("decide", 0)}
+
+
+def test_what_it_said_before_counts_and_is_not_paid_for_again(store):
+    decided(store, Model(), requests=24, jobs=1)
+    model = Model()
+    decision, _ = decided(store, model)
+    assert decision.look().state == "better"
+    assert len(model.asked) == 30
+    model = Model()
+    decision, _ = decided(store, model)  # which needs two looks again
+    assert decision.look().done
+    assert len(model.asked) == 10
+
+
+def test_what_people_said_is_not_mixed_in(store):
+    for query in BAD:
+        for d in range(10):
+            store.judge(query, f"bad{d}", 3, assessor="ann")
+            store.judge(query, f"good{d}", 0, assessor="ann")
+    decision, _ = decided(store, Model())
+    assert decision.look().state == "better"
+
+
+def test_a_document_without_text(store):
+    run_of_others = {query: ["unknown", *ranking[1:]] for query, ranking in GOOD.items()}
+    with (
+        Asking(store, ModelAssessor(name="small", call=Model())) as asking,
+        pytest.raises(InputError, match="it has no text of document 'unknown'"),
+    ):
+        decide_by_model(store, asking, lambda grades: Decision.of({"bad": BAD, "x": run_of_others}, grades=grades), 0)
+
+
+def test_on_the_command_line(store, tmp_path):
+    store.close()
+    (tmp_path / "small.py").write_text(MODULE)
+    for name, rankings in (("bad", BAD), ("good", GOOD)):
+        rows = [f"{q} Q0 {doc} 1 {-at} x\n" for q, ranking in rankings.items() for at, doc in enumerate(ranking)]
+        (tmp_path / f"{name}.run").write_text("".join(rows))
+    runs = ("--decide", "bad.run", "good.run", "-m", "nDCG@10")
+    done = run("judge", "judgments.db", "--assessor", "small:grade", *runs, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "By the grades of small:grade, 50 documents judged:" in done.stdout
+    assert "good beside bad: better" in done.stdout
+    assert "0 of 10 canaries were graded 1 or higher" in done.stdout
+    dry = run("judge", "judgments.db", "--assessor", "small:grade", "--dry-run", *runs, cwd=tmp_path)
+    assert dry.returncode == 2
+    other = run("judge", "judgments.db", "--assessor", "small:grade", "--order", "mtf", "bad.run", cwd=tmp_path)
+    assert "--order mtf is for people" in other.stderr
