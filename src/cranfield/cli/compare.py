@@ -75,7 +75,6 @@ def command(
     Examples:
       cranfield compare builtin:qrels builtin:keywords builtin:meaning
       cranfield compare builtin:qrels builtin:keywords builtin:meaning --format latex
-      cranfield compare passages.jsonl small.run large.run --chunks small.jsonl --chunks large.jsonl
       cranfield compare judgments.db bm25.run dense.run --assessor gpt --correct-with people
     """
 

@@ -76,7 +76,6 @@ def command(
     \b
     Examples:
       cranfield evaluate builtin:qrels builtin:keywords builtin:meaning --worst 3
-      cranfield evaluate passages.jsonl small.run --chunks small.chunks.jsonl --corpus corpus.jsonl
       cranfield evaluate judgments.db bm25.run --assessor gpt --correct-with people
     """
     from cranfield.read.streams import Stream
