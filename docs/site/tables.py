@@ -71,6 +71,8 @@ def _values(known: Setting) -> str:
         words = ((f"`{word}`", told) for word, told in known.choices.items())
         bold = ((f"**{word}**" if at == 0 else word, told) for at, (word, told) in enumerate(words))
         return "; ".join(f"{word} {told}" for word, told in bold)
+    if known.kind is float:
+        return f"a number above 0, up to 1; **`{known.default:g}`**"
     return "**`None`** (all), or a whole number from 1" if known.kind is int else "**`False`** or `True`"
 
 

@@ -124,7 +124,7 @@ def test_every_parameter_says_what_it_means():
 def test_every_word_that_a_parameter_can_be_is_explained():
     known = {name: kind for each in cranfield.catalogue().values() for name, kind in each.kinds.items()}
     assert {name for name, kind in known.items() if kind.words} == {
-        "denominator", "discount", "rule", "tail", "variant", "view",
+        "denominator", "discount", "fit", "rule", "tail", "unit", "variant", "view",
     }  # fmt: skip
     for kind in known.values():
         assert all(kind.words.values())

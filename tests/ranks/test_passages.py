@@ -136,6 +136,44 @@ def test_chunks_of_splitters():
         assert {chunk: place[:3] for chunk, place in Chunks.read(chunks, TEXTS).places.items()} == PLACES
 
 
+def test_what_a_retriever_of_langchain_returns():
+    pytest.importorskip("langchain_core")
+    from langchain_core.documents import Document
+    from langchain_core.embeddings import DeterministicFakeEmbedding
+    from langchain_core.vectorstores import InMemoryVectorStore
+
+    store = InMemoryVectorStore(DeterministicFakeEmbedding(size=8))
+    parts = [
+        Document(TEXTS[d][s:e], id=chunk, metadata={"source": d, "start_index": s})
+        for chunk, (d, s, e) in PLACES.items()
+    ]
+    store.add_documents(parts)
+    found = store.similarity_search_with_score("cats", k=2)
+    for chunks in (parts, store.similarity_search("cats", k=2), found):
+        assert {chunk: place[:3] for chunk, place in Chunks.read(chunks, TEXTS).places.items()} == PLACES
+    run = {"q": {document.id: score for document, score in found}}
+    assert evaluate([("q", "d1", 0, 17, 1)], ChunkRun(run, Chunks.read(found)), "R@2")["R@2"] == 1
+    with pytest.raises(InputError, match="row 1: there is no chunk"):
+        Chunks.read([Document("Cats", metadata={"source": "d1", "start_index": 0})])
+
+
+def test_what_a_splitter_and_a_retriever_of_llama_index_return():
+    pytest.importorskip("llama_index.core")
+    from llama_index.core import Document, MockEmbedding, VectorStoreIndex
+    from llama_index.core.node_parser import SentenceSplitter
+
+    splitter = SentenceSplitter(chunk_size=8, chunk_overlap=0)
+    nodes = splitter.get_nodes_from_documents([Document(text=text, doc_id=d) for d, text in TEXTS.items()])
+    index = VectorStoreIndex(nodes, embed_model=MockEmbedding(embed_dim=8))
+    found = index.as_retriever(similarity_top_k=2).retrieve("cats")
+    places = Chunks.read(nodes, TEXTS).places
+    assert len(places) == len(nodes) > 2
+    for node in nodes:
+        document, start, end, *_ = places[node.node_id]
+        assert TEXTS[document][start:end] == node.text
+    assert set(Chunks.read(found).places) == {each.node.node_id for each in found}
+
+
 def test_chunks_by_their_texts():
     parts = ["Cats sleep", "a lot.", "They dream of mice.", "Cats sleep."]
     found = Chunks.read([(f"c{at}", "d1", part) for at, part in enumerate(parts)], TEXTS)

@@ -18,7 +18,7 @@ class ChunkOptions(NamedTuple):
     """The files of chunks that were named, and that of the documents' texts."""
 
     chunks: tuple[str, ...]
-    corpus: str | None
+    documents: str | None
 
     def measured(self, qrels: Any, runs: Sequence[Any], paths: Sequence[str]) -> tuple[Any, list[Any]]:
         """The judgments and the runs as they are; or those of passages, and each run with its chunks.
@@ -33,15 +33,15 @@ class ChunkOptions(NamedTuple):
         from cranfield.ranks.passages import PassageJudgments
         from cranfield.read.stored_texts import read_texts
 
-        texts = read_texts(self.corpus)
+        texts = read_texts(self.documents)
         chunks = {file: Chunks.read(file, texts) for file in dict.fromkeys(files)}
         runs = [ChunkRun(run, chunks[file]) for run, file in zip(runs, files, strict=True)]
         return PassageJudgments.read(qrels, texts), runs
 
     def _files(self, paths: Sequence[str]) -> list[str]:
         """The file of chunks of each run; none where none was named."""
-        if self.corpus and not self.chunks and not any(os.path.isfile(path + BESIDE) for path in paths):
-            raise click.UsageError(f"--corpus needs --chunks, or a file RUN{BESIDE} beside each run.")
+        if self.documents and not self.chunks and not any(os.path.isfile(path + BESIDE) for path in paths):
+            raise click.UsageError(f"--documents needs --chunks, or a file RUN{BESIDE} beside each run.")
         if len(self.chunks) == 1:
             return [*self.chunks] * len(paths)
         if self.chunks and len(self.chunks) != len(paths):
@@ -67,7 +67,7 @@ def _found_beside(qrels: Any, paths: Sequence[str]) -> list[str]:
             f"{qrels} holds judgments of passages, and where the chunks of {lacking[0]} are is not known: "
             f"give --chunks FILE, or write {lacking[0]}{BESIDE}."
         )
-    output.remark(f"Chunks are read from {', '.join(files)}.")
+    output.say(f"Chunks are read from {', '.join(files)}.", err=True)
     return files
 
 
@@ -85,7 +85,7 @@ def chunk_options() -> Decorator:
             f"for each run, in their order [RUN{BESIDE}].",
         ),
         click.option(
-            "--corpus",
+            "--documents",
             type=options.FILE,
             metavar="FILE",
             help="Texts of documents, in which quotes and chunks are found: JSON lines with _id and text.",

@@ -43,6 +43,11 @@ def estimates_unjudged(measure: Measure) -> bool:
     return measure.definition.table == "strata"
 
 
+def measures_text(measure: Measure) -> bool:
+    """Whether a measure counts characters, of which those around the judged passages are never judged."""
+    return measure.definition.table == "passages"
+
+
 class Reach(NamedTuple):
     """How low and how high a difference of means could be, whatever the unjudged documents turn out to be.
 
@@ -104,7 +109,7 @@ class Reaches:
         if all(each.policy.complete for each in self._evaluations):
             return [self._fixed(measure, *pair) for pair in self._pairs]
         found: list[Reach | None] = [None] * len(self._pairs)
-        if estimates_unjudged(measure):
+        if estimates_unjudged(measure) or measures_text(measure):
             return found
         apart = [at for at, pair in enumerate(self._pairs) if set(pair) <= set(self._tables)]
         if self._holes is not None:

@@ -36,6 +36,8 @@ def evaluation_bounds(
     else:  # an unjudged document may belong to any subtopic, and so on: no more is known than what values there are
         grades, more = (), _unseen(evaluation, ranked, unseen) > 0
         exact = ((judged.n_unjudged() == 0) & ~more)[kept]
+        if measure.definition.table == "passages" and not evaluation.policy.complete:
+            exact[:] = False  # the text around a judged passage is unjudged, too
         low, high = (np.where(exact, evaluation._columns[measure], end) for end in measure.definition.range)
     how = measure.definition.aggregate
     pairs = zip(low.tolist(), high.tolist(), strict=True)

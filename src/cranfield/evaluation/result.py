@@ -178,7 +178,7 @@ class Evaluation(ValuesByQuery):
         measure: any of its names, or a `Measure`.
         Returns the two, which are those of Policy(ties="worst") and Policy(ties="best"), and equal where no judged
         document is tied. None where they are not known: of a saved evaluation, with `lengths`, for measures of
-        subtopics, preferences, groups and strata, and for those of unjudged documents, such as Judged@10.
+        subtopics, preferences, groups, strata and passages, and for those of unjudged documents, such as Judged@10.
 
         >>> from cranfield import evaluate
         >>> result = evaluate({"1": {"a": 1}}, {"1": {"a": 0.5, "b": 0.5, "c": 0.5}}, "RR")

@@ -120,7 +120,7 @@ def read_precision(
 
 @measure(
     "TextF",
-    aliases=("text_f", "TextF1(beta=1)"),
+    aliases=("text_f", "TextF1"),
     advice="For one number that needs both TextP and TextR; beta above 1 favours recall.",
     table="passages",
 )

@@ -92,7 +92,7 @@ def nothing_in_common(
     return InputError(name, fact, hint=HINT)
 
 
-class _Judged(NamedTuple):
+class _JudgedPassage(NamedTuple):
     """A passage of a query; its number among all."""
 
     number: int
@@ -116,9 +116,9 @@ class _Judged(NamedTuple):
         return held > 0 if self.whole else held / (self.end - self.start) >= cover
 
 
-def _by_query(passages: PassageJudgments, policy: Policy) -> list[list[_Judged]]:
+def _by_query(passages: PassageJudgments, policy: Policy) -> list[list[_JudgedPassage]]:
     """The passages of each query that were judged; one with a grade below 0 was only pooled, and says nothing."""
-    found: list[list[_Judged]] = [[] for _ in passages.query_ids]
+    found: list[list[_JudgedPassage]] = [[] for _ in passages.query_ids]
     grades = graded(passages.grades, policy)
     columns = zip(
         passages.query.tolist(),
@@ -131,7 +131,7 @@ def _by_query(passages: PassageJudgments, policy: Policy) -> list[list[_Judged]]
     )
     for number, (query, document, start, end, whole, grade) in enumerate(columns):
         if grade >= 0:
-            found[query].append(_Judged(number, document, start, end, whole, grade))
+            found[query].append(_JudgedPassage(number, document, start, end, whole, grade))
     return found
 
 
@@ -147,7 +147,7 @@ def _ranking(
     places: Mapping[str, ChunkPlace],
     scores: Mapping[str, float],
     query: str,
-    judged: Sequence[_Judged],
+    judged: Sequence[_JudgedPassage],
     policy: Policy,
 ) -> list[RankedChunk]:
     """The chunks of a ranking, best first; what decides ties by grades is the best grade that a chunk could have."""
@@ -166,7 +166,7 @@ def _ranking(
 
 def _table(
     passages: PassageJudgments,
-    judged: Sequence[Sequence[_Judged]],
+    judged: Sequence[Sequence[_JudgedPassage]],
     rankings: Sequence[Sequence[RankedChunk]],
     missing: Sequence[bool],
     extra: int,
@@ -197,19 +197,19 @@ def _table(
     )
 
 
-class _Columns(NamedTuple):
+class _PlaceColumns(NamedTuple):
     query: Integers
     documents: Sequence[str]
     start: Integers
     end: Integers
 
 
-def _columns(query: Integers, documents: Sequence[str], spans: Sequence[tuple[int, int]]) -> _Columns:
+def _columns(query: Integers, documents: Sequence[str], spans: Sequence[tuple[int, int]]) -> _PlaceColumns:
     pairs = np.array(spans, dtype=np.int64).reshape(-1, 2)
-    return _Columns(query, documents, pairs[:, 0], pairs[:, 1])
+    return _PlaceColumns(query, documents, pairs[:, 0], pairs[:, 1])
 
 
-def _on_one_line(chunks: _Columns, passages: _Columns, endless: Integers) -> tuple[Stretches, Stretches]:
+def _on_one_line(chunks: _PlaceColumns, passages: _PlaceColumns, endless: Integers) -> tuple[Stretches, Stretches]:
     """Places on a line on which every document of every query has a part of its own, sorted by query."""
     pairs = list(zip([*chunks.query.tolist(), *passages.query.tolist()], [*chunks.documents, *passages.documents]))
     number = {pair: at for at, pair in enumerate(sorted(set(pairs)))}
@@ -228,7 +228,7 @@ def _on_one_line(chunks: _Columns, passages: _Columns, endless: Integers) -> tup
 
 def _judged_ranks(
     passages: PassageJudgments,
-    judged: Sequence[Sequence[_Judged]],
+    judged: Sequence[Sequence[_JudgedPassage]],
     rankings: Sequence[Sequence[RankedChunk]],
     missing: Sequence[bool],
     extra: int,

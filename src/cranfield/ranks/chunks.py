@@ -52,7 +52,8 @@ class Chunks:
 
         chunks: JSON lines, CSV or TSV with the columns chunk_id, doc_id, and start and end, or a text; {chunk:
             (document, start, end)} or {chunk: (document, text)}; rows (chunk, document, start, end) or (chunk,
-            document, text); documents of LangChain with ids and `start_index`; nodes of LlamaIndex.
+            document, text); documents of LangChain with ids and `start_index`, or nodes of LlamaIndex, as their
+            splitters and retrievers return them.
         documents: the stored texts, in which the texts of chunks are found and places are checked: {document: text}, a
             corpus.jsonl, or a `Collection`.
         tokens: counts the tokens of a chunk's text, for budgets of tokens; without it, the column "tokens" does.

@@ -59,6 +59,8 @@ class PassageJudgments:
     PassageJudgments(queries=2, passages=3)
     >>> len(passages), passages.query.tolist(), passages.start.tolist(), passages.whole.tolist()
     (2, [0, 0, 1], [10, 30, 0], [False, False, True])
+    >>> passages.passages[0]
+    Passage(query='q1', document='d1', start=10, end=20, grade=2.0)
     """
 
     name: str

@@ -115,6 +115,9 @@ def is_table(stream: Stream, spellings: Iterable[str]) -> bool:
 
 
 def _cells(row: Any, what: str, number: int, widths: Mapping[int, Spellings]) -> Mapping[str, Any]:
+    if isinstance(row, tuple) and len(row) == 2 and hasattr(row[0], "metadata"):  # LangChain's (document, score)
+        row = row[0]
+    row = getattr(row, "node", row)  # LlamaIndex's node with a score
     if isinstance(row, Mapping):
         return _named(row)
     if isinstance(row, tuple | list):

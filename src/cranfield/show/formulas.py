@@ -18,6 +18,7 @@ _SIGNS = {
     "≤": r"\le",
     "≥": r"\ge",
     "∩": r"\cap",
+    "∪": r"\cup",
     "⌈": r"\lceil",
     "⌉": r"\rceil",
     "⌊": r"\lfloor",

@@ -91,14 +91,16 @@ class PassageRanks:
         """Passages that were judged relevant."""
         return (self.grade >= 0) & reaches(self.grade, rel)
 
-    def read(self, cutoff: int | None, budget: int | None = None, unit: str = "characters", fit: str = "whole") -> Read:
+    def read(
+        self, cutoff: int | None, budget: int | None = None, unit: str = "characters", fit: str = "whole"
+    ) -> ReadChunks:
         """The chunks no deeper than a cutoff, as far as they fit into a budget.
 
         `whole` stops before the first chunk that does not fit, `cut` shortens it.
         """
         kept = np.ones(len(self.rank), dtype=np.bool_) if cutoff is None else self.rank <= cutoff
         if budget is None:
-            return Read(self.chunks.only(kept), len(self))
+            return ReadChunks(self.chunks.only(kept), len(self))
         if unit not in self.costs:
             raise MeasureError(f"the {unit} of the chunks are not known.", hint=_UNITS.get(unit, ""))
         cost = self.costs[unit]
@@ -107,12 +109,12 @@ class PassageRanks:
         left = budget - (total[:-1] - total[first])  # before each chunk
         fits = (cost <= left) & kept
         if fit == "whole":
-            return Read(self.chunks.only(fits), len(self))
+            return ReadChunks(self.chunks.only(fits), len(self))
         if unit != "characters":
             raise MeasureError("only characters can be cut.", hint="leave out fit=cut, or unit")
         end = np.minimum(self.chunks.end, self.chunks.start + np.maximum(left, 0))
         some = kept & (end > self.chunks.start)
-        return Read(Stretches(self.chunks.query, self.chunks.start, end).only(some), len(self))
+        return ReadChunks(Stretches(self.chunks.query, self.chunks.start, end).only(some), len(self))
 
     def judged_text(self, rel: float) -> Stretches:
         """The passages that were judged relevant; an error where one of them has no end."""
@@ -123,7 +125,7 @@ class PassageRanks:
             )
         return self.passages.only(hit)
 
-    def found(self, read: Read) -> Flags:
+    def found(self, read: ReadChunks) -> Flags:
         """Passages of which enough is read; of a document judged as a whole, anything."""
         seen = self.passages.inside(read.chunks)
         share = seen / (self.passages.end - self.passages.start)
@@ -150,7 +152,7 @@ _UNITS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Read:
+class ReadChunks:
     """The chunks that are read, and how many characters that is in each query."""
 
     chunks: Stretches
