@@ -1,4 +1,7 @@
-"""What assessors said of parts of documents: judgments that hold however a text is cut into chunks."""
+"""What assessors said of parts of documents: judgments that hold however a text is cut into chunks.
+
+`read/formats/store.py` finds this module by its name, because a room does not import an edge.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cranfield.errors import InputError
 from cranfield.judging.checking import checked_kind
+from cranfield.judging.kinds import BY_PEOPLE
 from cranfield.judging.merging import find_rule
 
 if TYPE_CHECKING:
     from cranfield.judging.recording import Said
     from cranfield.judging.store import Store
+    from cranfield.read.formats.store import JudgmentView
 
 
 class MarkedPassage(NamedTuple):
@@ -24,8 +29,30 @@ class MarkedPassage(NamedTuple):
     grade: float
 
 
+def open_passages(where: str, wanted: JudgmentView) -> tuple[list[MarkedPassage], str]:
+    """The passages of a store that is named where judgments are expected, and what a signature says of it."""
+    from cranfield.judging.store import open_store
+
+    with open_store(where, read_only=True) as store:
+        merge, kinds = wanted.merge or "majority", wanted.kinds or BY_PEOPLE
+        found, judges = _read(store, wanted.assessors or None, merge, kinds)
+    return found, f"judges:{len(judges)}|merge:{merge}"
+
+
 def marked_in(store: Store, assessors: Iterable[str] | None, merge: str, kinds: Iterable[str]) -> list[MarkedPassage]:
     """The passages of a store. See `Store.to_passages`."""
+    found, _ = _read(store, assessors, merge, kinds)
+    if not any(each.end for each in found):
+        raise InputError(
+            store.name, "no passage is marked in it.", hint="'cranfield judge': select text, then give it a grade"
+        )
+    return found
+
+
+def _read(
+    store: Store, assessors: Iterable[str] | None, merge: str, kinds: Iterable[str]
+) -> tuple[list[MarkedPassage], set[str]]:
+    """All grades of parts, and of documents of which no part has one; and who gave them."""
     from cranfield.judging.recording import standing
     from cranfield.judging.schema import EVENTS
     from cranfield.judging.views import chosen_assessors
@@ -34,17 +61,18 @@ def marked_in(store: Store, assessors: Iterable[str] | None, merge: str, kinds: 
     rule = find_rule(merge, store.name).merge
     chosen = EVENTS.c.kind.in_(wanted)
     found: list[MarkedPassage] = []
+    judges: set[str] = set()
     with store._reading() as connection:
         if assessors is not None:
             chosen = chosen & EVENTS.c.assessor.in_(chosen_assessors(store.name, assessors, connection))
         for query, document, said in standing(connection, chosen):
-            for (start, end), grades in _by_part(said):
+            judges.update(each.assessor for each in said)
+            parts = dict(_by_part(said))
+            if len(parts) > 1:  # where in a document the answer is says more than that it is there
+                parts.pop((0, 0), None)
+            for (start, end), grades in parts.items():
                 found.append(MarkedPassage(query, document, start if end else None, end or None, rule(grades)))
-    if not any(each.end for each in found):
-        raise InputError(
-            store.name, "no passage is marked in it.", hint="'cranfield judge': select text, then give it a grade"
-        )
-    return found
+    return found, judges
 
 
 def _by_part(said: Iterable[Said]) -> Iterator[tuple[tuple[int, int], list[float]]]:

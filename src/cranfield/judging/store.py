@@ -447,7 +447,8 @@ class Store:
 
         assessors, merge, kinds: as in `view`; only grades of the very same part are merged.
         Returns a (query_id, doc_id, start, end, grade) for each part, in characters; for a document that was graded as
-        a whole, start and end are None. An error where no part was graded.
+        a whole and has no such part, start and end are None. An error where no part was graded. `evaluate` takes them
+        as judgments of runs of chunks; see `PassageJudgments`.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:

@@ -13,6 +13,7 @@ from cranfield.errors import DuplicateError, InputError
 from cranfield.ranks.columns import Flags, Integers, Numbers
 from cranfield.ranks.judgments import Judgments, in_order
 from cranfield.ranks.quotes import QuotedTexts, Span
+from cranfield.read.formats.store import is_store
 from cranfield.read.names import DOCUMENT, END, GRADE, QUERY, QUOTE, START
 from cranfield.read.placed_rows import PlacedRow, is_table, placed_rows
 from cranfield.read.stored_texts import read_texts
@@ -100,6 +101,10 @@ class PassageJudgments:
             flat = Judgments.read(passages)
             return cls._of(_whole_documents(flat, texts), flat.name, flat.provenance)
         opened = Stream(passages) if isinstance(passages, str) or hasattr(passages, "__fspath__") else passages
+        stored = is_store(opened) if isinstance(opened, Stream) else None
+        if stored is not None:
+            marked, provenance = stored.open_passages(opened)
+            return cls._of([_stored(each, texts) for each in marked], opened.name, provenance)
         if isinstance(opened, Stream) and not is_table(opened, (*QUERY, *DOCUMENT)):
             flat = Judgments.read(opened)
             return cls._of(_whole_documents(flat, texts), flat.name, flat.provenance)
@@ -182,6 +187,12 @@ def are_passages(path: str) -> bool:
 def _of_documents(passages: Any) -> bool:
     """Whether these are judgments of whole documents, which have their own class or {query: {document: grade}}."""
     return isinstance(passages, Judgments | Mapping) or hasattr(type(passages), "to_judgments")
+
+
+def _stored(row: Any, texts: QuotedTexts) -> Passage:
+    """A grade in a store; of a whole document, up to its end where that is known."""
+    query, document, start, end, grade = row
+    return Passage(query, document, start, _length(document, texts) if start is None else end, grade)
 
 
 def _whole_documents(judgments: Judgments, texts: QuotedTexts) -> list[Passage]:

@@ -19,6 +19,7 @@ HEAD = b"SQLite format 3\0"
 STORE = "judgments.db"  # where people judge, if nothing else is said
 VIEWS = "cranfield.judging.views"  # found by its name: a room does not import an edge
 STRATA = "cranfield.judging.strata"
+PASSAGES = "cranfield.judging.passages"
 
 
 class JudgmentView(NamedTuple):
@@ -84,6 +85,13 @@ class StoreFormat(Format):
         by_query, provenance = import_module(STRATA).open_strata(_path(stream), stream.view or JudgmentView())
         return Rankings(stream.name, by_query, None, provenance)
 
+    def open_passages(self, stream: Stream) -> tuple[list[Any], str]:
+        """Grades of parts of documents as (query, document, start, end, grade), and which assessors they come from."""
+        found: tuple[list[Any], str] = import_module(PASSAGES).open_passages(
+            _path(stream), stream.view or JudgmentView()
+        )
+        return found
+
     def open_records(self, stream: Stream, role: Role, *, named: bool) -> RecordFile:
         from cranfield.read.row_records import RankingRecords
 
@@ -95,3 +103,9 @@ def _path(stream: Stream) -> str:
     if stream.address is None:
         raise InputError(stream.name, "a store cannot be read from a pipe or an open file.", hint="give its path")
     return stream.address
+
+
+def is_store(stream: Stream) -> StoreFormat | None:
+    """The format of a stream that is a store; None where it is something else."""
+    named = stream.name.startswith(StoreFormat.addresses)
+    return StoreFormat() if named or stream.head(len(HEAD)).startswith(HEAD) else None
