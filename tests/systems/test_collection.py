@@ -144,3 +144,10 @@ def test_a_small_corpus_is_kept_and_a_large_one_is_read_again(monkeypatch, room,
     readings.clear()
     assert [list(collection.documents()) for _ in range(3)] == [documents] * 3
     assert len(readings) == read
+
+
+def test_the_name_of_the_built_in_collection_stands_for_its_judgments():
+    from cranfield import Judgments
+
+    collection = open_collection("builtin")
+    assert Judgments.read("builtin").by_query == Judgments.read(collection.qrels).by_query
