@@ -86,8 +86,8 @@ def evaluate(
     if isinstance(run, ChunkRun) or isinstance(qrels, PassageJudgments):
         from cranfield.evaluation.chunked import evaluate_chunks
 
-        if lengths is not None or engine is not None:
-            raise InputError("the run", "chunks are measured without lengths and without an engine.")
+        if lengths is not None or engine is not None or qrels_format is not None:
+            raise InputError("the run", "chunks are measured without lengths, an engine and a format of judgments.")
         return evaluate_chunks(qrels, run, wanted, policy, name=name, format=format, check_ids=check_ids)
     read = read_judgments(qrels, qrels_format, wanted, engine)
     assert not isinstance(read, PassageJudgments)
@@ -202,6 +202,8 @@ def read_judgments(
 ) -> Judgments | GroupedJudgments | PassageJudgments:
     """The judgments, with their groups where a measure needs them."""
     if isinstance(qrels, PassageJudgments):
+        if format is not None:
+            raise InputError(qrels.name, "judgments of passages have no format.", hint="leave it out")
         return qrels
     if engine is not None:
         from cranfield.engines.parquet import is_many, open_parquet

@@ -5,6 +5,7 @@ Everything is made of two questions: how much of a passage is in a chunk, and wh
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -50,11 +51,11 @@ def passages_for(qrels: Any, runs: Iterable[Any]) -> Any:
     return PassageJudgments.read(qrels) if any(isinstance(run, ChunkRun) for run in runs) else qrels
 
 
-class RankedChunk(NamedTuple):
-    """A chunk of a ranking, and whether another has its score."""
+class RankedChunks(NamedTuple):
+    """The chunks of a ranking, best first, and whether another has the score of each."""
 
-    place: ChunkPlace
-    tied: bool
+    places: list[ChunkPlace]
+    tied: list[bool]
 
 
 def rank_chunks(passages: PassageJudgments, run: ChunkRun, policy: Policy, format: str | None = None) -> PassageRanks:
@@ -103,9 +104,7 @@ class _JudgedPassage(NamedTuple):
     grade: float
 
     def characters(self, place: ChunkPlace) -> int:
-        """How many of its characters are in a chunk; of a document judged as a whole, those of the chunk."""
-        if place.document != self.document:
-            return 0
+        """How many of its characters are in a chunk of its document; all of the chunk, if that is judged as a whole."""
         if self.whole:
             return place.end - place.start
         return max(min(self.end, place.end) - max(self.start, place.start), 0)
@@ -135,6 +134,13 @@ def _by_query(passages: PassageJudgments, policy: Policy) -> list[list[_JudgedPa
     return found
 
 
+def _by_document(passages: Iterable[_JudgedPassage]) -> dict[str, list[_JudgedPassage]]:
+    found: dict[str, list[_JudgedPassage]] = {}
+    for each in passages:
+        found.setdefault(each.document, []).append(each)
+    return found
+
+
 def _places(scores: Mapping[str, float], query: str, chunks: Chunks, source: str) -> dict[str, ChunkPlace]:
     try:
         return {chunk: chunks.places[chunk] for chunk in scores}
@@ -149,31 +155,31 @@ def _ranking(
     query: str,
     judged: Sequence[_JudgedPassage],
     policy: Policy,
-) -> list[RankedChunk]:
+) -> RankedChunks:
     """The chunks of a ranking, best first; what decides ties by grades is the best grade that a chunk could have."""
     grades: dict[str, float] = {}
     if policy.ties in ("best", "worst"):
+        known = _by_document(judged)
         for chunk, place in places.items():
-            touched = [each for each in judged if each.characters(place)]
+            touched = [each for each in known.get(place.document, ()) if each.characters(place)]
             if touched:
                 grades[chunk] = max([each.grade for each in touched if each.is_in(place, policy.cover)], default=0.0)
     kept = {chunk: scores[chunk] for chunk in places}
-    values = list(kept.values())
+    times = Counter(kept.values())
     best_first = ordered(kept, "", grades, policy)[: policy.depth]
-    times = dict(zip(*np.unique(values, return_counts=True), strict=True)) if values else {}
-    return [RankedChunk(places[chunk], bool(times[kept[chunk]] > 1)) for chunk in best_first]
+    return RankedChunks([places[chunk] for chunk in best_first], [times[kept[chunk]] > 1 for chunk in best_first])
 
 
 def _table(
     passages: PassageJudgments,
     judged: Sequence[Sequence[_JudgedPassage]],
-    rankings: Sequence[Sequence[RankedChunk]],
+    rankings: Sequence[RankedChunks],
     missing: Sequence[bool],
     extra: int,
     policy: Policy,
 ) -> PassageRanks:
-    query = np.repeat(np.arange(len(rankings), dtype=np.int64), [len(ranking) for ranking in rankings])
-    places = [chunk.place for ranking in rankings for chunk in ranking]
+    query = np.repeat(np.arange(len(rankings), dtype=np.int64), [len(each.places) for each in rankings])
+    places = [place for ranking in rankings for place in ranking.places]
     retrieved = _columns(query, [place.document for place in places], [(place.start, place.end) for place in places])
     whole, unknown = passages.whole, passages.end == WHOLE
     spans = list(zip(passages.start.tolist(), passages.end.tolist(), strict=True))
@@ -210,10 +216,11 @@ def _columns(query: Integers, documents: Sequence[str], spans: Sequence[tuple[in
 
 
 def _on_one_line(chunks: _PlaceColumns, passages: _PlaceColumns, endless: Integers) -> tuple[Stretches, Stretches]:
-    """Places on a line on which every document of every query has a part of its own, sorted by query."""
-    pairs = list(zip([*chunks.query.tolist(), *passages.query.tolist()], [*chunks.documents, *passages.documents]))
-    number = {pair: at for at, pair in enumerate(sorted(set(pairs)))}
-    part = np.array([number[pair] for pair in pairs], dtype=np.int64)
+    """Places on a line on which every document of every query has a part of its own."""
+    queries = [*chunks.query.tolist(), *passages.query.tolist()]
+    number: dict[tuple[int, str], int] = {}
+    pairs = zip(queries, [*chunks.documents, *passages.documents], strict=True)
+    part = np.array([number.setdefault(pair, len(number)) for pair in pairs], dtype=np.int64)
     ends = np.concatenate((chunks.end, passages.end))
     sizes = np.ones(len(number), dtype=np.int64)  # a document that is judged as a whole, and not retrieved, has one
     np.maximum.at(sizes, part, ends)
@@ -229,7 +236,7 @@ def _on_one_line(chunks: _PlaceColumns, passages: _PlaceColumns, endless: Intege
 def _judged_ranks(
     passages: PassageJudgments,
     judged: Sequence[Sequence[_JudgedPassage]],
-    rankings: Sequence[Sequence[RankedChunk]],
+    rankings: Sequence[RankedChunks],
     missing: Sequence[bool],
     extra: int,
     policy: Policy,
@@ -245,13 +252,15 @@ def _judged_ranks(
     sizes = []
     further = len(passages.grades)  # the number of a chunk that finds nothing new
     for number, (its_passages, ranking) in enumerate(zip(judged, rankings, strict=True)):
-        left = list(its_passages)
+        left = _by_document(its_passages)
+        known = left.copy()
         its_grades: list[tuple[float, int]] = []
-        for at, (place, is_tied) in enumerate(ranking, 1):
-            if not any(each.characters(place) for each in its_passages):
+        for at, place in enumerate(ranking.places, 1):
+            if not any(each.characters(place) for each in known.get(place.document, ())):
                 continue  # nobody judged any of it
-            new = [each for each in left if each.is_in(place, policy.cover)]
-            left = [each for each in left if each not in new]
+            here = left[place.document]
+            new = [each for each in here if each.is_in(place, policy.cover)]
+            left[place.document] = [each for each in here if each not in new]
             best = max(new, key=lambda each: (each.grade, -each.number), default=None)
             worth = (0.0, further) if best is None else (best.grade, best.number)
             further += best is None
@@ -260,8 +269,8 @@ def _judged_ranks(
             rank.append(at)
             grade.append(worth[0])
             row.append(worth[1])
-            tied.append(is_tied)
-        its_grades += [(each.grade, each.number) for each in left]
+            tied.append(ranking.tied[at - 1])
+        its_grades += [(each.grade, each.number) for here in left.values() for each in here]
         its_grades.sort(key=lambda each: (-each[0], each[1]))
         grades += [worth for worth, _ in its_grades]
         rows += [its_row for _, its_row in its_grades]
@@ -274,7 +283,7 @@ def _judged_ranks(
         grade=numbers,
         tied=np.array(tied, dtype=np.bool_),
         row=np.array(row, dtype=np.int64),
-        retrieved=np.array([len(ranking) for ranking in rankings], dtype=np.int64),
+        retrieved=np.array([len(each.places) for each in rankings], dtype=np.int64),
         missing=np.array(missing, dtype=np.bool_),
         judged_grades=np.array(grades, dtype=np.float64),
         judged_first=offsets(sizes),
