@@ -61,9 +61,9 @@ def _are_passages(qrels: Any) -> bool:
     """Whether these are a file of judged passages, by its columns."""
     if not isinstance(qrels, str) or not os.path.isfile(qrels):
         return False
-    from cranfield.ranks.passages import are_passages
+    from cranfield.read.placed_rows import names_passages
 
-    return are_passages(qrels)
+    return names_passages(qrels)
 
 
 def _found_beside(qrels: str, paths: Sequence[str], unsaved: Sequence[bool]) -> list[str]:
