@@ -91,6 +91,20 @@ def grades(passages, chunks, cover=0.5):
     return result, [each[3] for at, each in enumerate(judged) if at not in found]
 
 
+def by_chroma(passages, chunks):
+    """Recall, precision and IoU as chunking_evaluation defines them; golds that do not overlap."""
+    wanted, parts = gold(passages, {}, 1), [letters(*chunk) for chunk in chunks]
+    shared, total = len(wanted & union(parts)), sum(map(len, parts))
+    return shared / len(wanted), shared / total, shared / (total + len(wanted) - shared)
+
+
+def by_legalbench(passages, chunks):
+    """Recall and precision as LegalBench-RAG defines them: credit for each chunk and gold."""
+    golds, parts = [letters(*each[:3]) for each in passages], [letters(*chunk) for chunk in chunks]
+    credit = sum(len(one & other) for one in golds for other in parts)
+    return credit / sum(map(len, golds)), credit / sum(map(len, parts))
+
+
 ORACLES = {
     "PassageR": passage_recall,
     "TextR": recall,

@@ -202,7 +202,9 @@ def test_chunks_beside_their_runs(files):
     asked = ("--documents", "corpus.jsonl", "-m", "PassageR@5")
     done = program("compare", "passages.jsonl", "large.run", "small.run", *asked, cwd=files)
     assert done.returncode == 2
-    assert "--documents needs --chunks, or a file RUN.chunks.jsonl beside each run." in done.stderr
+    assert "where the chunks of large.run are is not known" in done.stderr
+    done = program("evaluate", "builtin:qrels", "builtin:keywords", *asked, cwd=files)
+    assert "--documents needs --chunks" in done.stderr
     (files / "small.jsonl").rename(files / "small.run.chunks.jsonl")
     done = program("compare", "passages.jsonl", "large.run", "small.run", *asked, cwd=files)
     assert "where the chunks of large.run are is not known" in done.stderr
@@ -210,6 +212,20 @@ def test_chunks_beside_their_runs(files):
     done = program("compare", "passages.jsonl", "large.run", "small.run", *asked, cwd=files)
     assert done.returncode == 0, done.stderr
     assert "Chunks are read from large.run.chunks.jsonl, small.run.chunks.jsonl." in done.stderr
+
+
+def test_gate_with_a_saved_baseline(files):
+    asked = ("--documents", "corpus.jsonl", "-m", "PassageR@5")
+    saved = ("evaluate", "passages.jsonl", "large.run", "--chunks", "large.jsonl", "--save", "before.json")
+    assert program(*saved, *asked, cwd=files).returncode == 0
+    for baseline, chunks in (("before.json", ["small.jsonl"]), ("large.run", ["large.jsonl", "small.jsonl"])):
+        named = [word for file in chunks for word in ("--chunks", file)]
+        done = program("gate", "passages.jsonl", baseline, "small.run", *named, *asked, cwd=files)
+        assert "PassageR@5" in done.stdout, done.stderr
+        assert done.returncode in (0, 1)
+    (files / "small.jsonl").rename(files / "small.run.chunks.jsonl")
+    done = program("gate", "passages.jsonl", "before.json", "small.run", *asked, cwd=files)
+    assert "PassageR@5" in done.stdout, done.stderr
 
 
 def test_files_of_chunks_for_some_of_the_runs(files):

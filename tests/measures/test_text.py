@@ -31,6 +31,16 @@ def test_the_worked_example(asked):
     assert tuple(round(found[name], 4) for name in measures) == EXAMPLE[asked]
 
 
+def test_where_other_tools_differ_on_the_worked_example():
+    passages, chunks = [row[1:] for row in PASSAGES], list(CHUNKS.values())
+    recall, precision, overlap = oracle_passages.by_chroma(passages, chunks)
+    assert (recall, precision, round(overlap, 4)) == (0.5, 0.3, 0.2308)
+    recall, precision = oracle_passages.by_legalbench(passages, chunks)
+    assert (round(recall, 4), precision) == (0.6667, 0.4)
+    found = evaluate(PassageJudgments.read(PASSAGES), ChunkRun({"q": ["a", "b", "c"]}, CHUNKS), "TextR@3 ReadP@3")
+    assert list(found.values()) == pytest.approx([0.5, 0.3])
+
+
 def places(texts):
     def of(document):
         length = len(texts[document])
@@ -197,6 +207,10 @@ def test_what_does_not_go_together():
         cranfield.value("TextR", [1, 0])
     with pytest.raises(InputError, match=r"passages are measured on chunks"):
         evaluate(passages, {"q": ["a"]}, "RR")
+    with pytest.raises(InputError, match="without lengths, an engine and a format"):
+        evaluate(passages, run, "RR", lengths={"a": 1})
+    with pytest.raises(InputError, match="judgments of passages have no format"):
+        cranfield.evaluate_runs(passages, {"one": run}, "RR", qrels_format="trec")
     with pytest.raises(MeasureError, match="alpha_nDCG is measured on subtopics, which judgments of passages"):
         evaluate(passages, run, "alpha_nDCG")
     with pytest.raises(InputError, match=r"chunk 'x' in the ranking of query 'q' is not in the chunks"):

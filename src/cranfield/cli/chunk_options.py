@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from itertools import compress
 from typing import Any, NamedTuple
 
 import click
@@ -23,51 +24,58 @@ class ChunkOptions(NamedTuple):
     def measured(self, qrels: Any, runs: Sequence[Any], paths: Sequence[str]) -> tuple[Any, list[Any]]:
         """The judgments and the runs as they are; or those of passages, and each run with its chunks.
 
-        paths: the file of each run
+        paths: the file of each run; a saved evaluation stays as it is
         """
-        files = self._files(paths) or _found_beside(qrels, paths)
-        if not files:
+        if not self.chunks and not _are_passages(qrels):
+            if self.documents:
+                raise click.UsageError(f"--documents needs --chunks, or judgments of passages and RUN{BESIDE}.")
             return qrels, list(runs)
+        from cranfield.evaluation.saving import is_saved
         from cranfield.ranks.chunk_runs import ChunkRun
         from cranfield.ranks.chunks import Chunks
         from cranfield.ranks.passages import PassageJudgments
         from cranfield.read.stored_texts import read_texts
 
+        unsaved = [not is_saved(path) for path in paths]
+        files = self._files(paths) if self.chunks else _found_beside(qrels, paths, unsaved)
         texts = read_texts(self.documents)
-        chunks = {file: Chunks.read(file, texts) for file in dict.fromkeys(files)}
-        runs = [ChunkRun(run, chunks[file]) for run, file in zip(runs, files, strict=True)]
-        return PassageJudgments.read(qrels, texts), runs
+        chunks = {file: Chunks.read(file, texts) for file in dict.fromkeys(compress(files, unsaved))}
+        measured = [
+            ChunkRun(run, chunks[file]) if new else run for run, file, new in zip(runs, files, unsaved, strict=True)
+        ]
+        return PassageJudgments.read(qrels, texts), measured
 
     def _files(self, paths: Sequence[str]) -> list[str]:
-        """The file of chunks of each run; none where none was named."""
-        if self.documents and not self.chunks and not any(os.path.isfile(path + BESIDE) for path in paths):
-            raise click.UsageError(f"--documents needs --chunks, or a file RUN{BESIDE} beside each run.")
+        """The file of chunks of each run, as they were named."""
         if len(self.chunks) == 1:
             return [*self.chunks] * len(paths)
-        if self.chunks and len(self.chunks) != len(paths):
+        if len(self.chunks) != len(paths):
             raise click.UsageError(
                 f"{len(self.chunks)} files of chunks for {len(paths)} runs: give --chunks once for all runs, "
-                "or once for each run, in their order."
+                f"or once for each run, in this order: {', '.join(paths)}."
             )
         return [*self.chunks]
 
 
-def _found_beside(qrels: Any, paths: Sequence[str]) -> list[str]:
-    """RUN.chunks.jsonl of each run, where the judgments are of passages; it is said that they are read."""
+def _are_passages(qrels: Any) -> bool:
+    """Whether these are a file of judged passages, by its columns."""
     if not isinstance(qrels, str) or not os.path.isfile(qrels):
-        return []
-    from cranfield.ranks.passages import are_passages
+        return False
+    from cranfield.read.placed_rows import names_passages
 
-    if not are_passages(qrels):
-        return []
+    return names_passages(qrels)
+
+
+def _found_beside(qrels: str, paths: Sequence[str], unsaved: Sequence[bool]) -> list[str]:
+    """RUN.chunks.jsonl of each run; it is said that they are read."""
     files = [path + BESIDE for path in paths]
-    lacking = [path for path, file in zip(paths, files, strict=True) if not os.path.isfile(file)]
+    lacking = [path for path in compress(paths, unsaved) if not os.path.isfile(path + BESIDE)]
     if lacking:
         raise click.UsageError(
             f"{qrels} holds judgments of passages, and where the chunks of {lacking[0]} are is not known: "
             f"give --chunks FILE, or write {lacking[0]}{BESIDE}."
         )
-    output.say(f"Chunks are read from {', '.join(files)}.", err=True)
+    output.say(f"Chunks are read from {', '.join(compress(files, unsaved))}.", err=True)
     return files
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cranfield.cli import options, output
+from cranfield.cli.chunk_options import ChunkOptions, chunk_options
 from cranfield.cli.correcting_options import CORRECT_WITH, CorrectionOptions, refuse_beside
 from cranfield.cli.measure_options import MeasureOptions, import_measures, measure_options
 from cranfield.cli.reading_options import ReadingOptions, reading_options
@@ -36,6 +37,7 @@ _CORRECTIONS = [name for name in CORRECTIONS if name != MAX_T]  # which has to d
 @click.option("--max-worse-queries", type=int, metavar="N", help="Fail if more queries got worse.")
 @options.significance(GATE_TESTS, _CORRECTIONS, "holm", settings=True)
 @options.config(None)
+@chunk_options()
 @options.printed("json", "junit", "markdown")
 @click.option("--init", is_flag=True, help="Write a commented config file and a job for GitHub's CI, and stop.")
 @reading_options()
@@ -50,6 +52,7 @@ def command(
     measures: MeasureOptions,
     reading: ReadingOptions,
     correct_with: tuple[str, ...],
+    chunked: ChunkOptions,
     **given: Any,
 ) -> int:
     """Let CANDIDATE pass unless it is worse than BASELINE: beyond the tolerance, and beyond chance.
@@ -91,7 +94,9 @@ def command(
         correction = CorrectionOptions.of(chosen, correct_with or tuple(named or ()))
         result = _corrected(correction, list(map(only, runs)), settings, reading)
     else:
-        result = gate(qrels, *map(only, runs), **{**_with_all(settings), **reading.arguments()})
+        paths = list(map(only, runs))
+        judged, measured = chunked.measured(qrels, paths, paths)
+        result = gate(judged, *measured, **{**_with_all(settings), **reading.arguments()})
     texts = {"text": gate_text, "markdown": gate_markdown, "junit": gate_junit}
     output.write([texts[form](result) if form in texts else result.to_json()], file, data=form == "json")
     return 0 if result.passed else 1

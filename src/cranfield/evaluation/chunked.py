@@ -12,11 +12,12 @@ from cranfield.evaluation.naming import own_name
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure
 from cranfield.measures.scope import chosen_parameters
-from cranfield.ranks.chunk_runs import ChunkRun, nothing_in_common, rank_chunks
+from cranfield.ranks.chunk_runs import ChunkRun
 from cranfield.ranks.chunks import Chunks
 from cranfield.ranks.overlap import refused
 from cranfield.ranks.passages import PassageJudgments
 from cranfield.ranks.policy import Policy
+from cranfield.ranks.ranking_chunks import nothing_in_common, rank_chunks
 from cranfield.ranks.tables.passages import PassageRanks
 
 TABLES = ("ranks", "passages")

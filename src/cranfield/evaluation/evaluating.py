@@ -18,11 +18,10 @@ from cranfield.evaluation.values import Counts, measured
 from cranfield.measures import DEFAULT_MEASURES, Measure, Measures, parse_measure, parse_measures
 from cranfield.measures.registry import require_ranks
 from cranfield.ranks.chosen import chosen_warning
-from cranfield.ranks.chunk_runs import ChunkRun, passages_for
+from cranfield.ranks.chunk_runs import ChunkRun, are_of_passages, passages_for
 from cranfield.ranks.documents import Documents
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.overlap import RunIds, SourceIds, check_overlap, little_in_common
-from cranfield.ranks.passages import PassageJudgments
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import rank_scanned, scan_source
 from cranfield.ranks.tables.ranks import JudgedRanks
@@ -32,6 +31,7 @@ from cranfield.read.source import open_source, run_name
 
 if TYPE_CHECKING:
     from cranfield.ranks.grouped_judgments import GroupedJudgments
+    from cranfield.ranks.passages import PassageJudgments
 
 
 class Options(TypedDict, total=False):
@@ -83,14 +83,13 @@ def evaluate(
     """
     policy = policy or Policy()
     wanted = parse_measures(measures)
-    if isinstance(run, ChunkRun) or isinstance(qrels, PassageJudgments):
+    if isinstance(run, ChunkRun) or are_of_passages(qrels):
         from cranfield.evaluation.chunked import evaluate_chunks
 
-        if lengths is not None or engine is not None:
-            raise InputError("the run", "chunks are measured without lengths and without an engine.")
+        if lengths is not None or engine is not None or qrels_format is not None:
+            raise InputError("the run", "chunks are measured without lengths, an engine and a format of judgments.")
         return evaluate_chunks(qrels, run, wanted, policy, name=name, format=format, check_ids=check_ids)
     read = read_judgments(qrels, qrels_format, wanted, engine)
-    assert not isinstance(read, PassageJudgments)
     judgments = read if isinstance(read, Judgments) else read.flat
     if stays_in_engine(run, engine):
         from cranfield.engines.lazy import LazyRun
@@ -192,17 +191,26 @@ def evaluate_runs(
     engine = options.get("engine")
     opened = partial(open_run, engine=engine, format=options.get("format")) if engine is not None else None
     named = named_runs(runs, opened=opened)
-    qrels = passages_for(qrels, named.values())
-    judgments = read_judgments(qrels, options.pop("qrels_format", None), measures, engine)
+    judgments = judgments_for(qrels, named.values(), options.pop("qrels_format", None), measures, engine)
     return Evaluations((name, evaluate(judgments, run, measures, name=name, **options)) for name, run in named.items())
+
+
+def judgments_for(
+    qrels: Any, runs: Iterable[Any], format: str | None, wanted: Sequence[Measure], engine: str | None = None
+) -> Judgments | GroupedJudgments | PassageJudgments:
+    """The judgments that runs are measured by: of passages, if one of the runs is of chunks."""
+    found = passages_for(qrels, runs)
+    if not are_of_passages(found):
+        return read_judgments(found, format, wanted, engine)
+    if format is not None:
+        raise InputError(found.name, "judgments of passages have no format.", hint="leave it out")
+    return found
 
 
 def read_judgments(
     qrels: Any, format: str | None, wanted: Sequence[Measure], engine: str | None = None
-) -> Judgments | GroupedJudgments | PassageJudgments:
+) -> Judgments | GroupedJudgments:
     """The judgments, with their groups where a measure needs them."""
-    if isinstance(qrels, PassageJudgments):
-        return qrels
     if engine is not None:
         from cranfield.engines.parquet import is_many, open_parquet
 

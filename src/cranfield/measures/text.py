@@ -66,6 +66,8 @@ def text_recall(
     """The share of the characters of relevant passages that are read.
 
     TextR = |G ∩ U| / |G|
+
+    LegalBench-RAG counts a character again for each chunk that has it, so that its recall can be above 1.
     """
     text = judged.judged_text(rel)
     return ratio(judged.read(cutoff, budget, unit, fit).shared(text), text.length(len(judged)))
@@ -113,6 +115,8 @@ def read_precision(
     """The characters of relevant passages that are read, each once, as a share of all that is read, repeats included.
 
     ReadP = |G ∩ U| / Σ |chunk| over the chunks read
+
+    This is the precision of Chroma's chunking_evaluation.
     """
     read = judged.read(cutoff, budget, unit, fit)
     return ratio(read.shared(judged.judged_text(rel)), read.total)
@@ -161,6 +165,8 @@ def text_intersection_over_union(
     """The characters that are both read and in relevant passages, as a share of those that are either.
 
     TextIoU = |G ∩ U| / |G ∪ U|
+
+    Chroma's chunking_evaluation counts what overlapping chunks repeat each time in the denominator.
     """
     text, read = judged.judged_text(rel), judged.read(cutoff, budget, unit, fit)
     both = read.shared(text)

@@ -1,27 +1,16 @@
-"""A run of chunks against judged passages: the places of both on one line, and the grade of each chunk.
+"""A run of chunks with the places of its chunks, and which judgments are of passages.
 
-Everything is made of two questions: how much of a passage is in a chunk, and whether it was found higher up.
+Every evaluation asks whether it has to do with these, so nothing else is imported here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, TypeGuard
 
-import numpy as np
-
-from cranfield.errors import InputError
-from cranfield.ranks.chunks import ChunkPlace, Chunks
-from cranfield.ranks.columns import Integers, Numbers, offsets
-from cranfield.ranks.grades import graded
-from cranfield.ranks.overlap import HINT, SHOWN, no_common_query
-from cranfield.ranks.passages import WHOLE, PassageJudgments
-from cranfield.ranks.policy import Policy
-from cranfield.ranks.rankings import ordered, scores_of
-from cranfield.ranks.tables.passages import PassageRanks, Stretches
-from cranfield.ranks.tables.ranks import JudgedRanks
-from cranfield.read.source import open_source
+if TYPE_CHECKING:
+    from cranfield.ranks.passages import PassageJudgments
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,240 +34,15 @@ class ChunkRun:
     chunks: Any
 
 
+def are_of_passages(qrels: Any) -> TypeGuard[PassageJudgments]:
+    """Whether judgments are of passages."""
+    return hasattr(type(qrels), "of_documents")
+
+
 def passages_for(qrels: Any, runs: Iterable[Any]) -> Any:
     """The judgments that runs are measured by: of passages, if one of the runs is of chunks; otherwise as they are."""
-    return PassageJudgments.read(qrels) if any(isinstance(run, ChunkRun) for run in runs) else qrels
+    if not any(isinstance(run, ChunkRun) for run in runs):
+        return qrels
+    from cranfield.ranks.passages import PassageJudgments
 
-
-class RankedChunk(NamedTuple):
-    """A chunk of a ranking, and whether another has its score."""
-
-    place: ChunkPlace
-    tied: bool
-
-
-def rank_chunks(passages: PassageJudgments, run: ChunkRun, policy: Policy, format: str | None = None) -> PassageRanks:
-    """The table of a run of chunks; a chunk whose place is not known is an error."""
-    source, chunks = open_source(run.run, "run", format), Chunks.read(run.chunks)
-    scores = scores_of(source, policy)
-    if not scores:
-        raise InputError(source.name, "there is not one ranking in it.")
-    rankings = []
-    judged = _by_query(passages, policy)
-    for number, query in enumerate(passages.query_ids):
-        places = _places(scores.get(query, {}), query, chunks, source.name)
-        if policy.same_id == "drop":
-            places = {chunk: place for chunk, place in places.items() if place.document != query}
-        rankings.append(_ranking(places, scores.get(query, {}), query, judged[number], policy))
-    missing = [query not in scores for query in passages.query_ids]
-    extra = len(scores.keys() - set(passages.query_ids))
-    return _table(passages, judged, rankings, missing, extra, policy)
-
-
-def nothing_in_common(
-    passages: PassageJudgments, chunks: Chunks, table: PassageRanks, run: ChunkRun, name: str
-) -> InputError | None:
-    """The error for a run without a judged query, or where not one chunk is in a document with a judged passage."""
-    if table.ranks.missing.all():
-        queries = list(scores_of(open_source(run.run, "run"), Policy(duplicates="first")))
-        return no_common_query(name, queries[:SHOWN], passages.query_ids[:SHOWN])
-    documents = {place.document for place in chunks.places.values()}
-    if not documents.isdisjoint(passages.document_ids):
-        return None
-    some, judged = (
-        ", ".join(f"'{each}'" for each in sorted(set(ids))[:SHOWN]) for ids in (documents, passages.document_ids)
-    )
-    fact = f"no chunk is in a document with a judged passage: chunks: {some}; judgments: {judged}."
-    return InputError(name, fact, hint=HINT)
-
-
-class _JudgedPassage(NamedTuple):
-    """A passage of a query; its number among all."""
-
-    number: int
-    document: str
-    start: int
-    end: int
-    whole: bool
-    grade: float
-
-    def characters(self, place: ChunkPlace) -> int:
-        """How many of its characters are in a chunk; of a document judged as a whole, those of the chunk."""
-        if place.document != self.document:
-            return 0
-        if self.whole:
-            return place.end - place.start
-        return max(min(self.end, place.end) - max(self.start, place.start), 0)
-
-    def is_in(self, place: ChunkPlace, cover: float) -> bool:
-        """Whether a chunk holds enough of it; any chunk of a document that is judged as a whole does."""
-        held = self.characters(place)
-        return held > 0 if self.whole else held / (self.end - self.start) >= cover
-
-
-def _by_query(passages: PassageJudgments, policy: Policy) -> list[list[_JudgedPassage]]:
-    """The passages of each query that were judged; one with a grade below 0 was only pooled, and says nothing."""
-    found: list[list[_JudgedPassage]] = [[] for _ in passages.query_ids]
-    grades = graded(passages.grades, policy)
-    columns = zip(
-        passages.query.tolist(),
-        passages.document_ids,
-        passages.start.tolist(),
-        passages.end.tolist(),
-        passages.whole.tolist(),
-        grades.tolist(),
-        strict=True,
-    )
-    for number, (query, document, start, end, whole, grade) in enumerate(columns):
-        if grade >= 0:
-            found[query].append(_JudgedPassage(number, document, start, end, whole, grade))
-    return found
-
-
-def _places(scores: Mapping[str, float], query: str, chunks: Chunks, source: str) -> dict[str, ChunkPlace]:
-    try:
-        return {chunk: chunks.places[chunk] for chunk in scores}
-    except KeyError as unknown:
-        fact = f"chunk {unknown} in the ranking of query '{query}' is not in {chunks.name}."
-        raise InputError(source, fact, hint="give the places of all chunks that were retrieved") from None
-
-
-def _ranking(
-    places: Mapping[str, ChunkPlace],
-    scores: Mapping[str, float],
-    query: str,
-    judged: Sequence[_JudgedPassage],
-    policy: Policy,
-) -> list[RankedChunk]:
-    """The chunks of a ranking, best first; what decides ties by grades is the best grade that a chunk could have."""
-    grades: dict[str, float] = {}
-    if policy.ties in ("best", "worst"):
-        for chunk, place in places.items():
-            touched = [each for each in judged if each.characters(place)]
-            if touched:
-                grades[chunk] = max([each.grade for each in touched if each.is_in(place, policy.cover)], default=0.0)
-    kept = {chunk: scores[chunk] for chunk in places}
-    values = list(kept.values())
-    best_first = ordered(kept, "", grades, policy)[: policy.depth]
-    times = dict(zip(*np.unique(values, return_counts=True), strict=True)) if values else {}
-    return [RankedChunk(places[chunk], bool(times[kept[chunk]] > 1)) for chunk in best_first]
-
-
-def _table(
-    passages: PassageJudgments,
-    judged: Sequence[Sequence[_JudgedPassage]],
-    rankings: Sequence[Sequence[RankedChunk]],
-    missing: Sequence[bool],
-    extra: int,
-    policy: Policy,
-) -> PassageRanks:
-    query = np.repeat(np.arange(len(rankings), dtype=np.int64), [len(ranking) for ranking in rankings])
-    places = [chunk.place for ranking in rankings for chunk in ranking]
-    retrieved = _columns(query, [place.document for place in places], [(place.start, place.end) for place in places])
-    whole, unknown = passages.whole, passages.end == WHOLE
-    spans = list(zip(passages.start.tolist(), passages.end.tolist(), strict=True))
-    known = _columns(passages.query, passages.document_ids, spans)
-    chunks, stretches = _on_one_line(retrieved, known, whole & unknown)
-    costs: dict[str, Integers] = {"characters": chunks.end - chunks.start}
-    for unit in ("words", "tokens"):
-        counts = [getattr(place, unit) for place in places]
-        if None not in counts:
-            costs[unit] = np.array(counts, dtype=np.int64)
-    return PassageRanks(
-        ranks=_judged_ranks(passages, judged, rankings, missing, extra, policy),
-        chunks=chunks,
-        rank=np.arange(1, len(query) + 1) - np.searchsorted(query, query),
-        costs=costs,
-        passages=stretches,
-        grade=graded(passages.grades, policy),
-        whole=whole,
-        unknown=unknown,
-        cover=policy.cover,
-    )
-
-
-class _PlaceColumns(NamedTuple):
-    query: Integers
-    documents: Sequence[str]
-    start: Integers
-    end: Integers
-
-
-def _columns(query: Integers, documents: Sequence[str], spans: Sequence[tuple[int, int]]) -> _PlaceColumns:
-    pairs = np.array(spans, dtype=np.int64).reshape(-1, 2)
-    return _PlaceColumns(query, documents, pairs[:, 0], pairs[:, 1])
-
-
-def _on_one_line(chunks: _PlaceColumns, passages: _PlaceColumns, endless: Integers) -> tuple[Stretches, Stretches]:
-    """Places on a line on which every document of every query has a part of its own, sorted by query."""
-    pairs = list(zip([*chunks.query.tolist(), *passages.query.tolist()], [*chunks.documents, *passages.documents]))
-    number = {pair: at for at, pair in enumerate(sorted(set(pairs)))}
-    part = np.array([number[pair] for pair in pairs], dtype=np.int64)
-    ends = np.concatenate((chunks.end, passages.end))
-    sizes = np.ones(len(number), dtype=np.int64)  # a document that is judged as a whole, and not retrieved, has one
-    np.maximum.at(sizes, part, ends)
-    first = offsets(sizes.tolist())[part]
-    of_chunks, of_passages = first[: len(chunks.query)], first[len(chunks.query) :]
-    end = np.where(endless, sizes[part[len(chunks.query) :]], passages.end)
-    return (
-        Stretches(chunks.query, of_chunks + chunks.start, of_chunks + chunks.end),
-        Stretches(passages.query, of_passages + passages.start, of_passages + end),
-    )
-
-
-def _judged_ranks(
-    passages: PassageJudgments,
-    judged: Sequence[Sequence[_JudgedPassage]],
-    rankings: Sequence[Sequence[RankedChunk]],
-    missing: Sequence[bool],
-    extra: int,
-    policy: Policy,
-) -> JudgedRanks:
-    """The table of the grades of chunks.
-
-    Its judged grades are those of the chunks that touch a judged passage, and of the passages that no chunk found. A
-    passage found beside a better one in the same chunk is neither missed nor rewarded, so it is not among them.
-    """
-    query, rank, grade, tied, row = [], [], [], [], []
-    grades: list[float] = []
-    rows: list[int] = []
-    sizes = []
-    further = len(passages.grades)  # the number of a chunk that finds nothing new
-    for number, (its_passages, ranking) in enumerate(zip(judged, rankings, strict=True)):
-        left = list(its_passages)
-        its_grades: list[tuple[float, int]] = []
-        for at, (place, is_tied) in enumerate(ranking, 1):
-            if not any(each.characters(place) for each in its_passages):
-                continue  # nobody judged any of it
-            new = [each for each in left if each.is_in(place, policy.cover)]
-            left = [each for each in left if each not in new]
-            best = max(new, key=lambda each: (each.grade, -each.number), default=None)
-            worth = (0.0, further) if best is None else (best.grade, best.number)
-            further += best is None
-            its_grades.append(worth)
-            query.append(number)
-            rank.append(at)
-            grade.append(worth[0])
-            row.append(worth[1])
-            tied.append(is_tied)
-        its_grades += [(each.grade, each.number) for each in left]
-        its_grades.sort(key=lambda each: (-each[0], each[1]))
-        grades += [worth for worth, _ in its_grades]
-        rows += [its_row for _, its_row in its_grades]
-        sizes.append(len(its_grades))
-    numbers: Numbers = np.array(grade, dtype=np.float64)
-    return JudgedRanks(
-        query_ids=passages.query_ids,
-        query=np.array(query, dtype=np.int64),
-        rank=np.array(rank, dtype=np.int64),
-        grade=numbers,
-        tied=np.array(tied, dtype=np.bool_),
-        row=np.array(row, dtype=np.int64),
-        retrieved=np.array([len(ranking) for ranking in rankings], dtype=np.int64),
-        missing=np.array(missing, dtype=np.bool_),
-        judged_grades=np.array(grades, dtype=np.float64),
-        judged_first=offsets(sizes),
-        judged_row=np.array(rows, dtype=np.int64),
-        extra=extra,
-        complete=policy.complete,
-    )
+    return PassageJudgments.read(qrels)

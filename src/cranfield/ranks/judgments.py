@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cranfield.errors import DuplicateError, InputError
+from cranfield.ranks.chunk_runs import are_of_passages
 from cranfield.ranks.columns import Integers, Numbers, offsets
 from cranfield.ranks.scan.native import native
 from cranfield.read.formats.prefs import PREFERENCES
@@ -74,7 +75,7 @@ class Judgments:
         if hasattr(type(qrels), "to_judgments"):  # judgments of another kind, such as GroupedJudgments
             converted: Judgments = qrels.to_judgments()
             return converted
-        if hasattr(type(qrels), "of_documents"):
+        if are_of_passages(qrels):
             raise InputError(
                 qrels.name,
                 "these are judgments of passages, and one grade for each document is needed.",

@@ -172,18 +172,6 @@ class PassageJudgments:
             yield Passage(self.query_ids[query], document, *place, grade)
 
 
-def are_passages(path: str) -> bool:
-    """Whether a file is a table whose first row has the columns of passages: start and end, or a quote."""
-    stream = Stream(path)
-    if not is_table(stream, QUERY):
-        return False
-    try:
-        first = next(placed_rows(stream, path, _WIDTHS), None)
-    except InputError:
-        return False
-    return first is not None and ("quote" in first.cells or {"start", "end"} <= set(first.cells))
-
-
 def _of_documents(passages: Any) -> bool:
     """Whether these are judgments of whole documents, which have their own class or {query: {document: grade}}."""
     return isinstance(passages, Judgments | Mapping) or hasattr(type(passages), "to_judgments")

@@ -9,7 +9,7 @@ from typing import Any
 
 from cranfield.errors import InputError
 from cranfield.read.mappings import id_text
-from cranfield.read.names import plain_name
+from cranfield.read.names import QUERY, plain_name
 from cranfield.read.streams import BYTE_ORDER_MARK, LOOK, Stream
 
 Spellings = Sequence[str]
@@ -112,6 +112,18 @@ def is_table(stream: Stream, spellings: Iterable[str]) -> bool:
     first = head.partition(b"\n")[0].decode(errors="replace")
     names = {plain_name(name.strip('"')) for name in first.replace("\t", ",").split(",")}
     return not names.isdisjoint(spellings)
+
+
+def names_passages(path: str) -> bool:
+    """Whether a file is a table whose first row has the columns of passages: start and end, or a quote."""
+    stream = Stream(path)
+    if not is_table(stream, QUERY):
+        return False
+    try:
+        first = next(_of_file(stream), None)
+    except InputError:  # which those who read it will raise again
+        return False
+    return first is not None and ("quote" in first.cells or {"start", "end"} <= set(first.cells))
 
 
 def _cells(row: Any, what: str, number: int, widths: Mapping[int, Spellings]) -> Mapping[str, Any]:

@@ -11,10 +11,10 @@ from cranfield.comparison import Comparison
 from cranfield.engines.registry import is_lazy
 from cranfield.engines.sources import Lazy
 from cranfield.errors import CranfieldError, need
-from cranfield.evaluation.evaluating import read_judgments
+from cranfield.evaluation.evaluating import judgments_for
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import DEFAULT_MEASURES, Measures, parse_measures
-from cranfield.ranks.chunk_runs import ChunkRun, passages_for
+from cranfield.ranks.chunk_runs import ChunkRun
 from cranfield.ranks.passages import PassageJudgments
 from cranfield.ranks.policy import Policy
 from cranfield.read.pairs import read_words
@@ -105,7 +105,7 @@ def write_report(
         raise CranfieldError(f"{depth} documents of {queries} queries cannot be shown.", hint=hint)
     named = readable_runs(runs)
     wanted = parse_measures(usual_measures(named, DEFAULT_MEASURES) if measures is None else measures)
-    judgments = None if qrels is None else read_judgments(passages_for(qrels, named.values()), qrels_format, wanted)
+    judgments = None if qrels is None else judgments_for(qrels, named.values(), qrels_format, wanted)
     request = Request(
         judgments=None if isinstance(judgments, PassageJudgments) else judgments,  # a page shows whole documents
         runs=evaluated(judgments, named, wanted, policy=policy, format=format, lengths=lengths, check_ids=check_ids),

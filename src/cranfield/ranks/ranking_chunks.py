@@ -1,0 +1,267 @@
+"""A run of chunks against judged passages: the places of both on one line, and the grade of each chunk.
+
+Everything is made of two questions: how much of a passage is in a chunk, and whether it was found higher up.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from cranfield.errors import InputError
+from cranfield.ranks.chunk_runs import ChunkRun
+from cranfield.ranks.chunks import ChunkPlace, Chunks
+from cranfield.ranks.columns import Integers, Numbers, offsets
+from cranfield.ranks.grades import graded
+from cranfield.ranks.overlap import HINT, SHOWN, no_common_query
+from cranfield.ranks.passages import WHOLE, PassageJudgments
+from cranfield.ranks.policy import Policy
+from cranfield.ranks.rankings import ordered, scores_of
+from cranfield.ranks.tables.passages import PassageRanks, Stretches
+from cranfield.ranks.tables.ranks import JudgedRanks
+from cranfield.read.source import open_source
+
+
+class RankedChunks(NamedTuple):
+    """The chunks of a ranking, best first, and whether another has the score of each."""
+
+    places: list[ChunkPlace]
+    tied: list[bool]
+
+
+def rank_chunks(passages: PassageJudgments, run: ChunkRun, policy: Policy, format: str | None = None) -> PassageRanks:
+    """The table of a run of chunks; a chunk whose place is not known is an error."""
+    source, chunks = open_source(run.run, "run", format), Chunks.read(run.chunks)
+    scores = scores_of(source, policy)
+    if not scores:
+        raise InputError(source.name, "there is not one ranking in it.")
+    rankings = []
+    judged = _by_query(passages, policy)
+    for number, query in enumerate(passages.query_ids):
+        places = _places(scores.get(query, {}), query, chunks, source.name)
+        if policy.same_id == "drop":
+            places = {chunk: place for chunk, place in places.items() if place.document != query}
+        rankings.append(_ranking(places, scores.get(query, {}), query, judged[number], policy))
+    missing = [query not in scores for query in passages.query_ids]
+    extra = len(scores.keys() - set(passages.query_ids))
+    return _table(passages, judged, rankings, missing, extra, policy)
+
+
+def nothing_in_common(
+    passages: PassageJudgments, chunks: Chunks, table: PassageRanks, run: ChunkRun, name: str
+) -> InputError | None:
+    """The error for a run without a judged query, or where not one chunk is in a document with a judged passage."""
+    if table.ranks.missing.all():
+        queries = list(scores_of(open_source(run.run, "run"), Policy(duplicates="first")))
+        return no_common_query(name, queries[:SHOWN], passages.query_ids[:SHOWN])
+    documents = {place.document for place in chunks.places.values()}
+    if not documents.isdisjoint(passages.document_ids):
+        return None
+    some, judged = (
+        ", ".join(f"'{each}'" for each in sorted(set(ids))[:SHOWN]) for ids in (documents, passages.document_ids)
+    )
+    fact = f"no chunk is in a document with a judged passage: chunks: {some}; judgments: {judged}."
+    return InputError(name, fact, hint=HINT)
+
+
+class _JudgedPassage(NamedTuple):
+    """A passage of a query; its number among all."""
+
+    number: int
+    document: str
+    start: int
+    end: int
+    whole: bool
+    grade: float
+
+    def characters(self, place: ChunkPlace) -> int:
+        """How many of its characters are in a chunk of its document; all of the chunk, if that is judged as a whole."""
+        if self.whole:
+            return place.end - place.start
+        return max(min(self.end, place.end) - max(self.start, place.start), 0)
+
+    def is_in(self, place: ChunkPlace, cover: float) -> bool:
+        """Whether a chunk holds enough of it; any chunk of a document that is judged as a whole does."""
+        held = self.characters(place)
+        return held > 0 if self.whole else held / (self.end - self.start) >= cover
+
+
+def _by_query(passages: PassageJudgments, policy: Policy) -> list[list[_JudgedPassage]]:
+    """The passages of each query that were judged; one with a grade below 0 was only pooled, and says nothing."""
+    found: list[list[_JudgedPassage]] = [[] for _ in passages.query_ids]
+    grades = graded(passages.grades, policy)
+    columns = zip(
+        passages.query.tolist(),
+        passages.document_ids,
+        passages.start.tolist(),
+        passages.end.tolist(),
+        passages.whole.tolist(),
+        grades.tolist(),
+        strict=True,
+    )
+    for number, (query, document, start, end, whole, grade) in enumerate(columns):
+        if grade >= 0:
+            found[query].append(_JudgedPassage(number, document, start, end, whole, grade))
+    return found
+
+
+def _by_document(passages: Iterable[_JudgedPassage]) -> dict[str, list[_JudgedPassage]]:
+    found: dict[str, list[_JudgedPassage]] = {}
+    for each in passages:
+        found.setdefault(each.document, []).append(each)
+    return found
+
+
+def _places(scores: Mapping[str, float], query: str, chunks: Chunks, source: str) -> dict[str, ChunkPlace]:
+    try:
+        return {chunk: chunks.places[chunk] for chunk in scores}
+    except KeyError as unknown:
+        fact = f"chunk {unknown} in the ranking of query '{query}' is not in {chunks.name}."
+        raise InputError(source, fact, hint="give the places of all chunks that were retrieved") from None
+
+
+def _ranking(
+    places: Mapping[str, ChunkPlace],
+    scores: Mapping[str, float],
+    query: str,
+    judged: Sequence[_JudgedPassage],
+    policy: Policy,
+) -> RankedChunks:
+    """The chunks of a ranking, best first; what decides ties by grades is the best grade that a chunk could have."""
+    grades: dict[str, float] = {}
+    if policy.ties in ("best", "worst"):
+        known = _by_document(judged)
+        for chunk, place in places.items():
+            touched = [each for each in known.get(place.document, ()) if each.characters(place)]
+            if touched:
+                grades[chunk] = max([each.grade for each in touched if each.is_in(place, policy.cover)], default=0.0)
+    kept = {chunk: scores[chunk] for chunk in places}
+    times = Counter(kept.values())
+    best_first = ordered(kept, "", grades, policy)[: policy.depth]
+    return RankedChunks([places[chunk] for chunk in best_first], [times[kept[chunk]] > 1 for chunk in best_first])
+
+
+def _table(
+    passages: PassageJudgments,
+    judged: Sequence[Sequence[_JudgedPassage]],
+    rankings: Sequence[RankedChunks],
+    missing: Sequence[bool],
+    extra: int,
+    policy: Policy,
+) -> PassageRanks:
+    query = np.repeat(np.arange(len(rankings), dtype=np.int64), [len(each.places) for each in rankings])
+    places = [place for ranking in rankings for place in ranking.places]
+    retrieved = _columns(query, [place.document for place in places], [(place.start, place.end) for place in places])
+    whole, unknown = passages.whole, passages.end == WHOLE
+    spans = list(zip(passages.start.tolist(), passages.end.tolist(), strict=True))
+    known = _columns(passages.query, passages.document_ids, spans)
+    chunks, stretches = _on_one_line(retrieved, known, whole & unknown)
+    costs: dict[str, Integers] = {"characters": chunks.end - chunks.start}
+    for unit in ("words", "tokens"):
+        counts = [getattr(place, unit) for place in places]
+        if None not in counts:
+            costs[unit] = np.array(counts, dtype=np.int64)
+    return PassageRanks(
+        ranks=_judged_ranks(passages, judged, rankings, missing, extra, policy),
+        chunks=chunks,
+        rank=np.arange(1, len(query) + 1) - np.searchsorted(query, query),
+        costs=costs,
+        passages=stretches,
+        grade=graded(passages.grades, policy),
+        whole=whole,
+        unknown=unknown,
+        cover=policy.cover,
+    )
+
+
+class _PlaceColumns(NamedTuple):
+    query: Integers
+    documents: Sequence[str]
+    start: Integers
+    end: Integers
+
+
+def _columns(query: Integers, documents: Sequence[str], spans: Sequence[tuple[int, int]]) -> _PlaceColumns:
+    pairs = np.array(spans, dtype=np.int64).reshape(-1, 2)
+    return _PlaceColumns(query, documents, pairs[:, 0], pairs[:, 1])
+
+
+def _on_one_line(chunks: _PlaceColumns, passages: _PlaceColumns, endless: Integers) -> tuple[Stretches, Stretches]:
+    """Places on a line on which every document of every query has a part of its own."""
+    queries = [*chunks.query.tolist(), *passages.query.tolist()]
+    number: dict[tuple[int, str], int] = {}
+    pairs = zip(queries, [*chunks.documents, *passages.documents], strict=True)
+    part = np.array([number.setdefault(pair, len(number)) for pair in pairs], dtype=np.int64)
+    ends = np.concatenate((chunks.end, passages.end))
+    sizes = np.ones(len(number), dtype=np.int64)  # a document that is judged as a whole, and not retrieved, has one
+    np.maximum.at(sizes, part, ends)
+    first = offsets(sizes.tolist())[part]
+    of_chunks, of_passages = first[: len(chunks.query)], first[len(chunks.query) :]
+    end = np.where(endless, sizes[part[len(chunks.query) :]], passages.end)
+    return (
+        Stretches(chunks.query, of_chunks + chunks.start, of_chunks + chunks.end),
+        Stretches(passages.query, of_passages + passages.start, of_passages + end),
+    )
+
+
+def _judged_ranks(
+    passages: PassageJudgments,
+    judged: Sequence[Sequence[_JudgedPassage]],
+    rankings: Sequence[RankedChunks],
+    missing: Sequence[bool],
+    extra: int,
+    policy: Policy,
+) -> JudgedRanks:
+    """The table of the grades of chunks.
+
+    Its judged grades are those of the chunks that touch a judged passage, and of the passages that no chunk found. A
+    passage found beside a better one in the same chunk is neither missed nor rewarded, so it is not among them.
+    """
+    query, rank, grade, tied, row = [], [], [], [], []
+    grades: list[float] = []
+    rows: list[int] = []
+    sizes = []
+    further = len(passages.grades)  # the number of a chunk that finds nothing new
+    for number, (its_passages, ranking) in enumerate(zip(judged, rankings, strict=True)):
+        left = _by_document(its_passages)
+        known = left.copy()
+        its_grades: list[tuple[float, int]] = []
+        for at, place in enumerate(ranking.places, 1):
+            if not any(each.characters(place) for each in known.get(place.document, ())):
+                continue  # nobody judged any of it
+            here = left[place.document]
+            new = [each for each in here if each.is_in(place, policy.cover)]
+            left[place.document] = [each for each in here if each not in new]
+            best = max(new, key=lambda each: (each.grade, -each.number), default=None)
+            worth = (0.0, further) if best is None else (best.grade, best.number)
+            further += best is None
+            its_grades.append(worth)
+            query.append(number)
+            rank.append(at)
+            grade.append(worth[0])
+            row.append(worth[1])
+            tied.append(ranking.tied[at - 1])
+        its_grades += [(each.grade, each.number) for here in left.values() for each in here]
+        its_grades.sort(key=lambda each: (-each[0], each[1]))
+        grades += [worth for worth, _ in its_grades]
+        rows += [its_row for _, its_row in its_grades]
+        sizes.append(len(its_grades))
+    numbers: Numbers = np.array(grade, dtype=np.float64)
+    return JudgedRanks(
+        query_ids=passages.query_ids,
+        query=np.array(query, dtype=np.int64),
+        rank=np.array(rank, dtype=np.int64),
+        grade=numbers,
+        tied=np.array(tied, dtype=np.bool_),
+        row=np.array(row, dtype=np.int64),
+        retrieved=np.array([len(each.places) for each in rankings], dtype=np.int64),
+        missing=np.array(missing, dtype=np.bool_),
+        judged_grades=np.array(grades, dtype=np.float64),
+        judged_first=offsets(sizes),
+        judged_row=np.array(rows, dtype=np.int64),
+        extra=extra,
+        complete=policy.complete,
+    )
