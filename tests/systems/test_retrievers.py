@@ -175,3 +175,72 @@ def test_settings_say_where_ids_are(tmp_path, monkeypatch):
     settings = {"type": "python", "object": "my_retriever:Retriever", "id": "meta.page"}
     assert open_system(settings).search("x", 5) == [("3", 1.0)]
     assert open_system("my_retriever:Retriever", id="meta.page").search("x", 5) == [("3", 1.0)]
+
+
+def test_a_retriever_of_llama_index_stays_as_its_owner_made_it(index, tmp_path):
+    retriever = index.as_retriever()
+    record(retriever, QUERIES, tmp_path / "llama.run", k=5)
+    assert retriever.similarity_top_k == 2
+
+
+def test_an_index_or_a_store_of_vectors_is_asked_through_its_retriever(index, store, tmp_path):
+    for kind, thing in (("llama", index), ("langchain", store)):
+        recorded = record(thing, QUERIES, tmp_path / f"{kind}.run", k=6)
+        assert (recorded.answered, recorded.short) == (6, 0)
+        assert recorded.system == type(thing).__name__
+
+
+def test_nodes_of_llama_index_without_scores(index):
+    nodes = [found.node for found in index.as_retriever(similarity_top_k=3).retrieve("x")]
+    returned = open_system(lambda query, k: nodes).answer("x", 3)
+    assert returned.id_place == "ref_doc_id"
+    without_document = [SimpleNamespace(node_id="n1"), SimpleNamespace(node_id="n2")]
+    assert open_system(lambda query, k: without_document).search("x", 3) == [("n1", 2.0), ("n2", 1.0)]
+
+
+def test_a_result_without_an_id_says_where_it_was_looked_for():
+    [answer] = asking_once([SimpleNamespace(metadata={})])
+    assert "metadata.source" in answer.error.partition("Hint")[0]
+    assert "node_id" in answer.error.partition("Hint")[0]
+
+
+async def slowly(query, k):
+    return ["a"]
+
+
+async def one_by_one(query, k):
+    yield "a"
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("search", [slowly, one_by_one])
+def test_an_answer_that_must_be_awaited_says_what_to_do(search):
+    from cranfield.systems.asking import ask
+
+    [answer] = ask(open_system(search), [("q", "text")], 5)
+    assert "asynchronous" in answer.error
+    assert "asyncio.run(" in answer.error
+
+
+@pytest.mark.parametrize("method", ["ainvoke", "aretrieve", "asearch"])
+def test_an_object_that_can_only_be_awaited_says_what_to_do(method):
+    with pytest.raises(InputError, match=f"only asynchronously, by {method}") as caught:
+        open_system(SimpleNamespace(**{method: slowly}))
+    assert f"asyncio.run(retriever.{method}(query))" in caught.value.hint
+
+
+def test_a_retriever_whose_plain_method_is_not_written_says_what_to_do():
+    pytest.importorskip("langchain_core", reason="langchain-core is not installed")
+    from langchain_core.retrievers import BaseRetriever
+
+    class Awaited(BaseRetriever):
+        def _get_relevant_documents(self, query, *, run_manager):
+            raise NotImplementedError
+
+        async def _aget_relevant_documents(self, query, *, run_manager):
+            return []
+
+    from cranfield.systems.asking import ask
+
+    [answer] = ask(open_system(Awaited()), [("q", "text")], 5)
+    assert "asyncio.run(retriever.ainvoke(query))" in answer.error

@@ -7,6 +7,7 @@ replaced.
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +17,7 @@ import numpy as np
 
 from cranfield.errors import InputError, SystemFailure
 from cranfield.read.mappings import id_text
-from cranfield.systems.result_ids import ID_NAMES, MISSING, look_up, usual_place
+from cranfield.systems.result_ids import MISSING, PLACES, look_up, usual_place
 
 Ranking = list[tuple[str, float]]
 AnswerOrder = Literal["returned", "score", "rank"]
@@ -71,6 +72,13 @@ def ranking_of(answer: Any, *, id_path: str = "", score_path: str = "", order: A
             return falling(plain)._replace(results=answer, id_place=id_path)
     if isinstance(answer, Mapping):
         answer = sorted(answer.items(), key=lambda pair: -_finite(pair[1], pair[0]))
+    if inspect.isawaitable(answer) or hasattr(answer, "__aiter__"):
+        if inspect.iscoroutine(answer):
+            answer.close()  # it is never awaited, and says so if it is left open
+        raise SystemFailure(
+            "the answer is asynchronous, and nothing waits for it.",
+            hint="give a function that waits and returns a list: lambda query, k: asyncio.run(search(query, k))",
+        )
     if isinstance(answer, str | bytes) or not isinstance(answer, Iterable):
         raise SystemFailure(
             f"the answer is {type(answer).__name__}, not a list of results.",
@@ -193,10 +201,14 @@ def _result(result: Any, id_path: str, id_place: str, score_path: str) -> tuple[
 
 
 def _no_id(id_path: str, id_place: str) -> SystemFailure:
-    where = f"under any of {', '.join(ID_NAMES)}"
-    if id_place:
-        where = f"at '{id_place}'" + ("" if id_path else ", where the first one has it")
-    return SystemFailure(f"a result has no id {where}.", hint="set id to where it is, such as 'metadata.source'")
+    where = f"under any of {', '.join(PLACES)}"
+    hint = "set id to where it is, such as 'metadata.page'"
+    if id_place and not id_path:
+        where = f"at '{id_place}', where the first one has it"
+        hint = "set id to where every result has it, such as 'metadata.page'"
+    elif id_place:
+        where = f"at '{id_place}'"
+    return SystemFailure(f"a result has no id {where}.", hint=hint)
 
 
 def _number(score: Any, doc_id: Any) -> float:

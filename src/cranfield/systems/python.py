@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import os
 import re
 import sys
-import threading
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
-from cranfield.errors import InputError
+from cranfield.errors import InputError, SystemFailure
 from cranfield.read.secrets import Secrets
 from cranfield.systems.answers import Returned, chosen_order, ranking_of
 
@@ -38,6 +38,7 @@ class PythonSearch:
     ) -> None:
         self.name = name or getattr(target, "__name__", type(target).__name__)
         self._search = search_of(target, self.name)
+        self._awaited = _awaited(target)
         self._id, self._score, self._order = id, score or "", chosen_order(order, score, self.name)
 
     def search(self, query: str, k: int) -> Returned:
@@ -46,6 +47,10 @@ class PythonSearch:
             answer = self._search(query, k)
         except SystemExit as error:  # a search that ends the program would end the run
             raise RuntimeError(f"SystemExit: {error}") from error
+        except NotImplementedError as error:
+            if not self._awaited:
+                raise
+            raise SystemFailure(f"NotImplementedError: {error}", hint=_wait_for(self._awaited)) from error
         return ranking_of(answer, id_path=self._id, score_path=self._score, order=self._order)
 
     def close(self) -> None:
@@ -76,10 +81,13 @@ def load_object(path: str) -> Any:
 def search_of(target: Any, name: str = "the system") -> Ask:
     """How to ask an object: search(query, k), invoke(query), retrieve(query), or the object itself if it is callable.
 
-    A class, or a function without parameters, is called first: it makes the system.
+    A class, or a function without parameters, is called first: it makes the system. A store of vectors or an index of
+    LangChain or LlamaIndex is asked through its retriever.
     """
     if inspect.isclass(target) or (inspect.isfunction(target) and not inspect.signature(target).parameters):
         target = target()
+    if callable(getattr(target, "as_retriever", None)):
+        target = target.as_retriever()
     if callable(getattr(target, "search", None)):
         return _with_k(target.search)
     if callable(getattr(target, "invoke", None)):  # LangChain
@@ -90,6 +98,9 @@ def search_of(target: Any, name: str = "the system") -> Ask:
         return _of_llama_index(target)
     if callable(target):
         return _with_k(target)
+    if awaited := _awaited(target):
+        fact = f"{type(target).__name__} can be asked only asynchronously, by {awaited}."
+        raise InputError(name, fact, hint=_wait_for(awaited))
     raise InputError(
         name,
         f"{type(target).__name__} cannot be asked: it has none of search, invoke and retrieve, and is not callable.",
@@ -97,15 +108,28 @@ def search_of(target: Any, name: str = "the system") -> Ask:
     )
 
 
+def _awaited(target: Any) -> str:
+    """The method by which an object is asked asynchronously; none where it has none."""
+    return next((name for name in ("asearch", "ainvoke", "aretrieve") if callable(getattr(target, name, None))), "")
+
+
+def _wait_for(method: str) -> str:
+    return f"give a function that waits for the answer: lambda query: asyncio.run(retriever.{method}(query))"
+
+
 def _of_llama_index(retriever: Any) -> Ask:
-    """Its retrievers are not told how many are wanted, but most have it as an attribute, which is only ever raised."""
-    lock = threading.Lock()
+    """Its retrievers are not told how many are wanted, but most have it as an attribute, which is only ever raised.
+
+    It is raised in a copy: the retriever is its owner's, and may be a part of another one.
+    """
 
     def retrieve(query: str, k: int) -> Any:
-        with lock:
-            if isinstance(getattr(retriever, _TOP_K, None), int) and getattr(retriever, _TOP_K) < k:
-                setattr(retriever, _TOP_K, k)
-        return retriever.retrieve(query)
+        usual = getattr(retriever, _TOP_K, None)
+        if not isinstance(usual, int) or usual >= k:
+            return retriever.retrieve(query)
+        deeper = copy.copy(retriever)
+        setattr(deeper, _TOP_K, k)
+        return deeper.retrieve(query)
 
     return retrieve
 

@@ -17,7 +17,14 @@ _IN_A_NODE = (
     *ID_NAMES,
     "node.node_id",
 )
-_ELSEWHERE = (*(f"metadata.{name}" for name in ID_NAMES), "metadata.source", *ID_NAMES)
+_ELSEWHERE = (
+    *(f"metadata.{name}" for name in ID_NAMES),
+    "ref_doc_id",  # of a node of LlamaIndex by itself
+    "metadata.source",
+    *ID_NAMES,
+    "node_id",
+)
+PLACES = (*ID_NAMES, "metadata.source", "ref_doc_id", "node_id")  # in short, for messages
 
 
 def usual_place(result: Any) -> str:
