@@ -118,7 +118,9 @@ def known_measure(measure: str | Measure, known: Iterable[Measure]) -> Measure:
     >>> known_measure("mrr", parse_measures("RR AP")).name, known_measure("P_5", ()).name
     ('RR', 'P@5')
     """
-    return next((each for each in known if measure == each.name), None) or parse_measure(measure)
+    known = tuple(known)
+    found = next((each for each in known if measure == each.name), None) or parse_measure(measure)
+    return next((each for each in known if each == found), found)  # under the name that it has there
 
 
 def _parsed(text: str) -> Measure:
