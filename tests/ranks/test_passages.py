@@ -46,6 +46,13 @@ def test_quotes_and_places_are_the_same_judgments():
     assert PassageJudgments.read(places).sha256 == PassageJudgments.read(ROWS, TEXTS).sha256
 
 
+def test_gaps_in_a_frame_of_pandas():
+    pandas = pytest.importorskip("pandas")
+    columns = {"start": [0, None], "end": [4, None], "quote": [None, "mice"], "grade": [1, 2]}
+    frame = pandas.DataFrame({"query_id": ["q", "q"], "doc_id": ["d1", "d1"], **columns})
+    assert PassageJudgments.read(frame, TEXTS).passages == (("q", "d1", 0, 4, 1.0), ("q", "d1", 33, 37, 2.0))
+
+
 def test_frames_and_judgments_of_documents(tmp_path):
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame({"query_id": ["q"], "doc_id": ["d1"], "start": [0], "end": [4], "grade": [1]})
@@ -88,7 +95,9 @@ BAD = {
     "long": ({"start": 3, "end": 300}, r"it ends at 300, and document 'd1' has 50 characters"),
     "negative": ({"start": -3, "end": 3}, r"the start -3 is not a whole number from 0"),
     "grade": ({"grade": "good"}, r"the grade 'good' is not a finite number"),
-    "query": ({"query_id": ""}, r"p.jsonl:1: there is no query\."),
+    "query": ({"query_id": ""}, r"p.jsonl:1: query: the id is empty\."),
+    "no query": ({"query_id": None}, r"p.jsonl:1: there is no query\."),
+    "empty quote": ({"quote": ""}, r"p.jsonl:1: the quote '' is not in document 'd1'"),
 }
 
 
@@ -187,6 +196,19 @@ def test_chunks_by_their_texts():
     with pytest.raises(InputError, match=r"chunk 'c' appears twice") as caught:
         Chunks.read([("c", "d1", 0, 3), ("c", "d1", 0, 4)])
     assert caught.type is DuplicateError
+
+
+def test_places_that_are_none():
+    with pytest.raises(InputError, match=r"row 1 has 5 columns"):
+        Chunks.read({"a": ("d1", 0, 5, 9)})
+    read = Chunks.read({"a": ("d1", 0, 5)}, TEXTS)
+    assert Chunks.read(read.places, TEXTS).places == read.places
+
+
+@pytest.mark.parametrize("tokens", [5, lambda text: 2.5, lambda text: -1, lambda text: None])
+def test_what_does_not_count_tokens(tokens):
+    with pytest.raises(InputError, match=r"tokens"):
+        Chunks.read([("a", "d1", 0, 5)], TEXTS, tokens=tokens)
 
 
 def test_texts_in_another_order_are_not_guessed():

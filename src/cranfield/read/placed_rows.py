@@ -26,7 +26,8 @@ class PlacedRow:
 
     def find(self, spellings: Spellings) -> Any:
         """The first cell of these names that holds anything; None where there is none."""
-        return next((cell for name in spellings if (cell := self.cells.get(name)) not in (None, "")), None)
+        cells = map(self.cells.get, spellings)
+        return next((cell for cell in cells if not (cell is None or cell != cell)), None)  # a gap in a frame is NaN
 
     def id(self, spellings: Spellings, what: str) -> str:
         """An id; without one it is an error."""
@@ -201,6 +202,7 @@ def _of_delimited(stream: Stream) -> Iterator[PlacedRow]:
                 fact = f"{len(fields)} columns where {len(names)} are needed."
                 raise InputError(stream.name, fact, line=number, hint=f"the first line names {', '.join(names)}")
             else:
-                yield PlacedRow(stream.name, number, True, dict(zip(names, fields, strict=True)))
+                cells = {name: cell for name, cell in zip(names, fields, strict=True) if cell}
+                yield PlacedRow(stream.name, number, True, cells)
     except csv.Error as error:
         raise InputError(stream.name, f"the quoting is broken ({error}).", line=line) from None
