@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from cranfield import ChunkRun, Chunks, DuplicateError, InputError, Judgments, PassageJudgments, evaluate
 from cranfield.ranks.quotes import QuotedTexts
+from cranfield.read.placed_rows import names_passages
 
 TEXTS = {"d1": "Cats sleep a lot.\nThey  dream of mice. Cats sleep.", "d2": "Straße und Größe 🐈 am Ende."}
 ROWS = [
@@ -44,6 +45,30 @@ def test_files(tmp_path, name):
 def test_quotes_and_places_are_the_same_judgments():
     places = [("q1", "d1", 18, 38, 2), ("q1", "d2", 0, 6, 1), ("q2", "d2", 0)]
     assert PassageJudgments.read(places).sha256 == PassageJudgments.read(ROWS, TEXTS).sha256
+
+
+@pytest.mark.parametrize("name", ["p.jsonl", "p.csv", "p.tsv"])
+def test_files_that_name_passages(tmp_path, name):
+    whole = {"query_id": "q", "doc_id": "d", "grade": 1}
+    assert names_passages(written(tmp_path, name, [whole, {**whole, "doc_id": "e", "quote": "x"}]))
+    assert names_passages(written(tmp_path, name, [{**whole, "start": 1, "end": 2}]))
+    assert not names_passages(written(tmp_path, name, [whole]))
+    assert not names_passages(written(tmp_path, name, [{**whole, "start": 1}]))
+
+
+def test_files_that_do_not(tmp_path):
+    for text in (
+        "",
+        "q 0 d 1\n",
+        '{"q": {"d": 1}}',
+        '{"broken\n',
+        "quote start end\n",
+        "\xff",
+        '{"q": {"quote": 1}}',
+        f'{{"quote": "{"x" * 99_999}"}}',
+    ):
+        (tmp_path / "qrels").write_bytes(text.encode("latin-1"))
+        assert not names_passages(str(tmp_path / "qrels"))
 
 
 def test_gaps_in_a_frame_of_pandas():
