@@ -64,7 +64,7 @@ def test_files_that_do_not(tmp_path):
         '{"broken\n',
         "quote start end\n",
         "\xff",
-        '{"q": {"quote": 1}}',
+        '{"start": {"d": 1}, "end": {"d": 1}}',
         f'{{"quote": "{"x" * 99_999}"}}',
     ):
         (tmp_path / "qrels").write_bytes(text.encode("latin-1"))
