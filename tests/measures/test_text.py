@@ -133,6 +133,20 @@ def test_measures_on_ranks_are_those_of_the_grades_of_chunks(case, cover):
             assert value <= 1 + 1e-12
 
 
+@settings(max_examples=60, deadline=None)
+@given(cases(), st.sampled_from([None, 1, 3]))
+def test_without_unjudged_chunks(case, cutoff):
+    measures = [cranfield.catalogue()[name](judged_only=True, cutoff=cutoff) for name in oracle_passages.ORACLES]
+    found = evaluated(case, measures)
+    for query in "12":
+        chunks = order_of(case, query)
+        grades, _ = oracle_passages.grades(case[0][query], chunks)
+        kept = [chunk for chunk, grade in zip(chunks, grades, strict=True) if grade is not None]
+        for measure in measures:
+            expected = oracle_passages.ORACLES[measure.definition.name](case[0][query], kept, TEXTS, cutoff=cutoff)
+            assert found.by_query(measure)[query] == pytest.approx(expected, abs=1e-12), measure
+
+
 def test_a_passage_is_found_once():
     passages = PassageJudgments.read([("q", "d", 0, 10, 2), ("q", "d", 10, 20, 1), ("q", "e", 0, 10, 1)])
     chunks = {"both": ("d", 0, 30), "again": ("d", 0, 10), "other": ("e", 0, 6), "far": ("e", 50, 60)}

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from cranfield import ChunkRun, Chunks, DuplicateError, InputError, Judgments, PassageJudgments, evaluate
 from cranfield.ranks.quotes import QuotedTexts
+from cranfield.read.placed_rows import names_passages
 
 TEXTS = {"d1": "Cats sleep a lot.\nThey  dream of mice. Cats sleep.", "d2": "Straße und Größe 🐈 am Ende."}
 ROWS = [
@@ -44,6 +45,37 @@ def test_files(tmp_path, name):
 def test_quotes_and_places_are_the_same_judgments():
     places = [("q1", "d1", 18, 38, 2), ("q1", "d2", 0, 6, 1), ("q2", "d2", 0)]
     assert PassageJudgments.read(places).sha256 == PassageJudgments.read(ROWS, TEXTS).sha256
+
+
+@pytest.mark.parametrize("name", ["p.jsonl", "p.csv", "p.tsv"])
+def test_files_that_name_passages(tmp_path, name):
+    whole = {"query_id": "q", "doc_id": "d", "grade": 1}
+    assert names_passages(written(tmp_path, name, [whole, {**whole, "doc_id": "e", "quote": "x"}]))
+    assert names_passages(written(tmp_path, name, [{**whole, "start": 1, "end": 2}]))
+    assert not names_passages(written(tmp_path, name, [whole]))
+    assert not names_passages(written(tmp_path, name, [{**whole, "start": 1}]))
+
+
+def test_files_that_do_not(tmp_path):
+    for text in (
+        "",
+        "q 0 d 1\n",
+        '{"q": {"d": 1}}',
+        '{"broken\n',
+        "quote start end\n",
+        "\xff",
+        '{"start": {"d": 1}, "end": {"d": 1}}',
+        f'{{"quote": "{"x" * 99_999}"}}',
+    ):
+        (tmp_path / "qrels").write_bytes(text.encode("latin-1"))
+        assert not names_passages(str(tmp_path / "qrels"))
+
+
+def test_gaps_in_a_frame_of_pandas():
+    pandas = pytest.importorskip("pandas")
+    columns = {"start": [0, None], "end": [4, None], "quote": [None, "mice"], "grade": [1, 2]}
+    frame = pandas.DataFrame({"query_id": ["q", "q"], "doc_id": ["d1", "d1"], **columns})
+    assert PassageJudgments.read(frame, TEXTS).passages == (("q", "d1", 0, 4, 1.0), ("q", "d1", 33, 37, 2.0))
 
 
 def test_frames_and_judgments_of_documents(tmp_path):
@@ -88,7 +120,9 @@ BAD = {
     "long": ({"start": 3, "end": 300}, r"it ends at 300, and document 'd1' has 50 characters"),
     "negative": ({"start": -3, "end": 3}, r"the start -3 is not a whole number from 0"),
     "grade": ({"grade": "good"}, r"the grade 'good' is not a finite number"),
-    "query": ({"query_id": ""}, r"p.jsonl:1: there is no query\."),
+    "query": ({"query_id": ""}, r"p.jsonl:1: query: the id is empty\."),
+    "no query": ({"query_id": None}, r"p.jsonl:1: there is no query\."),
+    "empty quote": ({"quote": ""}, r"p.jsonl:1: the quote '' is not in document 'd1'"),
 }
 
 
@@ -187,6 +221,19 @@ def test_chunks_by_their_texts():
     with pytest.raises(InputError, match=r"chunk 'c' appears twice") as caught:
         Chunks.read([("c", "d1", 0, 3), ("c", "d1", 0, 4)])
     assert caught.type is DuplicateError
+
+
+def test_places_that_are_none():
+    with pytest.raises(InputError, match=r"row 1 has 5 columns"):
+        Chunks.read({"a": ("d1", 0, 5, 9)})
+    read = Chunks.read({"a": ("d1", 0, 5)}, TEXTS)
+    assert Chunks.read(read.places, TEXTS).places == read.places
+
+
+@pytest.mark.parametrize("tokens", [5, lambda text: 2.5, lambda text: -1, lambda text: None])
+def test_what_does_not_count_tokens(tokens):
+    with pytest.raises(InputError, match=r"tokens"):
+        Chunks.read([("a", "d1", 0, 5)], TEXTS, tokens=tokens)
 
 
 def test_texts_in_another_order_are_not_guessed():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sized
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -66,6 +66,8 @@ class Chunks:
         """
         if isinstance(chunks, Chunks):
             return chunks
+        if tokens is not None and not callable(tokens):
+            raise InputError("tokens", f"{tokens!r:.60} is not a function of a text.")
         name = stream_name(chunks) if isinstance(chunks, str) or hasattr(chunks, "__fspath__") else "the chunks"
         rows: Any = _listed(chunks) if isinstance(chunks, Mapping) else chunks
         texts = QuotedTexts(read_texts(documents))
@@ -91,12 +93,15 @@ class Chunks:
         return len(self.places)
 
 
-def _listed(chunks: Mapping[Any, Any]) -> Iterable[tuple[Any, ...]]:
+def _listed(chunks: Mapping[Any, Any]) -> Iterable[Any]:
     for chunk, place in chunks.items():
+        if isinstance(place, ChunkPlace):
+            yield {"chunk_id": chunk, "doc_id": place.document, **place._asdict()}
+            continue
         if not isinstance(place, tuple | list):
             fact = f"the place of chunk {chunk!r:.60} is {place!r:.60}."
             raise InputError("the chunks", fact, hint="it is (document, start, end), or (document, text)")
-        yield (chunk, *place[:3])
+        yield (chunk, *place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +122,17 @@ class _Located:
             if text is None:
                 fact = f"the tokens of chunk '{self.chunk}' cannot be counted, since its text is not known."
                 raise self.row.error(fact, hint="give the documents, or the texts of the chunks")
-            counted = tokens(self.text if self.text is not None else text)
-            count = counted if isinstance(counted, int) else len(counted)
+            count = self._count(tokens, self.text if self.text is not None else text)
         return ChunkPlace(self.document, start, end, None if text is None else len(text.split()), count)
+
+    def _count(self, tokens: CountTokens, text: str) -> int:
+        counted = tokens(text)
+        if isinstance(counted, Sized):
+            return len(counted)
+        if isinstance(counted, bool) or not isinstance(counted, int) or counted < 0:
+            fact = f"tokens made {counted!r:.60} of chunk '{self.chunk}', which is no number of tokens."
+            raise self.row.error(fact, hint="tokens is a function of a text that returns its tokens or their number")
+        return counted
 
 
 def _located(row: PlacedRow, texts: QuotedTexts) -> _Located:

@@ -26,7 +26,8 @@ class PlacedRow:
 
     def find(self, spellings: Spellings) -> Any:
         """The first cell of these names that holds anything; None where there is none."""
-        return next((cell for name in spellings if (cell := self.cells.get(name)) not in (None, "")), None)
+        cells = map(self.cells.get, spellings)
+        return next((cell for cell in cells if not (cell is None or cell != cell)), None)  # a gap in a frame is NaN
 
     def id(self, spellings: Spellings, what: str) -> str:
         """An id; without one it is an error."""
@@ -106,24 +107,38 @@ def placed_rows(thing: Any, what: str, widths: Mapping[int, Spellings]) -> Itera
 
 def is_table(stream: Stream, spellings: Iterable[str]) -> bool:
     """Whether a file is JSON lines, or its first line names one of these columns."""
-    head = stream.head(LOOK).removeprefix(BYTE_ORDER_MARK).lstrip()
-    if head.startswith(b"{"):
-        return True
-    first = head.partition(b"\n")[0].decode(errors="replace")
-    names = {plain_name(name.strip('"')) for name in first.replace("\t", ",").split(",")}
-    return not names.isdisjoint(spellings)
+    head = _head(stream)
+    return head.startswith(b"{") or not _header(head).isdisjoint(spellings)
 
 
 def names_passages(path: str) -> bool:
-    """Whether a file is a table whose first row has the columns of passages: start and end, or a quote."""
+    """Whether a file is a table with the columns of passages: start and end, or a quote."""
     stream = Stream(path)
-    if not is_table(stream, QUERY):
-        return False
+    head = _head(stream)
+    if not head.startswith(b"{"):
+        return _of_passages(_header(head))
+    from cranfield.read.formats.json_lines import json_row
+
+    *lines, rest = head.split(b"\n")
+    lines += [rest] if len(head) < LOOK else []  # no more is read: a file may be one long line of JSON
     try:
-        first = next(_of_file(stream), None)
-    except InputError:  # which those who read it will raise again
+        return any(_of_passages(set(map(plain_name, json_row(line, 1, path)))) for line in lines if line.strip())
+    except InputError:  # which those who read the file will raise again
         return False
-    return first is not None and ("quote" in first.cells or {"start", "end"} <= set(first.cells))
+
+
+def _of_passages(names: set[str]) -> bool:
+    return not names.isdisjoint(QUERY) and ("quote" in names or {"start", "end"} <= names)
+
+
+def _head(stream: Stream) -> bytes:
+    return stream.head(LOOK).removeprefix(BYTE_ORDER_MARK).lstrip()
+
+
+def _header(head: bytes) -> set[str]:
+    """The names on a first line, if it has any."""
+    first = head.partition(b"\n")[0].decode(errors="replace")
+    return {plain_name(name.strip().strip('"')) for name in first.replace("\t", ",").split(",")}
 
 
 def _cells(row: Any, what: str, number: int, widths: Mapping[int, Spellings]) -> Mapping[str, Any]:
@@ -168,7 +183,7 @@ class _Attributes(Mapping[str, Any]):
 
 
 def _of_file(stream: Stream) -> Iterator[PlacedRow]:
-    if stream.head(LOOK).removeprefix(BYTE_ORDER_MARK).lstrip().startswith(b"{"):
+    if _head(stream).startswith(b"{"):
         from cranfield.read.formats.json_lines import full_lines, json_row
 
         for lines in full_lines(stream):
@@ -201,6 +216,7 @@ def _of_delimited(stream: Stream) -> Iterator[PlacedRow]:
                 fact = f"{len(fields)} columns where {len(names)} are needed."
                 raise InputError(stream.name, fact, line=number, hint=f"the first line names {', '.join(names)}")
             else:
-                yield PlacedRow(stream.name, number, True, dict(zip(names, fields, strict=True)))
+                cells = {name: cell for name, cell in zip(names, fields, strict=True) if cell}
+                yield PlacedRow(stream.name, number, True, cells)
     except csv.Error as error:
         raise InputError(stream.name, f"the quoting is broken ({error}).", line=line) from None
