@@ -136,6 +136,21 @@ def test_chunks_of_splitters():
         assert {chunk: place[:3] for chunk, place in Chunks.read(chunks, TEXTS).places.items()} == PLACES
 
 
+def test_a_chunk_is_where_its_start_says():
+    def langchain(text, start):
+        metadata = {"source": "d1", "start_index": start}
+        return [SimpleNamespace(id="a", page_content=text, metadata=metadata)]
+
+    joined = Chunks.read(langchain("They dream of mice.", 18), TEXTS)  # one blank where the document has two
+    assert joined.places["a"][:3] == ("d1", 18, 38)
+    with pytest.raises(
+        InputError, match=r"the text of chunk 'a' is not at 3 of document 'd1'.*\n.*has the text changed"
+    ):
+        Chunks.read(langchain("They dream of mice.", 3), TEXTS)
+    with pytest.raises(InputError, match="ends at 65"):
+        Chunks.read(langchain("Cats sleep a lot.", 48), TEXTS)
+
+
 def test_what_a_retriever_of_langchain_returns():
     pytest.importorskip("langchain_core")
     from langchain_core.documents import Document

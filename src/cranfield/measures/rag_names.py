@@ -58,7 +58,7 @@ def names_elsewhere(definition: Definition) -> list[str]:
 
 
 def explained_elsewhere(definition: Definition) -> list[str]:
-    """How those tools define what they call by these names, and which measure each is, with a cutoff and without one."""
+    """How those tools define these names, and which measure each of them is, with a cutoff and without one."""
     return [f"{each.name} is {_measures(each)}: {each.told}" for each in _spoken_of(definition)]
 
 
