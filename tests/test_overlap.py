@@ -170,3 +170,10 @@ def test_where_warnings_are_shown(tmp_path):
     assert result.extended("P@1").warnings == (warning,)
     cranfield.write_report(tmp_path / "page.html", Judgments.read(QRELS), {"half": result}, charts=False)
     assert f"Warning: {warning}." in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_an_error_shows_three_documents_of_each_side_where_a_query_has_fewer():
+    judged = {f"q{n}": {f"d{n}": 1} for n in range(1, 7)}
+    run = {f"q{n}": [f"doc-{n}"] for n in range(1, 7)}
+    with pytest.raises(InputError, match=r"run: 'doc-1', 'doc-2', 'doc-3'; judgments: 'd1', 'd2', 'd3'\."):
+        cranfield.evaluate(judged, run, "AP")

@@ -8,8 +8,8 @@ may also come from the call, from the marker `@pytest.mark.search_quality(collec
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,17 @@ if TYPE_CHECKING:
 
 _WORST = 3
 _HOW = "Hint: run pytest once with --accept-search-quality, look at the result, and commit that folder"
+
+
+@contextmanager
+def _mistakes_told() -> Iterator[None]:
+    """What cranfield refuses fails the test with its message alone: no code of ours helps whoever wrote the test."""
+    from cranfield.errors import CranfieldError
+
+    try:
+        yield
+    except CranfieldError as error:
+        raise pytest.fail.Exception(str(error), pytrace=False) from None
 
 
 class SearchQuality:
@@ -55,29 +66,26 @@ class SearchQuality:
         )
         self._name = self._name or self.recorded.system
 
+    @_mistakes_told()
     def evaluate(self, *measures: str) -> Evaluation:
         """The values of some measures; fails if a query was not answered."""
-        from cranfield.errors import CranfieldError
         from cranfield.measures import parse_measures
         from cranfield.systems.measuring import measured
         from cranfield.systems.text.recorded import recorded_lines
 
         wanted = parse_measures([*measures, "Judged@10"])
-        try:
-            evaluation = measured(self.recorded, self._judgments, wanted, self._project.policy, self._name)
-        except CranfieldError as error:
-            pytest.fail(str(error), pytrace=False)
+        evaluation = measured(self.recorded, self._judgments, wanted, self._project.policy, self._name)
         if not self.recorded.complete or evaluation is None:
             pytest.fail("\n".join(recorded_lines(self.recorded)), pytrace=False)
         return evaluation
 
+    @_mistakes_told()
     def not_worse_than_accepted(self) -> SearchQuality:
         """Fail if the system is worse than its accepted result, beyond the tolerance and beyond chance.
 
         The rules are those of [gate] in cranfield.toml, as for `cranfield test`; the accepted result is the one of the
         system's name in the folder that `baseline` names. With --accept-search-quality, what was found is accepted.
         """
-        from cranfield.errors import CranfieldError
         from cranfield.systems.accepting import VALUES, beside_accepted, keep
 
         project, path = self._project, Path(self.recorded.path)
@@ -88,14 +96,11 @@ class SearchQuality:
             evaluation.save(saved)
             keep(project, self._name, saved, path)
             return self
-        try:
-            beside = beside_accepted(project, self._judgments, evaluation, self.recorded, evaluation.measures)
-            if beside is None:
-                where = project.accepted_path(f"{self._name}{VALUES}")
-                pytest.fail(f"nothing is accepted of '{self._name}': {where} is not there.\n{_HOW}", pytrace=False)
-            found = beside.gate(project)
-        except CranfieldError as error:
-            pytest.fail(str(error), pytrace=False)
+        beside = beside_accepted(project, self._judgments, evaluation, self.recorded, evaluation.measures)
+        if beside is None:
+            where = project.accepted_path(f"{self._name}{VALUES}")
+            pytest.fail(f"nothing is accepted of '{self._name}': {where} is not there.\n{_HOW}", pytrace=False)
+        found = beside.gate(project)
         if not found.passed:
             failed = [check.message for check in found.checks if not check.passed]
             pytest.fail("\n".join([f"{self._name} is worse than accepted", *failed, *beside.notes]), pytrace=False)
@@ -157,6 +162,7 @@ def search_quality(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[.
     marked = dict(marker.kwargs) if marker else {}
     calls = 0
 
+    @_mistakes_told()
     def ask(system: Any, collection: Any = None, **options: Any) -> SearchQuality:
         from cranfield.systems.collection import kept_in_memory, open_collection
 

@@ -72,7 +72,18 @@ def test_no_nonsense_is_suggested(name):
     assert "did you mean" not in error.value.hint
 
 
-@pytest.mark.parametrize(("typo", "meant"), [("nDGC@10", "nDCG@10"), ("iprek@5", "IPrec@0.5"), ("Precison@5", "P@5")])
+@pytest.mark.parametrize(
+    ("typo", "meant"),
+    [
+        ("nDGC@10", "nDCG@10"),
+        ("iprek@5", "IPrec@0.5"),
+        ("Precison@5", "P@5"),
+        ("contex_recall", "context_recall"),
+        ("context_percision@5", "context_precision@5"),
+        ("hit_rat", "hit_rate@10"),
+        ("TextRecal@3", "TextR@3"),
+    ],
+)
 def test_what_is_suggested_can_be_written(typo, meant):
     with pytest.raises(MeasureError, match=f"did you mean {meant}\\?"):
         parse_measure(typo)

@@ -8,6 +8,8 @@ import pytest
 import cranfield
 from cranfield import MeasureError, measure, parse_measure
 from cranfield.measures import registry
+from cranfield.measures.rag_names import SPOKEN
+from cranfield.measures.syntax import find_definition
 from cranfield.show.measure_text import measure_text
 
 
@@ -142,3 +144,10 @@ def test_a_parameter_has_a_line_of_its_own_with_its_default():
         "    @)",
         "  rel: the lowest grade that counts as relevant (a number from 0; default 1)",
     ]
+
+
+def test_the_text_of_a_measure_explains_what_tools_for_rag_call_by_their_names():
+    for spoken in SPOKEN.values():
+        shown = " ".join(measure_text(find_definition(spoken.name), 10_000).split())
+        assert f"{spoken.name} is {spoken.ours}" in shown
+        assert spoken.told in shown

@@ -170,6 +170,21 @@ def test_chunks_of_splitters():
         assert {chunk: place[:3] for chunk, place in Chunks.read(chunks, TEXTS).places.items()} == PLACES
 
 
+def test_a_chunk_is_where_its_start_says():
+    def langchain(text, start):
+        metadata = {"source": "d1", "start_index": start}
+        return [SimpleNamespace(id="a", page_content=text, metadata=metadata)]
+
+    joined = Chunks.read(langchain("They dream of mice.", 18), TEXTS)  # one blank where the document has two
+    assert joined.places["a"][:3] == ("d1", 18, 38)
+    with pytest.raises(
+        InputError, match=r"the text of chunk 'a' is not at 3 of document 'd1'.*\n.*has the text changed"
+    ):
+        Chunks.read(langchain("They dream of mice.", 3), TEXTS)
+    with pytest.raises(InputError, match="ends at 65"):
+        Chunks.read(langchain("Cats sleep a lot.", 48), TEXTS)
+
+
 def test_what_a_retriever_of_langchain_returns():
     pytest.importorskip("langchain_core")
     from langchain_core.documents import Document
@@ -248,3 +263,15 @@ def test_a_run_that_is_named_after_its_file(tmp_path):
     run.write_text("q Q0 a 1 2.0 x\nq Q0 b 2 1.0 x\nother Q0 a 1 1.0 x\n")
     found = evaluate([("q", "d1", 20, 38, 1)], ChunkRun(str(run), PLACES), "RR")
     assert (found.run, found["RR"], found.counts.extra) == ("small", 0.5, 1)
+
+
+@pytest.mark.parametrize("shape", ["passages.jsonl", "passages.csv", "passages.tsv", "rows", "a frame"])
+def test_passages_are_not_taken_for_judgments_of_documents(tmp_path, shape):
+    rows = [{"query_id": "q1", "doc_id": "d2", "start": 0, "end": 6, "grade": 1}]
+    if shape == "a frame":
+        judged = pytest.importorskip("polars").DataFrame(rows)
+    else:
+        judged = rows if shape == "rows" else written(tmp_path, shape, rows)
+    with pytest.raises(InputError, match="these are judgments of passages"):
+        evaluate(judged, {"q1": ["d2"]}, "RR")
+    assert PassageJudgments.read(judged, TEXTS).passages == (("q1", "d2", 0, 6, 1.0),)

@@ -116,6 +116,42 @@ def test_not_worse_than_accepted(tmp_path):
     assert "nDCG@10" in done.stdout
 
 
+MISTAKEN = """
+def found(query, k):
+    return ["recall"]
+
+def test_setting(search_quality):
+    search_quality(found, "builtin", colapse="#")
+
+def test_gate(search_quality):
+    search_quality(found, "builtin", name="found", gate={"alpha": 0.6}).not_worse_than_accepted()
+
+def test_collection(search_quality):
+    search_quality(found, "no-such-folder")
+
+def test_system(search_quality):
+    search_quality("nowhere.at_all:search", "builtin")
+
+def test_measure(search_quality):
+    search_quality(found, "builtin").at_least("contex_recall", 0)
+"""
+
+
+def test_a_mistake_in_a_call_is_told_in_a_line_or_two(tmp_path):
+    (tmp_path / "test_mistaken.py").write_text(MISTAKEN)
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    run(tmp_path, "--accept-search-quality", "-k", "gate")
+    done = run(tmp_path)
+    assert "5 failed" in done.stdout, done.stdout + done.stderr
+    assert "search_quality: there is no setting 'colapse'." in done.stdout
+    assert "alpha=0.6 is not a level" in done.stdout
+    assert "no-such-folder" in done.stdout
+    assert "there is no module 'nowhere'" in done.stdout
+    assert "did you mean context_recall?" in done.stdout
+    assert "During handling of" not in done.stdout
+    assert "pytest_plugin.py" not in done.stdout  # no code of ours is shown
+
+
 def test_a_collection_is_needed(folder):
     (folder / "pytest.ini").write_text("[pytest]\n")
     done = run(folder, "-k", "configuration")

@@ -24,7 +24,8 @@ SPOKEN: dict[str, SpokenName] = {
             "AP(denominator=found)",
             "AP(denominator=found)",
             "mean precision at the relevant contexts that were retrieved, as ragas and DeepEval weight by rank, with "
-            "judgments in place of a model. What was not retrieved costs nothing; in AP it does.",
+            "judgments in place of a model. What was not retrieved costs nothing; in AP it does. ragas' "
+            "IDBasedContextPrecision, which knows no ranks, is SetP.",
         ),
         SpokenName(
             "contextual_precision",
@@ -53,4 +54,19 @@ SPOKEN: dict[str, SpokenName] = {
 
 def names_elsewhere(definition: Definition) -> list[str]:
     """What tools for retrieval-augmented generation call a measure, as it is with the parameters that they mean."""
-    return [each.name for each in SPOKEN.values() if definition.name in (each.ours.partition("(")[0], each.uncut)]
+    return [each.name for each in _spoken_of(definition)]
+
+
+def explained_elsewhere(definition: Definition) -> list[str]:
+    """How those tools define these names, and which measure each of them is, with a cutoff and without one."""
+    return [f"{each.name} is {_measures(each)}: {each.told}" for each in _spoken_of(definition)]
+
+
+def _spoken_of(definition: Definition) -> list[SpokenName]:
+    return [each for each in SPOKEN.values() if definition.name in (each.ours.partition("(")[0], each.uncut)]
+
+
+def _measures(spoken: SpokenName) -> str:
+    if spoken.uncut in ("", spoken.ours):
+        return spoken.ours
+    return f"{spoken.ours} with a cutoff and {spoken.uncut} without"

@@ -188,10 +188,12 @@ def _not_named(thing: object) -> MeasureError:
 def find_definition(name: str) -> Definition:
     """The measure of a name, with or without parameters and cutoff.
 
-    >>> find_definition("ndcg_cut_10").name, find_definition("P").name
-    ('nDCG', 'P')
+    >>> find_definition("ndcg_cut_10").name, find_definition("P").name, find_definition("hit_rate").name
+    ('nDCG', 'P', 'Success')
     """
-    known = find(re.split(r"[(@]", name)[0])
+    bare = re.split(r"[(@]", name)[0]
+    spoken = SPOKEN.get(plain(bare))
+    known = find(spoken.ours if spoken and not spoken.uncut else bare)
     return known[0] if known else parse_measure(name).definition
 
 
@@ -225,12 +227,20 @@ def _suggestion(name: str, at: str | None) -> str:
     # A slip of the keyboard, or two in a long word. Words that only share an ending mean something else.
     slips = (len(name) > 3) + (len(name) > 7)
     words = {word.partition("(")[0].lower(): word.partition("(")[0] for word in spellings()}
+    words |= {each.name.lower(): each.name for each in SPOKEN.values()}
     close = [(_slips(name.lower(), word), word) for word in words if abs(len(word) - len(name)) <= slips]
     if close and min(close)[0] <= slips:
-        definition = find(words[min(close)[1]])
-        assert definition is not None
-        return f"did you mean {_spelled(definition[0], at)}?"
+        return f"did you mean {_meant(words[min(close)[1]], at)}?"
     return "see cranfield.catalogue() for all measures"
+
+
+def _meant(word: str, at: str | None) -> str:
+    """How to write what a name that was nearly typed means; a name of tools for RAG stays one."""
+    if spoken := SPOKEN.get(plain(word)):
+        return f"{spoken.name}@{at or 10}" if at or not spoken.uncut else spoken.name
+    definition = find(word)
+    assert definition is not None
+    return _spelled(definition[0], at)
 
 
 def _slips(one: str, other: str) -> int:

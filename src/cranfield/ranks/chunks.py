@@ -140,11 +140,7 @@ def _located(row: PlacedRow, texts: QuotedTexts) -> _Located:
     text = row.text(TEXT, "text")
     start = row.whole(START, "start")
     if text and start is not None and row.find(END) is None:  # as LangChain has it
-        span = (start, start + len(text))
-        if document in texts.texts and span[1] > len(texts.texts[document]):
-            have = len(texts.texts[document])
-            raise row.error(f"chunk '{chunk}' ends at {span[1]}, and document '{document}' has {have} characters.")
-        return _Located(row, chunk, document, text, [span])
+        return _Located(row, chunk, document, text, [_started(row, chunk, document, text, start, texts)])
     place = checked_place(row, document, texts.texts)
     if place is not None:
         return _Located(row, chunk, document, text, [place])
@@ -157,6 +153,22 @@ def _located(row: PlacedRow, texts: QuotedTexts) -> _Located:
     if not spans:
         raise row.error(f"the text of chunk '{chunk}' is not in document '{document}'.", hint="has the text changed?")
     return _Located(row, chunk, document, text, spans)
+
+
+def _started(row: PlacedRow, chunk: str, document: str, text: str, start: int, texts: QuotedTexts) -> Span:
+    """Where a chunk is by its start and its text, which must be there if the document is known."""
+    span = (start, start + len(text))
+    stored = texts.texts.get(document)
+    if stored is None or stored.startswith(text, start):
+        return span
+    if span[1] > len(stored):
+        fact = f"chunk '{chunk}' ends at {span[1]}, and document '{document}' has {len(stored)} characters."
+        raise row.error(fact)
+    found = next((each for each in texts.find(document, text) if each[0] == start), None)
+    if found is None:
+        fact = f"the text of chunk '{chunk}' is not at {start} of document '{document}'."
+        raise row.error(fact, hint="has the text changed? Leave out the start to look for the text")
+    return found
 
 
 def _chosen(chunks: Iterable[_Located]) -> dict[str, Span]:

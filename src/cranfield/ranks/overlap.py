@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Protocol
@@ -108,10 +108,21 @@ def _nothing_in_common(judgments: Judgments, scanned: Scanned, run: RunIds, leas
     answered = shared[scanned.retrieved[shared] > 0]
     if not len(answered) or len(shared) < least:
         return None
-    query = int(answered[0])
-    query_id, first = judgments.query_ids[query], int(judgments.first[query])
-    judged = judgments.document_ids[first : min(first + SHOWN, int(judgments.first[query + 1]))]
-    return no_common_document(run.name, len(shared), run.documents(query_id, SHOWN), judged)
+    numbers = answered[:SHOWN].tolist()
+    first = judgments.first.tolist()
+    judged = (judgments.document_ids[first[query] : first[query + 1]] for query in numbers)
+    retrieved = (run.documents(judgments.query_ids[query], SHOWN) for query in numbers)
+    return no_common_document(run.name, len(shared), _some(retrieved), _some(judged))
+
+
+def _some(by_query: Iterable[Sequence[str]]) -> list[str]:
+    """The first few ids of some queries: those of the first, and of the next ones where it has too few."""
+    found: dict[str, None] = {}
+    for ids in by_query:
+        found.update(dict.fromkeys(ids))
+        if len(found) >= SHOWN:
+            break
+    return list(found)[:SHOWN]
 
 
 def no_common_query(name: str, run: Sequence[str], judged: Sequence[str]) -> InputError:
@@ -120,7 +131,7 @@ def no_common_query(name: str, run: Sequence[str], judged: Sequence[str]) -> Inp
 
 
 def no_common_document(name: str, queries: int, run: Sequence[str], judged: Sequence[str]) -> InputError:
-    """The error for a run that retrieved no judged document, with some documents of a query."""
+    """The error for a run that retrieved no judged document, with some documents of each."""
     all_queries = "the one query" if queries == 1 else f"any of the {queries} queries"
     fact = f"no judged document is retrieved for {all_queries} that run and judgments share"
     return InputError(name, f"{fact}: {_both(run, judged)}.", hint=HINT)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from cranfield.errors import CranfieldError, InputError, need
 from cranfield.read.mappings import id_text
-from cranfield.read.names import Role, find_columns, wanted
+from cranfield.read.names import Role, find_columns, refuse_passages, wanted
 
 
 class Ids(NamedTuple):
@@ -80,6 +80,7 @@ def frame_of(columns: dict[str, Any], role: Role, source: str) -> Frame:
     found = find_columns([str(name) for name in names], role)
     if found is None:
         raise InputError(source, f"its columns are {', '.join(map(str, names))}.", hint=wanted(role))
+    refuse_passages(list(map(str, names)), role, source)
     query, document, value = names[found.query], names[found.document], names[found.value]
     arrow = need("pyarrow", extra="frames", purpose="reading a frame")
     encoded = _id_column(columns[query], source, str(query)).dictionary_encode()

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from cranfield.errors import InputError
 from cranfield.read.contexts import plain_rows
-from cranfield.read.names import Role, find_columns, wanted
+from cranfield.read.names import Role, find_columns, refuse_passages, wanted
 
 
 def id_text(value: object, source: str, what: str) -> str:
@@ -119,6 +119,7 @@ def _places(
     found = find_columns(names, role)
     if found is None:
         raise InputError(source, f"{where} has the columns {', '.join(names)}.", hint=wanted(role))
+    refuse_passages(names, role, source)
     return (found.query, found.document, found.value), found.ranks, found.groups if grouped else ()
 
 

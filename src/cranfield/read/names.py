@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
+from cranfield.errors import InputError
+
 Role = Literal["qrels", "run"]
 
 QUERY = ("query_id", "qid", "q_id", "queryid", "topic_id", "topic", "query")
@@ -79,6 +81,18 @@ def find_columns(names: Sequence[str], role: Role) -> ColumnPlaces | None:
     groups = (place(GROUP), place(SUBGROUP))
     named = () if groups[0] is None else tuple(column for column in groups if column is not None)
     return ColumnPlaces(query, document, value, value_name, ranks, named)
+
+
+def refuse_passages(names: Sequence[str], role: Role, source: str) -> None:
+    """An error for judgments of parts of documents where those of documents are read: the parts would be lost."""
+    plain = set(map(plain_name, names))
+    if role == "qrels" and (QUOTE[0] in plain or {START[0], END[0]} <= plain):
+        raise InputError(
+            source,
+            "these are judgments of passages, and one grade for each document is needed.",
+            hint="evaluate, compare and gate take them with chunks: PassageJudgments.read and ChunkRun, or --chunks; "
+            "of_documents() has the highest grade of each document",
+        )
 
 
 def wanted(role: Role) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from cranfield.measures import FAMILIES, Definition, catalogue
 from cranfield.measures.parameters import ParameterKind
-from cranfield.measures.rag_names import names_elsewhere
+from cranfield.measures.rag_names import explained_elsewhere, names_elsewhere
 from cranfield.measures.registry import REQUIRED
 from cranfield.show.formulas import latex
 
@@ -81,6 +81,10 @@ def measure_text(definition: Definition, width: int) -> str:
     for name, fact in facts.items():
         if fact:
             lines += ["", *textwrap.wrap(f"{name}: {fact}", width, subsequent_indent="  ")]
+    if explained := explained_elsewhere(definition):
+        lines += ["", "In tools for RAG:"]
+        for each in explained:
+            lines += textwrap.wrap(each, width, initial_indent="  ", subsequent_indent="    ")
     return "\n".join(lines)
 
 

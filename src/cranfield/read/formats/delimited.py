@@ -10,7 +10,7 @@ from cranfield.errors import InputError
 from cranfield.read.formats.format import Plan
 from cranfield.read.formats.words import TextFormat, words
 from cranfield.read.layout import Layout
-from cranfield.read.names import Role, find_columns, wanted
+from cranfield.read.names import Role, find_columns, refuse_passages, wanted
 from cranfield.read.streams import Stream
 
 if TYPE_CHECKING:
@@ -28,7 +28,9 @@ class DelimitedFormat(TextFormat):
 
     def layout(self, stream: Stream, first: bytes, role: Role, *, named: bool) -> Layout:
         line = first.decode(errors="replace")
-        return self.header(line, role) or self.without_header(stream, line, role, named=named)
+        found = self.header(line, role) or self.without_header(stream, line, role, named=named)
+        refuse_passages(found.names, role, stream.name)
+        return found
 
     def header(self, line: str, role: Role) -> Layout | None:
         """The layout that a first line names; columns may also be separated by white space."""

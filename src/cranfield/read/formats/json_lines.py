@@ -9,7 +9,7 @@ from cranfield.errors import InputError
 from cranfield.read.formats.format import Format, Plan
 from cranfield.read.formats.json import first_marks, is_row, json_numbers, parse_json, quoted
 from cranfield.read.mappings import from_rows, read_rows
-from cranfield.read.names import Role, find_columns, wanted
+from cranfield.read.names import Role, find_columns, refuse_passages, wanted
 from cranfield.read.shapes import Rankings, Rows
 from cranfield.read.streams import CHUNK, Stream, end_of_lines, mark_length
 from cranfield.read.text import FULL_LINE, numbered_lines
@@ -43,6 +43,7 @@ class JsonLines(Format):
         names = _names(stream)
         if find_columns(names, role) is None:
             raise InputError(stream.name, f"its columns are {', '.join(names)}.", hint=wanted(role))
+        refuse_passages(names, role, stream.name)
 
     def writer(self, plan: Plan, file: Any) -> _JsonLinesWriter:
         return _JsonLinesWriter(plan, file)
