@@ -11,10 +11,12 @@ from cranfield import (
     Judgments,
     advise,
     check_files,
+    decide,
     evaluate,
     evaluate_lazily,
     evaluate_runs,
     open_store,
+    pool,
 )
 from cranfield.judging.schema import WAITING
 from cranfield.ranks.chosen import chosen_counts, chosen_part, chosen_sentence
@@ -125,7 +127,7 @@ def test_advice_names_the_runs_of_which_least_is_judged(judged):
 
 def test_check_says_it_too(tmp_path):
     with open_store(tmp_path / "judgments.db", create=True) as store:
-        store.wait([("q", document) for document in DOCUMENTS])
+        store.wait([("q", document) for document in [*DOCUMENTS, "later"]])
         for document in DOCUMENTS:
             store.judge("q", document, 1, assessor="ann")
         choose(store, DOCUMENTS[:6], "decide")
@@ -148,3 +150,25 @@ def test_check_says_it_too(tmp_path):
 def test_several_runs_share_it(judged):
     results = evaluate_runs(judged, {"mine": RUN, "other": OTHER}, "nDCG@10")
     assert [result.warnings for result in results.values()] == [(WARNING,), (WARNING,)]
+
+
+def test_who_stops_when_it_is_decided_has_judged_what_the_order_put_first(store):
+    good = {f"q{q}": [f"r{d}" for d in range(10)] for q in range(20)}
+    bad = {f"q{q}": [f"n{d}" for d in range(10)] for q in range(20)}
+    pool(store, {query: query for query in good}, {"bad": bad, "good": good})  # everything waits, at random
+    look = decide(store, {"bad": bad, "good": good}, assessor=lambda query, document: 2 * (document[0] == "r"))
+    assert (look.state, look.judged) == ("better", 50)
+    assert store.view().provenance.endswith("|chosen:decide=50")
+    assert evaluate(store, good, "nDCG@10").warnings[0].startswith("50 of the 50 judgments were chosen by")
+    while tasks := store.next_several("ann", 100):
+        for task in tasks:
+            store.judge(task.query_id, task.doc_id, 0, assessor="ann")
+    assert "chosen" not in store.view().provenance  # with the whole pool judged, it no longer matters what came first
+
+
+def test_what_an_order_took_alone_counts_even_if_all_of_it_is_judged(store):
+    runs = {"one": {"q": DOCUMENTS}, "other": {"q": DOCUMENTS[::-1]}}
+    pool(store, {"q": "text"}, runs, order="mm-ns", limit=3)
+    for task in store.next_several("ann", 100):
+        store.judge(task.query_id, task.doc_id, 1, assessor="ann")
+    assert store.view().provenance.endswith("|chosen:mm-ns=3")

@@ -284,6 +284,11 @@ def test_a_saved_baseline_remembers_its_judge(prepared, tmp_path):
     fresh = gate_corrected(store, RUNS["bm25"], RUNS["dense"], model="gpt")
     from_file = gate_corrected(store, str(saved), RUNS["dense"], model="gpt")
     assert from_file.measures[0].drop == fresh.measures[0].drop
+    with pytest.raises(ComparisonError, match="was not evaluated by P@3") as refused:
+        gate_corrected(store, str(saved), RUNS["dense"], "P@3", model="gpt")
+    assert "it has nDCG@10" in refused.value.hint
+    with pytest.raises(ComparisonError, match="was not evaluated by P@3"):
+        gate_corrected(store, RUNS["dense"], str(saved), minimum={"P@3": 0.1}, model="gpt")
     with pytest.raises(ComparisonError, match="corrected by people"):
         gate(PEOPLE, str(saved), RUNS["dense"])
     asked_as(store, "ab" * 32)

@@ -23,7 +23,7 @@ from cranfield.comparison.corrected_pairs import PAIR_CORRECTIONS, corrected_com
 from cranfield.comparison.corrections import CORRECTIONS
 from cranfield.comparison.differences import Difference
 from cranfield.comparison.gating import LISTED, GateResult, detectable_drop, level_left, tolerances_of
-from cranfield.comparison.pairing import check_same_inputs
+from cranfield.comparison.pairing import check_measured, check_same_inputs
 from cranfield.errors import ComparisonError
 from cranfield.measures import Measure
 from cranfield.measures.scope import Scope
@@ -49,6 +49,10 @@ def corrected_gate(
     _check_same_judge(before, after)
     for one, other in ((before._by_model, after._by_model), (before._by_people, after._by_people)):
         check_same_inputs(one[0], other[0])
+    for measure in measures:
+        check_measured(before._by_model[0], measure)
+    for measure in (*measures, *floors):
+        check_measured(after._by_model[0], measure)
     both = corrected_evaluation(
         (*before._by_model, *after._by_model), (*before._by_people, *after._by_people), measures, after.basis, alpha
     )

@@ -60,10 +60,7 @@ def paired(evaluations: Sequence[Evaluation], measures: Sequence[Measure]) -> Pa
                 hint="GMAP's values by query are those of AP" if measure.definition.name == "GMAP" else "",
             )
         for each in evaluations:
-            if measure not in each.measures:
-                raise ComparisonError(
-                    f"{each.run}: it was not evaluated by {measure}.", hint=f"it has {', '.join(each)}"
-                )
+            check_measured(each, measure)
     everywhere = set(first.query_ids).intersection(*(each.query_ids for each in evaluations[1:]))
     query_ids = tuple(query for query in first.query_ids if query in everywhere)
     anywhere = set(first.query_ids).union(*(each.query_ids for each in evaluations[1:]))
@@ -82,6 +79,14 @@ def check_finite(measure: Measure | str, numbers: Mapping[str, npt.ArrayLike]) -
                 f"{measure}: {what} is not a finite number, so nothing can be decided.",
                 hint="use smaller grades, or less extreme parameters",
             )
+
+
+def check_measured(evaluation: Evaluation, measure: Measure) -> None:
+    """Refuse an evaluation, such as one saved before, that lacks a measure."""
+    if measure not in evaluation.measures:
+        raise ComparisonError(
+            f"{evaluation.run}: it was not evaluated by {measure}.", hint=f"it has {', '.join(evaluation)}"
+        )
 
 
 def check_same_inputs(one: Evaluation, other: Evaluation) -> None:

@@ -39,7 +39,8 @@ def add_waiting(connection: sa.Connection, rows: Iterable[WaitingRow]) -> int:
     """Let documents wait; how many are new. One that waits already is for the larger number of assessors.
 
     It moves to the stratum of its row, if that has one, and to the position. A pool that puts a document into a stratum
-    takes it whatever the grades say, and clears which order chose it; no order claims what waits without it.
+    takes it whatever the grades say, and clears which order chose it. An order that adds to a pool does not claim what
+    waits without it; one that is followed while people judge does: who stops early has judged what it put first.
     """
     queries: dict[str, None] = {}
     before = count_rows(connection, WAITING)
@@ -56,7 +57,8 @@ def add_waiting(connection: sa.Connection, rows: Iterable[WaitingRow]) -> int:
         )
         new = list(map(_inserted, batch))
         excluded = statement.excluded
-        claimed = (excluded.stratum != "") | (WAITING.c.assessors == 0)
+        followed = (excluded.chosen_by != "") & (excluded.place >= ORDERED)
+        claimed = (excluded.stratum != "") | followed | (WAITING.c.assessors == 0)
         changed = {
             "assessors": larger,
             "stratum": sa.func.coalesce(sa.func.nullif(excluded.stratum, ""), WAITING.c.stratum),

@@ -29,6 +29,6 @@ def small():
     """Make an assessor at a server."""
 
     def make(server, **settings):
-        return ModelAssessor(name="small", model="test-model", url=server.url, **{"timeout": 20, **settings})
+        return ModelAssessor(**{"name": "small", "model": "test-model", "url": server.url, "timeout": 20, **settings})
 
     return make

@@ -319,7 +319,14 @@ def test_a_changed_prompt_model_or_text_is_asked_anew(filled, small, tmp_path):
             model = ModelAssessor(**{"name": "small", "model": "test-model", "url": server.url, **change})
             asked = ask_model(store, model, **QUICK)
             assert (asked.requests, asked.judge != first.judge) == (2, True)
-        for same in ({"timeout": 3}, {"temperature": 0}, {"budget": 10**9}):  # which changes nothing
+        with ModelServer(good) as other:  # which may have another model under this name, as that of llama.cpp has
+            assert ask_model(store, small(other), **QUICK).requests == 2
+        for same in (
+            {"url": f"{server.url}/chat/completions"},
+            {"timeout": 3},
+            {"temperature": 0},
+            {"budget": 10**9},
+        ):  # which changes nothing
             assert ask_model(store, small(server, **same), **QUICK).requests == 0
 
 

@@ -1,12 +1,15 @@
 """Canaries, and whether the order of two documents matters: reported, and never judgments."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
 from cranfield import InputError, ModelAssessor, ask_model
+from cranfield.judging.models.asked_text import check_lines
 from cranfield.judging.models.canaries import CLAIMS, WORDS, make_canaries
 from cranfield.judging.models.order_check import DocumentPair, choose_pairs, summed_up
+from cranfield.judging.models.result import CanaryResult, OrderCheck
 from cranfield.judging.scale import DEFAULT_SCALE
 from cranfield.judging.schema import REPLIES
 from tests.judging.models.server import ModelServer
@@ -127,3 +130,13 @@ def test_a_function_of_texts_cannot_compare_documents(filled):
     model = ModelAssessor(name="words", call=lambda query, document: 0)
     with pytest.raises(InputError, match="cannot compare two documents"):
         ask_model(filled(), model, check_order=3)
+
+
+def test_pairs_without_an_answer_are_told_as_such():
+    order = OrderCheck(pairs=5, read=0, depend=0, consistent=0, contradict=0)
+    canaries = CanaryResult(asked=4, read=3, raised=2, lowest_raised=1.0)
+    told = SimpleNamespace(canaries=canaries, steadiness=None, order=order)
+    assert list(check_lines(told)) == [
+        "  2 of 3 canaries were graded 1 or higher (1 more could not be read)",
+        "  5 of 5 pairs of documents: no answer could be read",
+    ]

@@ -118,6 +118,9 @@ def heading_of(state: str, probability: float, verdict: str, enough: bool) -> st
     return STATES[verdict] if state == OPEN and enough and probability > 0.5 else ""
 
 
+_IN_WORDS = {BETTER: BETTER, WORSE: WORSE, NEITHER: "no significant difference"}
+
+
 def reason_of(state: str, pair: str, probability: float, verdict: str, left: int, heading: str = "") -> str:
     """Why a pair has its state."""
     shown = f"{100 * probability:.0f}%" if probability < 0.995 else "more than 99%"
@@ -126,7 +129,7 @@ def reason_of(state: str, pair: str, probability: float, verdict: str, left: int
         WORSE: f"{pair}: worse; the other {left} documents will hardly change that ({shown} sure, twice in a row).",
         NOT_WORTH: f"{pair}: no significant difference, and the other {left} documents will hardly change that "
         f"({shown} sure, twice in a row); more queries might.",
-        ALL_JUDGED: f"{pair}: all documents that matter are judged.",
+        ALL_JUDGED: f"{pair}: {_IN_WORDS[verdict]}; all documents that matter are judged.",
     }
     if state == NOT_WORTH and not left:
         return f"{pair}: both rank the same documents in the same order; no judgment can tell them apart."
@@ -135,4 +138,6 @@ def reason_of(state: str, pair: str, probability: float, verdict: str, left: int
             f"{pair}: heading for not worth judging on: no significant difference is likely ({shown}), "
             "and more queries would tell more than more judgments."
         )
-    return told.get(state, f"{pair}: {verdict} is likely ({shown}), and must be likely at two looks in a row.")
+    return told.get(
+        state, f"{pair}: {_IN_WORDS[verdict]} is likely ({shown}), and must be likely at two looks in a row."
+    )

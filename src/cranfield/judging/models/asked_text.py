@@ -72,9 +72,9 @@ def check_lines(asked: ModelReport) -> Iterator[str]:
     """What canaries, samples and pairs showed."""
     found = asked.canaries
     if found is not None:
-        unread = f" ({found.asked - found.read:,} could not be read)" if found.asked > found.read else ""
+        unread = f" ({found.asked - found.read:,} more could not be read)" if found.asked > found.read else ""
         were = "was" if found.raised == 1 else "were"
-        yield f"  {found.raised:,} of {found.asked:,} canaries {were} graded {found.lowest_raised:g} or higher{unread}"
+        yield f"  {found.raised:,} of {found.read:,} canaries {were} graded {found.lowest_raised:g} or higher{unread}"
         for kind, (raised, read) in sorted(found.by_kind.items()):
             if raised:
                 yield f"    {raised:,} of {read:,} with {kind}"
@@ -86,6 +86,10 @@ def check_lines(asked: ModelReport) -> Iterator[str]:
         )
     order = asked.order
     if order is not None:
-        yield f"  {order.depend:,} of {count(order.read, 'pair')} of documents: the answer depends on their order"
-        clear = count(order.consistent, "pair")
-        yield f"  {order.contradict:,} of {clear} with a clear answer: it contradicts the grades"
+        if order.pairs > order.read:
+            yield f"  {order.pairs - order.read:,} of {count(order.pairs, 'pair')} of documents: no answer could be read"
+        if order.read:
+            yield f"  {order.depend:,} of {count(order.read, 'pair')} of documents: the answer depends on their order"
+        if order.consistent:
+            clear = count(order.consistent, "pair")
+            yield f"  {order.contradict:,} of {clear} with a clear answer: it contradicts the grades"

@@ -20,6 +20,7 @@ from cranfield.read.settings import check_settings
 
 RULE = "lower median"  # by which several replies become one grade; it is always on the scale
 MOST_SAMPLES = 100
+CHAT_COMPLETIONS = "/chat/completions"  # where an endpoint takes requests, below its url
 
 SETTINGS: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("url", "model", "key", "api_version", "prompt", "object"), str),
@@ -129,6 +130,15 @@ class ModelAssessor:
             raise InputError(self.name, "the url is not a URL.", hint="https://host/v1") from None
 
     @property
+    def _endpoint(self) -> str:
+        """The machine with port and path: a server of its own, which may call another model by the same name."""
+        if not self._host:
+            return ""
+        parts = urlsplit(self.url)
+        port = "" if parts.port in (None, _USUAL_PORTS.get(parts.scheme)) else f":{parts.port}"
+        return f"{self._host}{port}{parts.path.rstrip('/').removesuffix(CHAT_COMPLETIONS)}"
+
+    @property
     def _reply_tokens(self) -> int:
         """The most tokens that a reply can have."""
         return int(self.body.get("max_completion_tokens", self.max_tokens))
@@ -140,7 +150,7 @@ class ModelAssessor:
         """All that decides what the model is sent, besides the texts."""
         return {
             "model": self.model,
-            "host": self._host,  # the same name may stand for another model elsewhere
+            "endpoint": self._endpoint,  # the same name may stand for another model elsewhere
             "prompt_sha256": prompt.sha256,
             "scale": [list(each) for each in scale],
             "temperature": None if self.temperature is None else float(self.temperature),  # 0 is 0.0
@@ -181,6 +191,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
+_USUAL_PORTS = {"http": 80, "https": 443}
 _RANGES = (
     ("temperature", 0, 2),
     ("top_p", 0, 1),

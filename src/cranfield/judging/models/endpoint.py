@@ -10,11 +10,10 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from cranfield.errors import InputError, need
-from cranfield.judging.models.assessor import ModelAssessor
+from cranfield.judging.models.assessor import CHAT_COMPLETIONS, ModelAssessor
 from cranfield.read.secrets import Secrets
 from cranfield.version import __version__
 
-PATH = "/chat/completions"
 _PASSING = {408, 409, 425, 429, 500, 502, 503, 504, 529}
 _LARGEST = 1 << 24  # bytes of a reply
 _TOO_LONG = ("context_length", "context length", "context size", "context window", "too long", "maximum context")
@@ -151,7 +150,7 @@ class Endpoint:
             tokens = _tokens(usage)
         except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
             fact = f"what {self._assessor._host} answered is not a chat completion: {self._secrets.excerpt(data)}"
-            hint = f"is the url right? {PATH} is added to it"
+            hint = f"is the url right? {CHAT_COMPLETIONS} is added to it"
             raise NoReplyError(fact, hint=hint, charged=True) from None
         for name in ("model", "system_fingerprint", "id"):
             if isinstance(answer.get(name), str):
@@ -180,7 +179,7 @@ class Endpoint:
             hint = f"is the environment variable {key} the right key?" if key else "set key to an environment variable"
             return NoReplyError(told, hint=hint, final=True)
         if status == 404 or 300 <= status < 400:
-            hint = f"check url and model; {PATH} is added to the url, and redirects are not followed"
+            hint = f"check url and model; {CHAT_COMPLETIONS} is added to the url, and redirects are not followed"
             return NoReplyError(told, hint=hint, final=True)
         if status in (400, 413, 422):
             for code, signs in (("refused", _FILTERED), ("too long", _TOO_LONG)):
@@ -203,8 +202,8 @@ def _address(assessor: ModelAssessor) -> str:
         hint = "give https://host/v1; a key is named by key, the name of an environment variable"
         raise InputError(assessor.name, "the url is not that of an endpoint.", hint=hint)
     url = url.rstrip("/")
-    if not url.endswith(PATH):
-        url += PATH
+    if not url.endswith(CHAT_COMPLETIONS):
+        url += CHAT_COMPLETIONS
     if assessor.api_version and "api-version=" not in asked:
         asked = "&".join(part for part in (asked, f"api-version={assessor.api_version}") if part)
     return f"{url}?{asked}" if asked or mark else url
