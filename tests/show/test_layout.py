@@ -23,6 +23,9 @@ def test_one_is_not_many():
         empty=("q\x1b",),
         parted=1,
         replaced=1,
+        rolled_up=1,
+        short_of_chunks=1,
+        id_places=("metadata.source",),
         short=0,
         k=10,
         retried=1,
@@ -38,6 +41,7 @@ def test_one_is_not_many():
     assert "  1 query failed and is not in the run:" in lines
     assert r"    q\n1: no\r" in lines
     assert "  gave up: 1 query was not asked" in lines
+    assert "  1 query: chunks of one document count once, at the best rank" in lines
     assert r"  1 query answered with no document, which counts 0: q\u001b" in lines
     assert any(line.startswith("  warning: 1 document is not in the corpus: ") for line in lines)
 

@@ -81,9 +81,7 @@ def decide_with_model(
 def _asking(store: Store, assessor: ModelAssessor, options: ModelOptions) -> Asking:
     from cranfield.judging.models.session import Asking
 
-    return Asking(
-        store, assessor, jobs=options.jobs, requests=options.limit, budget=options.budget, again=options.again
-    )
+    return Asking(store, assessor, jobs=options.jobs, limit=options.limit, budget=options.budget, again=options.again)
 
 
 def chosen_assessor(name: str, options: ModelOptions, config: Path) -> ModelAssessor:

@@ -149,7 +149,7 @@ def _legend(found: CorrectedEvaluation, values: Sequence[CorrectedValue], width:
     yield from wrapped(
         f"± {level} intervals for the mean over all queries, of which these are a sample; they hold however bad the "
         f"model is. Worth: how many queries people alone would have to judge for as short an interval; they judged "
-        f"{basis.sampled}. {saved_sentence(basis, values)}",
+        f"{basis.sampled}. {told_worth(basis, values)}",
         width=width,
     )
     fewest = min(each.differing for each in values)
@@ -163,7 +163,7 @@ def _legend(found: CorrectedEvaluation, values: Sequence[CorrectedValue], width:
         yield from wrapped(note, width=width)
 
 
-def saved_sentence(basis: CorrectionBasis, values: Sequence[CorrectedValue]) -> str:
+def told_worth(basis: CorrectionBasis, values: Sequence[CorrectedValue]) -> str:
     """What the model saved, or that it saved nothing."""
     worth = [each.worth for each in values if each.worth is not None]
     more = [each - basis.sampled for each in worth]

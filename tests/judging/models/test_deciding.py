@@ -54,7 +54,7 @@ def test_it_ends_when_the_verdict_stands(store):
 
 
 def test_what_it_said_before_counts_and_is_not_paid_for_again(store):
-    decided(store, Model(), requests=24, jobs=1)
+    decided(store, Model(), limit=24, jobs=1)
     model = Model()
     decision, _ = decided(store, model)
     assert decision.look().state == "better"

@@ -108,7 +108,7 @@ def test_a_table__of_settings():
         ModelAssessor._of_settings("small", {"sample": 3}, "here", folder=Path(), load=lambda path: None)
 
 
-@pytest.mark.parametrize("how", [{"jobs": 0}, {"requests": 0}, {"requests": True}, {"budget": -1}])
+@pytest.mark.parametrize("how", [{"jobs": 0}, {"limit": 0}, {"limit": True}, {"budget": -1}])
 def test_numbers_that_cannot_be(how, filled):
     with pytest.raises(InputError, match="1 or more"):
         ask_model(filled(), ModelAssessor(name="small", model="m", url=URL), **how)

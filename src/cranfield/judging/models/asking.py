@@ -79,7 +79,7 @@ def ask_model(
     """
     from cranfield.judging.models.session import Asking
 
-    asking = Asking(store, assessor, jobs=jobs, requests=limit, budget=budget, retries=retries, wait=wait, again=again)
+    asking = Asking(store, assessor, jobs=jobs, limit=limit, budget=budget, retries=retries, wait=wait, again=again)
     with asking:
         asking.plan(canaries, check_order)
         return asking.run(ModelProgress())

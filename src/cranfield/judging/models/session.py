@@ -36,13 +36,13 @@ class Asking:
         assessor: ModelAssessor,
         *,
         jobs: int = 4,
-        requests: int | None = None,
+        limit: int | None = None,
         budget: int | None = None,
         retries: int = 5,
         wait: float = 1.0,
         again: bool = False,
     ) -> None:
-        _checked(assessor.name, jobs=jobs, requests=requests, budget=budget)
+        _checked(assessor.name, jobs=jobs, limit=limit, budget=budget)
         if assessor.call is not None and budget is not None:
             raise InputError(assessor.name, "a function counts no tokens, so it cannot have a budget.")
         self.assessor = assessor
@@ -52,7 +52,7 @@ class Asking:
         with store._reading() as connection:
             self._spent_before = ledger.spent(connection, assessor.name)
         self.budget = assessor.budget if budget is None else budget
-        self._allowance = Allowance(requests, self.budget, self._spent_before)
+        self._allowance = Allowance(limit, self.budget, self._spent_before)
         self._stop = threading.Event()
         self._requests = Requests(store, assessor, self._allowance, self._stop, retries=retries, wait=wait)
         self._grading = Grading(store, assessor, self.judge, self._scale, self._requests, again)
