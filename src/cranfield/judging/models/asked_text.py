@@ -87,8 +87,8 @@ def check_lines(asked: ModelReport) -> Iterator[str]:
     order = asked.order
     if order is not None:
         if order.pairs > order.read:
-            unread = order.pairs - order.read
-            yield f"  {unread:,} of {count(order.pairs, 'pair')} of documents: no answer could be read"
+            unclear = order.pairs - order.read
+            yield f"  {unclear:,} of {count(order.pairs, 'pair')} of documents: no answer could be read"
         if order.read:
             yield f"  {order.depend:,} of {count(order.read, 'pair')} of documents: the answer depends on their order"
         if order.consistent:
