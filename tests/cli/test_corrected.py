@@ -104,3 +104,15 @@ def test_what_is_refused(folder, words, fact):
     done = run("evaluate", "judgments.db", "bm25.run", *words, cwd=folder)
     assert done.returncode == 2
     assert fact in " ".join(done.stderr.split())
+
+
+def test_a_run_that_was_not_pooled_is_told(folder):
+    rows = [f"{q} Q0 {'d' if at < 3 else 'new'}{at} {at} {20 - at} other\n" for q in QUERIES for at in range(1, 6)]
+    (folder / "other.run").write_text("".join(rows))
+    told = " ".join(
+        run("compare", "judgments.db", "bm25.run", "other.run", "-m", "nDCG@5", *MODEL, cwd=folder).stdout.split()
+    )
+    assert "Judged of the first 5: other " in told
+    assert "count as not relevant, by people as by gpt, and no interval allows for that" in told
+    alone = run("evaluate", "judgments.db", "bm25.run", "-m", "nDCG@5", *MODEL, cwd=folder).stdout
+    assert "Judged of the first" not in alone

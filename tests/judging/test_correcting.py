@@ -330,3 +330,15 @@ def test_a_path_will_do(tmp_path):
         store.import_qrels(PEOPLE, "ann", kind="person")
         store.import_qrels(MODEL, "gpt", kind="model")
     assert evaluate_corrected(where, RUNS, model="gpt").basis.unused == 28
+
+
+def test_only_sampled_queries_of_a_run_in_memory_are_read_again_for_people(prepared, tmp_path):
+    store, drawn, _ = prepared
+    found = evaluate_corrected(store, {"bm25": RUNS["bm25"]}, "nDCG@10", model="gpt")
+    assert "|extra_queries:0|" in found._by_people[0].signature
+    rows = (f"{q} Q0 {d} 1 {-at} bm25\n" for q, its in RUNS["bm25"].items() for at, d in enumerate(its))
+    (tmp_path / "bm25.run").write_text("".join(rows))
+    from_file = evaluate_corrected(store, {"bm25": tmp_path / "bm25.run"}, "nDCG@10", model="gpt")
+    assert from_file.value("bm25", "nDCG@10") == found.value("bm25", "nDCG@10")
+    others = {query: its for query, its in RUNS["bm25"].items() if query not in drawn}
+    assert evaluate_corrected(store, {"bm25": others}, "nDCG@10", model="gpt").value("bm25", "nDCG@10").people == 0.0

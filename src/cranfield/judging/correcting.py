@@ -19,6 +19,7 @@ from cranfield.evaluation.naming import named_runs
 from cranfield.judging.sampled_views import PEOPLE, SampledViews, sampled_views
 from cranfield.judging.store import Store, open_store
 from cranfield.measures import DEFAULT_MEASURES, Measure, Measures, parse_measure, parse_measures
+from cranfield.read.mappings import id_text
 
 
 def evaluate_corrected(
@@ -216,5 +217,13 @@ def evaluated(
     by_model = evaluate_runs(views.by_model, again, measures, **options)
     # Whether ids match was checked with all queries; the few sampled ones may have nothing in common with a run.
     unchecked: Options = {**options, "check_ids": False}
-    by_people = evaluate_runs(views.by_people, again, measures, **unchecked)
+    sampled = {name: _of_queries(run, views.by_people.by_query) for name, run in again.items()}
+    by_people = evaluate_runs(views.by_people, sampled, measures, **unchecked)
     return corrected_evaluation(list(by_model.values()), list(by_people.values()), measures, views.basis, alpha)
+
+
+def _of_queries(run: Any, queries: Mapping[str, Any]) -> Any:
+    """What a run in memory has of some queries, of all of which it was checked before; other runs as they are."""
+    if not isinstance(run, Mapping):
+        return run
+    return {query: ranking for query, ranking in run.items() if id_text(query, "run", "query") in queries} or run

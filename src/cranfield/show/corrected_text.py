@@ -11,9 +11,11 @@ from cranfield.comparison.correcting import FEW
 from cranfield.comparison.corrections import CORRECTIONS
 from cranfield.comparison.differences import signed, span_text
 from cranfield.layout import WIDTH, Style, count, fitted, folded, wrapped
+from cranfield.measures.scope import Scope
 from cranfield.show.comparison_words import p_cell, within_text
 from cranfield.show.data import separated_rows
 
+_MOSTLY_JUDGED = 0.9  # of the first documents: a pool of other runs holds fewer
 VALUE_FIELDS = (
     *("value", "low", "high", "model", "correction", "weight"),
     *("people", "people_low", "people_high", "worth", "differing"),
@@ -159,8 +161,24 @@ def _legend(found: CorrectedEvaluation, values: Sequence[CorrectedValue], width:
             "their intervals are longer, to allow for what the sample does not show.",
             width=width,
         )
-    for note in _notes(basis):
+    for note in (*_outside_notes(found), *_notes(basis)):
         yield from wrapped(note, width=width)
+
+
+def _outside_notes(found: CorrectedEvaluation) -> Iterator[str]:
+    """Runs that return much that neither people nor the model judged: no correction makes up for that."""
+    depths = {Scope.of(measure).cutoff: measure for measure in found.measures if Scope.of(measure).one_depth}
+    for depth, measure in depths.items():
+        shares = {
+            run: each.facts(measure).judged_share() for run, each in zip(found.runs, found._by_model, strict=True)
+        }
+        few = {run: share for run, share in shares.items() if share is not None and share < _MOSTLY_JUDGED}
+        if few and depth is not None:
+            told = ", ".join(f"{run} {share:.0%}" for run, share in few.items())
+            yield (
+                f"Judged of the first {depth}: {told}. The other documents count as not relevant, by people as by "
+                f"{found.basis.model}, and no interval allows for that: pool these runs too, and judge what is new."
+            )
 
 
 def told_worth(basis: CorrectionBasis, values: Sequence[CorrectedValue]) -> str:
