@@ -234,3 +234,11 @@ def test_files_of_chunks_for_some_of_the_runs(files):
     assert done.returncode == 2
     assert "2 files of chunks for 3 runs" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_budget_too_small_for_the_first_chunk_is_said():
+    passages = PassageJudgments.read([("q", "d", 0, 10, 1), ("r", "d", 0, 10, 1)])
+    run = ChunkRun({"q": ["large"], "r": ["small"]}, {"large": ("d", 0, 40), "small": ("d", 0, 5)})
+    result = evaluate(passages, run, "TextR(budget=30) TextP(budget=30) TextR@5")
+    assert result.warnings == ("the first chunk of 1 of 2 queries is larger than the budget of 30 characters",)
+    assert evaluate(passages, run, "TextR(budget=30, fit=cut) TextR(budget=40)").warnings == ()

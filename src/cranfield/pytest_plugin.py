@@ -87,7 +87,9 @@ class SearchQuality:
         system's name in the folder that `baseline` names. With --accept-search-quality, what was found is accepted.
         """
         from cranfield.systems.accepting import VALUES, beside_accepted, keep
+        from cranfield.systems.project import refuse_name
 
+        refuse_name(self._name, "search_quality", hint='give it one: search_quality(…, name="…")')
         project, path = self._project, Path(self.recorded.path)
         names = (*project.measures, *project.gate.get("measures", ()), *project.gate.get("minimum", {}))
         evaluation = self.evaluate(*names)

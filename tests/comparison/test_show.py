@@ -95,3 +95,11 @@ def test_junit_and_markdown_of_a_gate():
     assert "would be stopped at least 80% of the time" in " ".join(text.split())
     assert "… and" in text
     assert gate_text(gate(QRELS, RUNS["run0"], RUNS["run0"], "RR")).startswith("PASSED")
+
+
+def test_ours_is_named_beside_the_names_of_other_tools():
+    found = compare(QRELS, RUNS, "hit_rate@5 RR")
+    assert "\nhit_rate@5 is Success@5\n" in compared_text(found)
+    assert "RR is RR" not in compared_text(found)
+    assert r"hit\_rate@5 is Success@5." in comparison_markdown(found)
+    assert r"% hit\_rate@5 is Success@5" in comparison_latex(found)

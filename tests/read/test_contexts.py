@@ -115,3 +115,11 @@ def test_a_context_retrieved_twice_is_an_error():
     rows = [{**ROWS[0], "retrieved_contexts": ["same text", "same  text"]}]
     with pytest.raises(InputError, match="'same text' appears twice"):
         evaluate(ROWS, rows, "RR")
+
+
+def test_splits_of_a_dataset_are_not_taken_for_queries():
+    class DatasetDict(dict):
+        column_names = {"train": [], "test": []}  # noqa: RUF012
+
+    with pytest.raises(InputError, match=r"it has the splits train, test\.\nHint: give one of them: dataset\['test'\]"):
+        evaluate(DatasetDict(train=ROWS, test=ROWS), {"q": ["a"]}, "RR")

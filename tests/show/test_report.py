@@ -81,6 +81,13 @@ def test_the_page_defines_its_measures_and_signs_its_numbers(builtin):
     assert str(result.policy) in builtin.text
 
 
+def test_a_name_of_another_tool_is_kept_and_ours_beside_it(tmp_path):
+    page = made(tmp_path, {"q": {"a": 1}}, {"run": {"q": ["x", "a"]}}, "hit_rate@2 RR")
+    assert "hit_rate@2" in page.text
+    assert "Success@2. Whether at least one relevant document" in page.source
+    assert "RR. One over" not in page.source
+
+
 def test_nothing_is_loaded(builtin):
     for tag, attributes in builtin.elements:
         assert tag not in ("link", "iframe", "img", "object", "embed", "base")

@@ -134,20 +134,29 @@ def test_system(search_quality):
 
 def test_measure(search_quality):
     search_quality(found, "builtin").at_least("contex_recall", 0)
+
+def test_no_name(search_quality):
+    search_quality(lambda query, k: ["recall"], "builtin").not_worse_than_accepted()
+
+def test_other_folder(search_quality):
+    search_quality(found, "builtin", name="../../mine").not_worse_than_accepted()
 """
 
 
 def test_a_mistake_in_a_call_is_told_in_a_line_or_two(tmp_path):
     (tmp_path / "test_mistaken.py").write_text(MISTAKEN)
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
-    run(tmp_path, "--accept-search-quality", "-k", "gate")
+    run(tmp_path, "--accept-search-quality", "-k", "gate or name or folder")
+    assert sorted(path.name for path in (tmp_path / "baseline").iterdir()) == ["found.json", "found.run.tsv.gz"]
     done = run(tmp_path)
-    assert "5 failed" in done.stdout, done.stdout + done.stderr
+    assert "7 failed" in done.stdout, done.stdout + done.stderr
     assert "search_quality: there is no setting 'colapse'." in done.stdout
     assert "alpha=0.6 is not a level" in done.stdout
     assert "no-such-folder" in done.stdout
     assert "there is no module 'nowhere'" in done.stdout
     assert "did you mean context_recall?" in done.stdout
+    assert "search_quality: '<lambda>' cannot be the name of a file" in done.stdout
+    assert "search_quality: '../../mine' cannot be the name of a file" in done.stdout
     assert "During handling of" not in done.stdout
     assert "pytest_plugin.py" not in done.stdout  # no code of ours is shown
 

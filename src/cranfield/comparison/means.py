@@ -24,12 +24,16 @@ class RunMeans(NamedTuple):
 
 
 class MeansTable(NamedTuple):
-    """Means of runs by measures, with marks, and what they mean."""
+    """Means of runs by measures, with marks, and what they mean.
+
+    other_names: which measures of ours are meant by the names of other tools that columns keep
+    """
 
     measures: tuple[str, ...]
     judged: tuple[str, ...]
     rows: tuple[RunMeans, ...]
     notes: tuple[str, ...]
+    other_names: tuple[str, ...] = ()
 
 
 def means_table(comparison: Comparison) -> MeansTable:
@@ -47,7 +51,8 @@ def means_table(comparison: Comparison) -> MeansTable:
         for run in comparison.runs
     )
     notes = (_meaning(comparison), described_method(comparison))
-    return MeansTable(tuple(names), tuple(comparison.judged), rows, notes)
+    other_names = tuple(f"{each.name} is {each.canonical}" for each in comparison.measures if each.typed)
+    return MeansTable(tuple(names), tuple(comparison.judged), rows, notes, other_names)
 
 
 def _meaning(comparison: Comparison) -> str:

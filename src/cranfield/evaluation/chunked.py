@@ -53,9 +53,21 @@ def evaluate_chunks(
         policy,
         (passages.sha256, f"chunks-{_digest(table)}"),
         {"passages": table},
-        warnings=warnings,
+        warnings=(*warnings, *_nothing_fits(table, measures)),
         provenance="|".join(_provenance(passages, chunks, measures, policy)),
     )
+
+
+def _nothing_fits(table: PassageRanks, measures: Sequence[Measure]) -> Iterator[str]:
+    """Warnings about budgets that are too small for the first chunk: such a query counts as if nothing were read."""
+    limits = ("cutoff", "budget", "unit", "fit")
+    chosen = (chosen_parameters(each) for each in measures if each.definition.table == "passages")
+    for cutoff, budget, unit, fit in dict.fromkeys(tuple(each[name] for name in limits) for each in chosen):
+        if budget is None or unit not in table.costs:
+            continue
+        nothing = int(((table.ranks.retrieved > 0) & (table.read(cutoff, budget, unit, fit).total == 0)).sum())
+        if nothing:
+            yield f"the first chunk of {nothing} of {len(table)} queries is larger than the budget of {budget} {unit}"
 
 
 def _provenance(

@@ -21,6 +21,8 @@ def open_source(thing: Any, role: Role, format: str | None = None) -> Source:
     if isinstance(thing, str | os.PathLike) or hasattr(thing, "read"):
         return _open_stream(Stream(thing), role, format)
     if isinstance(thing, Mapping):
+        if hasattr(thing, "column_names"):  # a DatasetDict of Hugging Face
+            raise InputError(what, f"it has the splits {', '.join(thing)}.", hint="give one of them: dataset['test']")
         return Rankings(what, thing)
     from cranfield.read import frames, mappings
     from cranfield.read.contexts import column_names, has_contexts

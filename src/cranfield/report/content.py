@@ -100,7 +100,7 @@ def _definition(measure: Measure) -> dict[str, Any]:
     known = measure.definition
     return {
         "name": measure.name,
-        "summary": known.summary,
+        "summary": f"{measure.canonical}. {known.summary}" if measure.typed else known.summary,
         "formula": " ".join(known.formula.split()),
         "reference": known.reference,
         "advice": known.advice,

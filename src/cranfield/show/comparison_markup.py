@@ -41,6 +41,7 @@ def comparison_markdown(comparison: Comparison) -> str:
         for each in comparison
     ]
     notes = [
+        *(f"{markdown_text(each)}." for each in table.other_names),
         f"{markdown_text(words.as_sentence(table.notes[0]))}.",
         markdown_text(words.basis_text(comparison)),
         words.interval_text(comparison),
@@ -73,7 +74,8 @@ def comparison_latex(comparison: Comparison) -> str:
             value = rf"\textbf{{{cell.value:.4f}}}" if cell.best else f"{cell.value:.4f}"
             cells.append(value + (f"$^{{{mark}}}$" if mark else ""))
         lines.append(" & ".join([*cells, *map(words.share_text, row.judged)]) + r" \\")
-    notes = [latex_text(each) for each in (words.verdict(comparison), table.notes[0], words.basis_text(comparison))]
+    said = (words.verdict(comparison), *table.other_names, table.notes[0], words.basis_text(comparison))
+    notes = [latex_text(each) for each in said]
     for sign, command in signs.items():
         notes = [note.replace(sign, f"${command}$") for note in notes]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *(f"% {note}" for note in notes)])

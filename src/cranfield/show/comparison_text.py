@@ -93,7 +93,8 @@ def _means_lines(table: MeansTable) -> list[str]:
         # Numbers stand under one another, and marks to the right of them.
         marked = (f"{cell.value:.4f} {cell.mark}".rstrip() for cell in row.cells)
         rows.append([row.run, *marked, *map(share_text, row.judged)])
-    return [*fitted(rows, WIDTH, left=range(len(rows[0]))), *wrapped(table.notes[0])]
+    explained = (line for text in (*table.other_names, table.notes[0]) for line in wrapped(text))
+    return [*fitted(rows, WIDTH, left=range(len(rows[0]))), *explained]
 
 
 def _differences_part(comparison: Comparison, measure: str) -> str:

@@ -140,6 +140,13 @@ class Project:
         )
 
 
+def refuse_name(name: str, where: str, hint: str = "") -> None:
+    """An error for a system under whose name no file can be written."""
+    if not _NAME.fullmatch(name):
+        fact = f"'{name}' cannot be the name of a file, so it cannot be that of a system."
+        raise InputError(where, fact, hint=hint)
+
+
 def read_project(path: Path) -> Project:
     """Read a cranfield.toml, and check all that can be checked without asking anything."""
     table = read_toml(path)
@@ -154,8 +161,7 @@ def read_project(path: Path) -> Project:
     for name, settings in systems.items():
         if not isinstance(settings, dict):
             raise InputError(str(path), f"systems.{name} is not a table.")
-        if not _NAME.fullmatch(name):
-            raise InputError(str(path), f"'{name}' cannot be the name of a file, so it cannot be that of a system.")
+        refuse_name(name, str(path))
     chosen = table.get("judgments", {})
     check_settings(chosen, _JUDGMENTS, f"{path}: [judgments]")
     measures = table.get("measures", list(DEFAULT_MEASURES))
