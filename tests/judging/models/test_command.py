@@ -79,7 +79,7 @@ def test_an_assessor_of_the_command_line(project):
         (folder / "cranfield.toml").unlink()
         (folder / "own.txt").write_text("Is {document} about {query}?")
         described = ["--set", f"url={server.url}", "--set", "model=m", "--set", "prompt=own.txt", "--set", "samples=2"]
-        done = judge(folder, "other", *described, "--canaries", "0", "--limit", "7")
+        done = judge(folder, "other", *described, "--canaries", "0", "--limit", "7", "--jobs", "1")
         assert len(server.requests) == 7
         assert server.requests[0].prompt.endswith("?")
     assert "other: 3 documents graded; 7 requests" in done.stdout
