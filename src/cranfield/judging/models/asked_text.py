@@ -88,8 +88,8 @@ def check_lines(asked: ModelReport) -> Iterator[str]:
     order = asked.order
     if order is not None:
         if order.pairs > order.read:
-            unread, pairs = order.pairs - order.read, count(order.pairs, "pair")
-            yield f"  {unread:,} of {pairs} of documents: no answer could be read"
+            silent, pairs = order.pairs - order.read, count(order.pairs, "pair")
+            yield f"  {silent:,} of {pairs} of documents: no answer could be read"
         if order.read:
             yield f"  {order.depend:,} of {count(order.read, 'pair')} of documents: the answer depends on their order"
         if order.consistent:
