@@ -90,8 +90,8 @@ def command(
     the orders. Judgments that follow grades are a biased sample: never estimate from them how much is relevant.
 
     With --assessor, no page is opened: a model is asked about what waits and it has not judged. Its grades are kept
-    apart from those of people. Interrupted at any moment, the same command goes on, and pays for nothing twice. With
-    --decide as well, it is asked only until its own grades decide.
+    apart from those of people. Interrupted at any moment, the same command goes on, and asks for nothing again that
+    was answered. With --decide as well, it is asked only until its own grades decide.
 
     \b
     Example:

@@ -79,7 +79,7 @@ def test_an_assessor_of_the_command_line(project):
         (folder / "cranfield.toml").unlink()
         (folder / "own.txt").write_text("Is {document} about {query}?")
         described = ["--set", f"url={server.url}", "--set", "model=m", "--set", "prompt=own.txt", "--set", "samples=2"]
-        done = judge(folder, "other", *described, "--canaries", "0", "--limit", "7")
+        done = judge(folder, "other", *described, "--canaries", "0", "--limit", "7", "--jobs", "1")
         assert len(server.requests) == 7
         assert server.requests[0].prompt.endswith("?")
     assert "other: 3 documents graded; 7 requests" in done.stdout
@@ -121,8 +121,9 @@ def test_order_and_budget(project):
         assert "with a clear answer" not in done.stdout
         stopped = judge(folder, "small", "--budget", "14000", "--set", "temperature=0.7")
         assert server.tokens <= 14_000
-    assert "budget: 14,000 tokens, " in stopped.stdout
+    assert "budget: 14,000 tokens in all, " in stopped.stdout
     assert "The budget of tokens is reached." in stopped.stdout
+    assert "a larger budget goes on from here" in stopped.stdout
 
 
 @pytest.mark.parametrize(

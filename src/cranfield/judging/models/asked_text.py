@@ -26,7 +26,7 @@ def estimate_lines(name: str, estimate: AskingEstimate, budget: int | None, spen
     tokens = f"; about {estimate.tokens:,} tokens, at most {estimate.most:,}" if counted and estimate.requests else ""
     yield f"  {count(estimate.requests, 'request')}{planted}{tokens}"
     if budget is not None:
-        yield f"  budget: {budget:,} tokens, {min(spent, budget):,} of them spent before"
+        yield f"  budget: {budget:,} tokens in all, {spent:,} spent before"
 
 
 def asked_lines(asked: ModelReport, width: int) -> Iterator[str]:
@@ -50,7 +50,8 @@ def asked_lines(asked: ModelReport, width: int) -> Iterator[str]:
 def stopped_line(asked: ModelReport) -> str:
     """Why it ended early, and how to go on."""
     left = f" {count(asked.left, 'document')} left;" if asked.left else ""
-    return f"{_STOPPED[asked.stopped]}{left} the same command goes on from here."
+    onwards = "a larger budget" if asked.stopped == "budget" else "the same command"
+    return f"{_STOPPED[asked.stopped]}{left} {onwards} goes on from here."
 
 
 def missing_lines(missing: tuple[MissingGrade, ...]) -> Iterator[str]:
@@ -87,8 +88,8 @@ def check_lines(asked: ModelReport) -> Iterator[str]:
     order = asked.order
     if order is not None:
         if order.pairs > order.read:
-            unclear = order.pairs - order.read
-            yield f"  {unclear:,} of {count(order.pairs, 'pair')} of documents: no answer could be read"
+            silent, pairs = order.pairs - order.read, count(order.pairs, "pair")
+            yield f"  {silent:,} of {pairs} of documents: no answer could be read"
         if order.read:
             yield f"  {order.depend:,} of {count(order.read, 'pair')} of documents: the answer depends on their order"
         if order.consistent:
