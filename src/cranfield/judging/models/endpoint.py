@@ -39,6 +39,7 @@ class NoReplyError(Exception):
     code: of a failure that belongs to the pair, and is kept like a reply; "": of one that may pass
     after: seconds that the endpoint asks to wait
     final: no other request would fare better
+    unreachable: nobody is there, and waiting long hardly helps
     charged: the endpoint may have worked on it
     """
 
@@ -51,11 +52,13 @@ class NoReplyError(Exception):
         retry: bool = False,
         after: float = 0.0,
         final: bool = False,
+        unreachable: bool = False,
         charged: bool = False,
         sent: str = "",
     ) -> None:
         self.fact, self.hint, self.code, self.sent = fact, hint, code, sent
         self.retry, self.after, self.final, self.charged = retry, after, final, charged
+        self.unreachable = unreachable
         super().__init__(fact)
 
 
@@ -133,7 +136,8 @@ class Endpoint:
                 return response.status_code, response.headers, bytes(data)
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             reason = self._secrets.hide(str(error)).rstrip(".").lower()
-            raise NoReplyError(f"could not connect to {self._assessor._host}: {reason}.", retry=True) from None
+            fact = f"could not connect to {self._assessor._host}: {reason}."
+            raise NoReplyError(fact, hint="is the server running there?", retry=True, unreachable=True) from None
         except httpx.TimeoutException:
             fact = f"no reply from {self._assessor._host} within {timeout:g} s."
             raise NoReplyError(fact, retry=True, charged=True) from None

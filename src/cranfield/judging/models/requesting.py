@@ -18,6 +18,7 @@ from cranfield.judging.models.in_process import InProcess
 from cranfield.judging.store import Store
 
 LONGEST_WAIT = 60.0  # between two attempts, unless the endpoint asks for more
+UNREACHABLE = 2  # further attempts where nobody listens
 LONGEST_ASKED = 600.0  # an endpoint that wants to be left alone for longer ends the run
 
 Saved = TypeVar("Saved")
@@ -67,7 +68,8 @@ class Requests:
             try:
                 return self._attempt(prompt, sample, attempt, save, query, document)
             except NoReplyError as failure:
-                if failure.final or not failure.retry or attempt > self._retries:
+                retries = min(self._retries, UNREACHABLE) if failure.unreachable else self._retries
+                if failure.final or not failure.retry or attempt > retries:
                     raise
                 if failure.after > LONGEST_ASKED:
                     failure.final, failure.hint = True, f"it asks to wait for {failure.after:.0f} s; go on later"
