@@ -3,6 +3,7 @@
 import random
 import threading
 import time
+from functools import partial
 
 import pytest
 
@@ -13,6 +14,7 @@ import httpx
 
 from cranfield import open_store
 from tests.judging.servers import servers
+from tests.waiting import until
 
 KILLS = 50
 
@@ -50,6 +52,10 @@ class Assessor(threading.Thread):
             return answer.json()
 
 
+def judged_more(people, before):
+    return sum(len(each.saved) for each in people) > before or any(each.error for each in people)
+
+
 def test_nothing_is_lost_and_nothing_doubled_when_the_server_is_killed(tmp_path):
     where = tmp_path / "judgments.db"
     chosen = random.Random(1)
@@ -63,8 +69,7 @@ def test_nothing_is_lost_and_nothing_doubled_when_the_server_is_killed(tmp_path)
         between = []
         for _ in range(KILLS):
             before = sum(len(each.saved) for each in people)
-            while sum(len(each.saved) for each in people) == before and not any(each.error for each in people):
-                time.sleep(0.001)
+            until(partial(judged_more, people, before), "nobody could judge any more")
             time.sleep(chosen.uniform(0, 0.02))
             started.kill(address)
             between.append(sum(len(each.saved) for each in people) - before)

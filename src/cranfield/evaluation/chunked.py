@@ -63,7 +63,7 @@ def _nothing_fits(table: PassageRanks, measures: Sequence[Measure]) -> Iterator[
     limits = ("cutoff", "budget", "unit", "fit")
     chosen = (chosen_parameters(each) for each in measures if each.definition.table == "passages")
     for cutoff, budget, unit, fit in dict.fromkeys(tuple(each[name] for name in limits) for each in chosen):
-        if budget is None or unit not in table.costs:
+        if budget is None or fit == "cut" or unit not in table.costs:  # a chunk that is cut always fits
             continue
         nothing = int(((table.ranks.retrieved > 0) & (table.read(cutoff, budget, unit, fit).total == 0)).sum())
         if nothing:
