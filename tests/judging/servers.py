@@ -1,9 +1,7 @@
 """Servers of the judging page, to be killed and started again at once: a process that has imported all forks them."""
 
 import json
-import os
 import random
-import signal
 import socket
 import subprocess
 import sys
@@ -12,13 +10,19 @@ from contextlib import contextmanager
 from tests.waiting import until
 
 PARENT = """
-import json, os, sys
+import json, os, signal, sys, traceback
 from cranfield.judging.page import application, serving
 from cranfield.judging.store import open_store
 import sqlalchemy.dialects.sqlite, uvicorn.protocols.http.h11_impl, uvicorn.loops.asyncio
 
 for line in sys.stdin:
-    where, port = json.loads(line)
+    told = json.loads(line)
+    if isinstance(told, int):
+        os.kill(told, signal.SIGKILL)
+        os.waitpid(told, 0)  # until then it holds its port
+        print("gone", flush=True)
+        continue
+    where, port = told
     child = os.fork()
     if child:
         print(child, flush=True)
@@ -26,6 +30,8 @@ for line in sys.stdin:
     try:
         with open_store(where) as store:
             serving.serve(store, "ann", port=port, on_start=lambda listening: None)
+    except BaseException:
+        traceback.print_exc()
     finally:
         os._exit(0)
 """
@@ -53,9 +59,7 @@ class Servers:
     def start(self, where, port=None):
         """Start one; its address."""
         port = port or free_port()
-        self.parent.stdin.write(json.dumps([str(where), port]) + "\n")
-        self.parent.stdin.flush()
-        self.running[port] = int(self.parent.stdout.readline())
+        self.running[port] = int(self._ask([str(where), port]))
         return f"http://127.0.0.1:{port}"
 
     def wait_for(self, address):
@@ -69,12 +73,17 @@ class Servers:
         until(answers, "the server did not start")
 
     def kill(self, address):
-        """End one as a power failure would."""
-        os.kill(self.running.pop(int(address.rpartition(":")[2])), signal.SIGKILL)
+        """End one as a power failure would, and wait until it has gone."""
+        self._ask(self.running.pop(int(address.rpartition(":")[2])))
+
+    def _ask(self, what):
+        self.parent.stdin.write(json.dumps(what) + "\n")
+        self.parent.stdin.flush()
+        return self.parent.stdout.readline()
 
     def close(self):
         for pid in self.running.values():
-            os.kill(pid, signal.SIGKILL)
+            self._ask(pid)
         self.parent.stdin.close()
         self.parent.wait()
         self.parent.stdout.close()
