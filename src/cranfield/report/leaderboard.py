@@ -141,7 +141,7 @@ def _shaded(gathered: Gathered, view: View, measure: str, names: Sequence[str]) 
     def cell(value: float) -> dict[str, Any]:
         shade = round((SHADES - 1) * (value - low) / (high - low)) if high > low else 0
         return {
-            "text": view.shown(value, measure) if value == round(value) and abs(value) > 1 else rounded(value),
+            "text": f"{value:.0f}" if counted else rounded(value),
             "shade": shade,
         }
 

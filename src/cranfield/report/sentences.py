@@ -154,7 +154,7 @@ def _reversal(pair: Pair) -> Iterator[str]:
         return
     if pair.could_reverse and pair.kind != "same":
         ends = f"{signed(pair.reach.low)} to {signed(pair.reach.high)}"
-        yield f"Judging these documents could still reverse the difference (it could be {ends})."
+        yield f"Judging the unjudged documents could still reverse the difference (it could be {ends})."
     elif pair.could_reverse is False and pair.kind in ("better", "worse") and pair.reach.low < pair.reach.high:
         yield "Whatever the unjudged documents turn out to be, they cannot reverse the difference."
 
