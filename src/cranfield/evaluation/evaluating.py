@@ -310,5 +310,5 @@ def digest_of(judged: JudgedRanks) -> str:
     """A hash of the judged ranks, for a run that has no bytes of its own: hashing all of it would take far longer."""
     digest = hashlib.sha256("\n".join(judged.query_ids).encode())
     for column in (judged.query, judged.rank, judged.grade, judged.retrieved):
-        digest.update(column.tobytes())
+        digest.update(column.data if column.flags.c_contiguous else column.tobytes())
     return digest.hexdigest()

@@ -18,7 +18,7 @@ from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import rank_counted
 from cranfield.ranks.scan.counting import Scanned
 from cranfield.ranks.tables.ranks import JudgedRanks
-from cranfield.torch.counting import Counted, counter
+from cranfield.torch.counting import Counted, counter, taken
 from cranfield.torch.judgments import TensorJudgments, read_judgments
 from cranfield.torch.scores import check_measures, finish, scanned_of
 
@@ -126,8 +126,8 @@ class FullCorpus:
 
     def _scanned(self, policy: Policy) -> Scanned:
         counted, own = self._counted
-        sizes = torch.full((len(self._queries),), self._survey.size)
-        return scanned_of(self._survey.judgments, counted, own, sizes, policy)
+        sizes = np.full(len(self._queries), self._survey.size)
+        return scanned_of(self._survey.judgments, taken(counted, own), sizes, policy)
 
     # The documents.
 
@@ -284,7 +284,7 @@ class _Share:
         for rows, judged in corpus._blocks():
             its_queries, row = queries[rows], (judgments.row[judged] - rows.start).to(device)
             column = judgments.column[judged].to(device)
-            counting = counter(len(its_queries), row, self.seen[judged].clone(), column)
+            counting = counter(row, self.seen[judged].clone(), column, judgments.judged[rows])
             self._blocks.append((its_queries, judged, row, column, counting))
 
     def add(self, start: int, piece: Any) -> None:

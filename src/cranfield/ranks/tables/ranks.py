@@ -212,7 +212,7 @@ class JudgedRanks:
     @cached_property
     def first(self) -> Integers:
         """Rows first[q] to first[q + 1] belong to query q."""
-        return np.searchsorted(self.query, np.arange(len(self) + 1))
+        return np.concatenate(([0], np.cumsum(np.bincount(self.query, minlength=len(self)))))
 
     @cached_property
     def _steps(self) -> list[Integers]:
