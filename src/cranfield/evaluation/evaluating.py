@@ -12,6 +12,7 @@ from cranfield.engines.registry import is_lazy
 from cranfield.engines.sources import Lazy, open_run, stays_in_engine
 from cranfield.errors import InputError, MeasureError
 from cranfield.evaluation.evidence import RankedEvidence
+from cranfield.evaluation.hashes import InputHashes
 from cranfield.evaluation.naming import named_runs
 from cranfield.evaluation.result import Evaluation, Evaluations
 from cranfield.evaluation.values import Counts, measured
@@ -114,13 +115,12 @@ def evaluate(
         orders = None  # in another order of ties, other lengths stand above a document
     refuse_missing(judged, policy, source.name)
     stream = source.stream
-    digest = stream.sha256 if stream else f"ranks-{digest_of(judged)}"
     return evaluation_of(
         name or run_name(source.name),
         wanted,
         judged,
         policy,
-        (judgments.sha256, digest),
+        InputHashes(judgments.sha256, stream.sha256 if stream else partial(digest_of, judged)),
         {} if isinstance(read, Judgments) else _tables(read, judged, wanted, policy),
         documents=documents,
         warnings=warnings,
@@ -135,7 +135,7 @@ def evaluation_of(
     measures: Sequence[Measure],
     judged: JudgedRanks,
     policy: Policy,
-    inputs: tuple[str, str],
+    inputs: InputHashes,
     tables: Mapping[str, Any] | None = None,
     *,
     documents: Documents | None = None,
@@ -154,14 +154,12 @@ def evaluation_of(
     evidence = RankedEvidence.of(judged, policy, documents, orders)
     kept, every = evidence.kept, {"ranks": judged, **(tables or {})}
     query_ids = judged.query_ids if kept.all() else tuple(compress(judged.query_ids, kept))
-    qrels_sha256, run_sha256 = inputs
     return Evaluation(
         run=run,
         measures=tuple(measures),
         policy=policy,
         counts=Counts.of(measures, judged, kept),
-        qrels_sha256=qrels_sha256,
-        run_sha256=run_sha256,
+        _inputs=inputs,
         provenance=provenance,
         query_ids=query_ids,
         _columns={measure: measured(measure, every[measure.definition.table], kept) for measure in measures},
@@ -308,7 +306,7 @@ def refuse_missing(judged: JudgedRanks, policy: Policy, source: str) -> None:
 
 def digest_of(judged: JudgedRanks) -> str:
     """A hash of the judged ranks, for a run that has no bytes of its own: hashing all of it would take far longer."""
-    digest = hashlib.sha256("\n".join(judged.query_ids).encode())
+    digest = hashlib.sha256("\n".join(judged.query_ids).encode(errors="surrogatepass"))
     for column in (judged.query, judged.rank, judged.grade, judged.retrieved):
         digest.update(column.data if column.flags.c_contiguous else column.tobytes())
-    return digest.hexdigest()
+    return f"ranks-{digest.hexdigest()}"

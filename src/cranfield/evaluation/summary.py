@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from cranfield.errors import MeasureError
+from cranfield.evaluation.hashes import InputHashes
 from cranfield.evaluation.values import Counts
 from cranfield.measures import Measure, known_measure
 from cranfield.measures.registry import Definition
@@ -24,10 +25,19 @@ class Summary(Mapping[str, float]):
     measures: tuple[Measure, ...]
     policy: Policy
     counts: Counts
-    qrels_sha256: str
-    run_sha256: str
+    _inputs: InputHashes
     version: str = __version__
     provenance: str = ""  # of the judgments, where they are a view of a store
+
+    @property
+    def qrels_sha256(self) -> str:
+        """The SHA-256 of the judgments: of their file, or of their columns."""
+        return self._inputs.qrels
+
+    @property
+    def run_sha256(self) -> str:
+        """The SHA-256 of the run: of its file, or of the ranks of judged documents."""
+        return self._inputs.run
 
     @property
     @abstractmethod

@@ -100,7 +100,7 @@ def rank_counted(judgments: Graded, scanned: Scanned, policy: Policy) -> JudgedR
 
 def _order(query: Integers, key: npt.NDArray[Any]) -> Integers:
     """The order of rows by query and then by a key, in which many tables stand already."""
-    same = query[1:] == query[:-1]
-    if np.all((query[1:] > query[:-1]) | (same & (key[1:] >= key[:-1]))):
+    after = query[1:] > query[:-1]  # as all are, where no query has two rows
+    if after.all() or np.all(after | ((query[1:] == query[:-1]) & (key[1:] >= key[:-1]))):
         return np.arange(len(query))
     return np.lexsort((key, query))

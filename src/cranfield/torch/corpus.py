@@ -113,7 +113,7 @@ class FullCorpus:
         policy = policy or Policy()
         wanted = check_measures(measures, policy)
         judgments, scanned = self._survey.judgments, self._scanned(policy)
-        return finish(judgments, scanned, wanted, policy, name, judgments.sha256)
+        return finish(judgments, scanned, wanted, policy, name, judgments.digest())
 
     def ranks(self, policy: Policy | None = None) -> JudgedRanks:
         """The ranks of the judged documents among all documents.
@@ -125,9 +125,8 @@ class FullCorpus:
         return rank_counted(self._survey.judgments, self._scanned(policy), policy)
 
     def _scanned(self, policy: Policy) -> Scanned:
-        counted, own = self._counted
         sizes = np.full(len(self._queries), self._survey.size)
-        return scanned_of(self._survey.judgments, taken(counted, own), sizes, policy)
+        return scanned_of(self._survey.judgments, taken(self._counted), sizes, policy)
 
     # The documents.
 
@@ -227,12 +226,12 @@ class FullCorpus:
         return own
 
     @cached_property
-    def _counted(self) -> tuple[Counted, Tensor]:
+    def _counted(self) -> Counted:
         own = self._ahead()
         for _ in range(2):
             counted, seen = self._count(own)
             if torch.equal(own, seen):
-                return counted, own
+                return counted
             own = seen
         raise CranfieldError(
             "the same product gave different scores each time.",

@@ -30,20 +30,19 @@ class Counted(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """The same on the host, and of each judged document whether it was retrieved."""
+    """The same on the host. A document was retrieved if one has its score: it has itself."""
 
     above: Integers
     before: Integers
     tied: Integers
-    found: Integers
     odd: Integers
 
 
-def taken(counted: Counted, own: Tensor) -> Taken:
-    """Take what was counted to the host, all in one copy. `own` are the scores of the judged documents."""
-    columns = (counted.above, counted.before, counted.tied, own > -torch.inf, counted.odd)
-    flat = torch.cat(columns).cpu().numpy().astype(np.int64)
-    return Taken(*np.split(flat, np.arange(1, 5) * len(own)))
+def taken(counted: Counted) -> Taken:
+    """Take what was counted to the host, all in one copy."""
+    size = len(counted.above)
+    flat = torch.cat(counted).cpu().numpy().astype(np.int64)
+    return Taken(flat[:size], flat[size : 2 * size], flat[2 * size : 3 * size], flat[3 * size :])
 
 
 class Counter(Protocol):

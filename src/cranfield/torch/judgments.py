@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
@@ -49,13 +50,16 @@ class TensorJudgments:
         """The query of every judgment."""
         return np.repeat(np.arange(len(self.query_ids), dtype=np.int64), np.diff(self.first))
 
-    @cached_property
-    def sha256(self) -> str:
-        """A hash of the columns."""
-        digest = hashlib.sha256("\n".join(self.query_ids).encode())
-        for column in (self.first, self.document, self.grades):
-            digest.update(np.ascontiguousarray(column).data)
-        return digest.hexdigest()
+    def digest(self) -> Callable[[], str]:
+        """What hashes the columns; it holds none of the device's memory."""
+        return partial(_digest, self.query_ids, self.first, self.document, self.grades)
+
+
+def _digest(query_ids: Sequence[str], *columns: npt.NDArray[Any]) -> str:
+    digest = hashlib.sha256("\n".join(query_ids).encode(errors="surrogatepass"))
+    for column in columns:
+        digest.update(np.ascontiguousarray(column).data)
+    return digest.hexdigest()
 
 
 def read_judgments(
@@ -74,7 +78,8 @@ def read_judgments(
     not judged, unless `everybody` is.
     """
     names = _names(query_ids, shape[0])
-    if isinstance(qrels, Tensor) and qrels.layout == torch.strided:
+    dense = isinstance(qrels, Tensor) and qrels.layout == torch.strided
+    if dense:
         row, column, grade = _dense(qrels, shape, judged)
         everybody = judged is None
     elif judged is not None:
@@ -86,7 +91,7 @@ def read_judgments(
     grades = bits.view(np.float64)
     if not len(grades):
         raise InputError("qrels", "there is not one judgment in it.")
-    order = _checked_order(query, document, shape)
+    order = None if dense else _checked_order(query, document, shape)
     if order is not None:
         query, document, grades = query[order], document[order], grades[order]
         row, column = torch.from_numpy(query), torch.from_numpy(document)

@@ -70,8 +70,8 @@ def evaluate_flat(
         value = scores[query == wrong[0]]
         value = value[~(value < torch.inf)][0]
         raise InputError(name, f"a score of query {int(found_queries[wrong[0]])} is {float(value)}.")
-    scanned = scanned_of(judgments, taken(counted, own), found.cpu().numpy(), policy)
-    return finish(judgments, scanned, wanted, policy, name, judgments.sha256)
+    scanned = scanned_of(judgments, taken(counted), found.cpu().numpy(), policy)
+    return finish(judgments, scanned, wanted, policy, name, judgments.digest())
 
 
 def _check_columns(grades: Tensor, scores: Tensor, numbers: Tensor, judged: Tensor | None, name: str) -> None:

@@ -225,7 +225,9 @@ class JudgedRanks:
     @cached_property
     def ideal(self) -> JudgedRanks:
         """The table of the ideal rankings: all judged documents, the best first."""
-        kept = self.judged_grades >= 0
+        kept: Any = self.judged_grades >= 0
+        if kept.all():
+            kept = slice(None)  # and nothing is copied
         query = self.judged_query[kept]
         return replace(
             self,
