@@ -31,12 +31,22 @@ class Summary(Mapping[str, float]):
 
     @property
     def qrels_sha256(self) -> str:
-        """The SHA-256 of the judgments: of their file, or of their columns."""
+        """The SHA-256 of the judgments: of their file, or of their columns.
+
+        >>> from cranfield import evaluate
+        >>> evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR").qrels_sha256[:8]
+        'ded2d8a9'
+        """
         return self._inputs.qrels
 
     @property
     def run_sha256(self) -> str:
-        """The SHA-256 of the run: of its file, or of the ranks of judged documents."""
+        """The SHA-256 of the run: of its file, or of the ranks of judged documents.
+
+        >>> from cranfield import evaluate
+        >>> evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR").run_sha256[:14]
+        'ranks-80edade7'
+        """
         return self._inputs.run
 
     @property
