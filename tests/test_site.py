@@ -105,3 +105,17 @@ def _luminance(colour):
     parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+@pytest.mark.parametrize(
+    "figure", sorted((ROOT / "docs" / "learn" / "figures").glob("*.svg")), ids=lambda path: path.stem
+)
+def test_every_colour_of_a_figure_has_its_dark_form(figure):
+    style, drawn = re.fullmatch(
+        r"<svg[^>]*><style>(.*?)</style>(.*)", figure.read_text(encoding="utf-8"), re.S
+    ).groups()
+    used = set(re.findall(r'(fill|stroke)="(#[^"]*)"', drawn))
+    assert used
+    for where, colour in used:
+        [name, *_] = [name for name, light in LIGHT.items() if light == colour]
+        assert f'[{where}="{colour}"]{{{where}:{DARK[name]}}}' in style
