@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from cranfield.cli import options, output
+from cranfield.cli.command_line import command_line
 from cranfield.cli.measure_options import MeasureOptions, measure_options
 from cranfield.cli.reading_options import ReadingOptions, reading_options
 from cranfield.cli.run_files import expanded
@@ -16,7 +17,8 @@ from cranfield.cli.view_options import view_options
 @options.runs
 @measure_options
 @options.written(required=True)
-@click.option("--title", default="How good are the results?", help="What stands at its top.")
+@click.option("--title", help="What stands at its top [the runs that are compared, and the measure].")
+@click.option("--baseline", metavar="NAME", help="The run that the others are compared with [the second best].")
 @click.option(
     "--collection", metavar="DIR", help="Texts of queries and documents: a folder, builtin, or ir_datasets:ID."
 )
@@ -40,7 +42,8 @@ def command(
     runs: tuple[str, ...],
     measures: MeasureOptions,
     file: str,
-    title: str,
+    title: str | None,
+    baseline: str | None,
     collection: str | None,
     by: str | None,
     bounds: bool,
@@ -70,6 +73,8 @@ def command(
         expanded(runs),
         None if measures.usual else chosen,  # a saved evaluation says which measures there are
         title=title,
+        baseline=baseline,
+        command=command_line(),
         collection=collection,
         segments=by,
         bounds=bounds,

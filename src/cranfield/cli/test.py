@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from cranfield.cli import options, output
+from cranfield.cli.command_line import command_line
 
 
 @click.command("test")
@@ -45,6 +46,6 @@ def command(systems: tuple[str, ...], config: Path, worst: int, report: str | No
     if report is not None:
         from cranfield.report import write_test
 
-        written = write_test(report, found)
+        written = write_test(report, found, command=command_line())
         output.say(f"\n{written.path}: {written.size / 1e6:.1f} MB" if written else "\nnothing was answered: no report")
     return 0 if found.passed else 1

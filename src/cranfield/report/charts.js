@@ -1,40 +1,42 @@
 // Charts: specifications that came with the page, drawn one at a time so that nothing else has to wait for them.
 const MANY = 1500;  // marks that are painted instead of being elements of their own
-const dark = matchMedia("(prefers-color-scheme: dark)");
+const tokens = new Map(Object.entries(data.colours).map(([name, colour]) => [colour, `--${name}`]));
 const waiting = new Map();  // element → what to draw in it
 
-// Colours are those of the light page; the style sheet turns them into the page's own, on screen and on paper. A chart
-// that is painted cannot be restyled, and has colours that are read on light and on dark ground.
+// Drawn as elements, charts have the colours of light paper, which the style sheet turns into the page's own, on screen
+// and on paper. What is painted cannot be restyled: it takes the page's colours when it is painted.
+const repainted = (part, style) => {
+  if (typeof part === "string") return tokens.has(part) ? style.getPropertyValue(tokens.get(part)).trim() || part : part;
+  if (Array.isArray(part)) return part.map((each) => repainted(each, style));
+  if (part && typeof part === "object") return Object.fromEntries(Object.entries(part).map(([key, each]) => [key, key === "values" ? each : repainted(each, style)]));
+  return part;
+};
 const fitted = (spec, painted) => {
-  const ink = painted ? "#868e96" : "#1b1f24", line = painted ? "rgba(134,142,150,.35)" : "#d0d7de";
-  const config = {
-    ...spec.config,
-    axis: { ...spec.config.axis, labelColor: ink, titleColor: ink, gridColor: line, domainColor: line, tickColor: line, labelFontSize: 11, titleFontSize: 12 },
-    legend: { ...spec.config.legend, labelColor: ink, titleColor: ink, labelFontSize: 12, labelLimit: 180 },
-    title: { ...spec.config.title, color: ink, fontSize: 14 },
-  };
-  const rows = typeof spec.height === "object";  // a row for each run, however high that makes it
   const fit = {
-    width: "container", height: rows ? spec.height.step * data.runs.length : Math.round(1.15 * spec.height),
-    autosize: { type: rows ? "fit-x" : "fit", contains: "padding" },
+    width: "container", height: Math.round(1.1 * spec.height), autosize: { type: "fit", contains: "padding" },
+    config: { ...spec.config, font: getComputedStyle(document.body).fontFamily },
   };
+  const whole = { ...spec, ...fit };
   // Names become parts of Vega's expressions, where these two signs would end a line inside a string.
-  return JSON.parse(JSON.stringify({ ...spec, ...fit, config }).replace(/[\u2028\u2029]/g, "\ufffd"));
+  const safe = JSON.parse(JSON.stringify(whole).replace(/[\u2028\u2029]/g, "\ufffd"));
+  return painted ? repainted(safe, getComputedStyle(document.documentElement)) : safe;
 };
 const drawNow = async (element, spec) => {
   const layers = [spec, ...(spec.layer ?? [])].map((part) => part.data?.values?.length ?? 0);
   const painted = Math.max(...layers) > MANY;
+  // The page forbids code in strings and styles from elsewhere: expressions are interpreted, styles are the page's own.
   const settings = {
-    renderer: painted ? "canvas" : "svg", logLevel: 1, tooltip: { theme: dark.matches ? "dark" : "light" },
-    actions: { export: true, source: false, compiled: false, editor: false }, downloadFileName: "chart",
+    renderer: painted ? "canvas" : "svg", logLevel: 1, ast: true, defaultStyle: false, actions: false,
+    tooltip: { disableDefaultStyle: true },
   };
   try {
+    element.view?.finalize();
     const drawn = await window.vegaEmbed(element, fitted(spec, painted), settings);
+    element.view = drawn.view;
     // A mark that stands for a query opens it.
-    drawn.view.addEventListener("click", (_, item) => {
-      const query = data.queries.indexOf(item?.datum?.query);
-      if (query >= 0) go(query);
-    });
+    drawn.view.addEventListener("click", (_, item) => { if (item?.datum?.place_of_query !== undefined) go(item.datum.place_of_query); });
+    // The picture is described as a whole; its parts have no names of their own.
+    for (const part of element.querySelectorAll("svg, canvas")) part.setAttribute("aria-hidden", "true");
   } catch (error) { element.textContent = String(error); }
 };
 let drawing = false;
@@ -59,22 +61,29 @@ const draw = (element, spec) => {
   delete document.documentElement.dataset.charts;
   setTimeout(drawWaiting);
 };
+const save = async (element, kind) => {
+  const picture = kind === "svg" ? URL.createObjectURL(new Blob([await element.view.toSVG()], { type: "image/svg+xml" })) : await element.view.toImageURL("png", 2);
+  make("a", { href: picture, download: `chart.${kind}` }).click();
+};
+
+const figure = (specs) => {
+  const canvas = make("div", { class: "drawing" }), words = make("p", {});
+  const show = (which) => { words.textContent = specs[which].description; draw(canvas, specs[which]); };
+  const pick = make("select", { onchange: (event) => show(Number(event.target.value)) });
+  choices(pick, specs.map((spec) => spec.title), 0);
+  show(0);
+  const saving = ["svg", "png"].map((kind) => make("button", { type: "button", class: "plain screen", onclick: () => save(canvas, kind), "aria-label": `Save this chart as ${kind.toUpperCase()}: ${specs[0].title}` }, kind.toUpperCase()));
+  return make("figure", {}, specs.length > 1 ? make("label", { class: "controls chart-choice" }, make("span", { class: "soft small" }, "Chart"), pick) : null, canvas,
+    make("figcaption", {}, make("details", {}, make("summary", {}, "In words"), words), ...saving));
+};
 const drawAll = () => {
   if (!window.vegaEmbed) return;
-  const list = at("chart-list");
-  list.replaceChildren(...data.charts.map((specs) => {
-    const canvas = make("div", { class: "chart" }), words = make("p", {});
-    const show = (which) => { words.textContent = specs[which].description; draw(canvas, specs[which]); };
-    const pick = make("select", { onchange: (event) => show(Number(event.target.value)) });
-    choices(pick, specs.map((spec) => spec.title), 0);
-    show(0);
-    return make("figure", {}, specs.length > 1 ? make("label", { class: "controls" }, "Chart ", pick) : null, canvas,
-      make("figcaption", {}, make("details", {}, make("summary", {}, "In words"), words)));
-  }));
+  at("chart-list").replaceChildren(...data.charts.map(figure));
+  at("theory")?.addEventListener("toggle", () => at("theory-list").replaceChildren(...data.theory.map(figure)), { once: true });
 };
 // The names of runs and of the measure stand in a template as signs that no name can hold.
 const filled = (spec, names) => {
-  if (typeof spec === "string") return Object.entries(names).reduce((text, [sign, name]) => text.split("\0" + sign).join(name), spec);
+  if (typeof spec === "string") return Object.entries(names).reduce((text, [name, shown]) => text.split("\0" + name).join(shown), spec);
   if (Array.isArray(spec)) return spec.map((part) => filled(part, names));
   if (spec && typeof spec === "object") return Object.fromEntries(Object.entries(spec).map(([key, part]) => [key, filled(part, names)]));
   return spec;

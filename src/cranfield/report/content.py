@@ -1,68 +1,65 @@
-"""Everything on the page, as plain data: the leaderboard and definitions, and what the page's program reads."""
+"""Everything on the page, as plain data: what is written into it as text, and what its program reads."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 import numpy as np
 
-from cranfield.comparison.means import means_table
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure
 from cranfield.measures.arithmetic import gains
+from cranfield.report.card import card, page_title
+from cranfield.report.charts import charts, hues, not_drawn, templates, theory_charts
 from cranfield.report.details import Details
 from cranfield.report.encoding import safe_json
-from cranfield.report.gathered import JUDGED, Gathered
-from cranfield.report.headline import headline
-from cranfield.show.charts.cutoff import cutoff_chart
-from cranfield.show.charts.difference import difference_chart
-from cranfield.show.charts.discount import discount_chart
-from cranfield.show.charts.distribution import distribution_chart
-from cranfield.show.charts.drawing import Spec
-from cranfield.show.charts.gain import gain_chart
-from cranfield.show.charts.precision_recall import precision_recall_chart
-from cranfield.show.charts.rank_by_rank import rank_by_rank_chart
-from cranfield.show.charts.scatter import scatter_chart
-from cranfield.show.charts.stability import of_stability
+from cranfield.report.gathered import Gathered
+from cranfield.report.leaderboard import leaderboard, notes, segment_maps
+from cranfield.show.look import LIGHT
 from cranfield.show.view import View
 
 
-def page(gathered: Gathered) -> dict[str, Any]:
+def page(gathered: Gathered, written: datetime) -> dict[str, Any]:
     """What is written into the page as text: readable without any program."""
     view = View(gathered.overview)
-    names = [measure.name for measure in gathered.request.measures]
     first = gathered.evaluations[0]
-    marks = _marks(gathered)
-    rows = [_row(gathered, view, result, marks) for result in gathered.evaluations]
-    _draw_intervals(rows)
+    colours = hues(gathered)
     return {
-        "title": gathered.request.title,
-        "headline": headline(gathered),
+        "title": page_title(gathered),
+        "card": card(gathered),
+        "hues": colours,
         "runs": [each.run for each in gathered.evaluations],
         "queries": len(gathered.query_ids),
         "judgments": None if gathered.judgments is None else len(gathered.judgments.grades),
         "measures": [_definition(measure) for measure in gathered.request.measures],
-        "shown_judged": JUDGED not in names and any(JUDGED in each for each in gathered.evaluations),
-        "rows": rows,
-        "segments": _segments(gathered, view),
-        "notes": _notes(gathered, view),
+        "board": leaderboard(gathered, view),
+        "segment_maps": segment_maps(gathered, view),
+        "notes": notes(gathered, view),
         "signature": view.signature(),
+        "hashes": [(each.run, each.run_sha256, view.own_signature(each)) for each in gathered.evaluations],
         "version": first.version,
+        "day": f"{written.day} {written:%B %Y}",
+        "written": f"{written:%Y-%m-%d %H:%M %Z}".strip(),
+        "command": gathered.request.command,
         "qrels": {
             "name": "" if gathered.judgments is None else os.path.basename(gathered.judgments.name),
             "sha256": first.qrels_sha256,
         },
         "collection": gathered.request.collection.name if gathered.request.collection else None,
+        "theory": bool(gathered.request.charts and theory_charts(gathered)),
     }
 
 
 def program_data(gathered: Gathered, found: Details) -> dict[str, Any]:
     """What the page's program reads: values, rankings, differences, charts."""
     texts = gathered.request.collection.queries if gathered.request.collection else {}
+    drawn = gathered.request.charts
+    colours = hues(gathered)
     return {
         "runs": [each.run for each in gathered.evaluations],
+        "hues": [colours.get(each.run, 0) for each in gathered.evaluations],
         "measures": [
             {"name": each.name, "lower": each.definition.lower_is_better, "mean": each.definition.aggregate == "mean"}
             for each in gathered.request.measures
@@ -78,16 +75,18 @@ def program_data(gathered: Gathered, found: Details) -> dict[str, Any]:
             for result in gathered.evaluations
         ],
         "pairs": _pairs(gathered),
-        "baseline": _baseline(gathered),
+        "chosen": _chosen(gathered),
         "families": list(gathered.families),
         "gains": _gains(gathered),
         "depth": gathered.request.depth,
         "details": found.queries,
         "rankings": found.rankings,
         "documents": found.documents,
-        "left_out": [*found.left_out, *_not_drawn(gathered)],
-        "charts": _charts(gathered) if gathered.request.charts else [],
-        "templates": _templates() if gathered.request.charts else {},
+        "left_out": [*found.left_out, *not_drawn(gathered)],
+        "colours": LIGHT,
+        "charts": charts(gathered) if drawn else [],
+        "theory": theory_charts(gathered) if drawn else [],
+        "templates": templates() if drawn else {},
     }
 
 
@@ -108,97 +107,6 @@ def _definition(measure: Measure) -> dict[str, Any]:
     }
 
 
-def _row(gathered: Gathered, view: View, result: Evaluation, marks: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
-    cells = []
-    for measure in gathered.request.measures:
-        name = measure.name
-        cell: dict[str, Any] = {
-            "value": result[measure],
-            "text": view.shown(result[measure], name),
-            "best": result.run in view.best(name),
-            "letters": marks.get(name, {}).get(result.run, ""),
-            "interval": None,
-            "ends": None,
-            "drawn": None,
-            "bounds": None,
-        }
-        ends = gathered.intervals[result.run].get(name)
-        if ends is not None:
-            cell["interval"] = [view.shown(end, name) for end in ends]
-            cell["ends"] = (ends[0], result[measure], ends[1])
-        bounds = gathered.bounds.get(result.run, {}).get(name)
-        if bounds is not None:
-            cell["bounds"] = [view.shown(end, name) for end in bounds]
-        cells.append(cell)
-    return {
-        "run": result.run,
-        "cells": cells,
-        "judged": result.get(JUDGED),
-        "sha256": result.run_sha256,
-        "signature": view.own_signature(result),
-    }
-
-
-def _draw_intervals(rows: Sequence[dict[str, Any]]) -> None:
-    """Where the intervals lie in percent of their column, whose lowest end is 0 and whose highest is 100."""
-    for column in zip(*(row["cells"] for row in rows), strict=True):
-        known = [cell["ends"] for cell in column if cell["ends"] is not None]
-        low, high = min((ends[0] for ends in known), default=0.0), max((ends[2] for ends in known), default=0.0)
-        for cell in column:
-            if cell["ends"] is not None and len(known) > 1 and high > low:
-                cell["drawn"] = [round(100 * (end - low) / (high - low), 2) for end in cell["ends"]]
-
-
-def _marks(gathered: Gathered) -> dict[str, dict[str, str]]:
-    if gathered.comparison is None:
-        return {}
-    table = means_table(gathered.comparison)
-    return {name: {row.run: row.cells[at].mark for row in table.rows} for at, name in enumerate(table.measures)}
-
-
-def _segments(gathered: Gathered, view: View) -> list[dict[str, Any]]:
-    if not gathered.request.segments:
-        return []
-    known = [gathered.request.segments.get(query) for query in gathered.query_ids]
-    return [
-        {
-            "name": segment,
-            "queries": known.count(segment),
-            "rows": [
-                {
-                    "run": result.run,
-                    "values": [
-                        view.shown(view.mean(result, each.name, segment), each.name)
-                        for each in gathered.request.measures
-                    ],
-                }
-                for result in gathered.evaluations
-            ],
-        }
-        for segment in view.segment_names
-    ]
-
-
-def _notes(gathered: Gathered, view: View) -> list[str]:
-    notes = [f"Warning: {text}." for text in view.warnings()]
-    if gathered.means and len(gathered.query_ids) > 1:
-        drawn = " The bars draw it, from the lowest end in a column to the highest."
-        several = len(gathered.evaluations) > 1
-        notes.append(
-            f"In brackets: the {1 - gathered.request.alpha:.0%} interval of the mean.{drawn if several else ''}"
-        )
-    if not gathered.comparable:
-        notes.append("Runs were measured by different judgments or policies, so they are not compared.")
-    if gathered.comparison is not None:
-        notes += [f"{note[0].upper()}{note[1:]}." for note in means_table(gathered.comparison).notes]
-    if gathered.request.bounds:
-        notes.append(f"Bounds: the lowest and highest mean, {view.describe_bounds(())}.")
-    counts = {each.run: each.describe_counts() for each in gathered.evaluations}
-    if len(set(counts.values())) == 1:
-        return [*notes, f"Each run: {next(iter(counts.values()))}."]
-    return [*notes, *(f"{run}: {count}." for run, count in counts.items())]
-
-
 def _column(gathered: Gathered, result: Evaluation, measure: Measure) -> list[float | None]:
     """A run's value of every query of the page; None for one that it was not measured on."""
     rounded = dict(zip(result.query_ids, np.round(result.column(measure), 6).tolist(), strict=True))
@@ -210,37 +118,12 @@ def _pairs(gathered: Gathered) -> list[dict[str, Any]]:
     return [{key: getattr(each, key) for key in keys} for each in gathered.comparison or ()]
 
 
-def _charts(gathered: Gathered) -> list[list[Spec]]:
-    """The charts of all runs; those that stand together are one chart on the page, of one measure or another."""
-    found: list[list[Spec]] = []
-    if gathered.curves is not None:
-        curves = gathered.curves
-        found += [[precision_recall_chart(curves.recall)], [rank_by_rank_chart(curves.ranks)]]
-        found.append([cutoff_chart(name, its) for name, its in curves.cutoffs.items()])
-    spread = []
-    for measure in gathered.means or gathered.request.measures[:1]:
-        columns = {each.run: np.round(each.column(measure), 4).tolist() for each in gathered.evaluations}
-        spread.append(distribution_chart(measure.name, columns))
-    found.append(spread)
-    if gathered.thinned is not None:
-        found.append([of_stability(gathered.thinned)])
-    if any("DCG" in each.definition.name for each in gathered.request.measures):
-        highest = 4 if gathered.judgments is None else int(max(gathered.judgments.grades.max(initial=1), 2))
-        found += [[discount_chart(gathered.request.depth)], [gain_chart(min(highest, 6))]]
-    return [each for each in found if each]
-
-
-def _not_drawn(gathered: Gathered) -> list[str]:
-    asked = gathered.request
-    if not asked.charts or gathered.thinned is not None or not asked.ordinary or gathered.judgments is None:
-        return []
-    return ["There is no chart of the measures as judgments are removed, which takes a while; --removal draws it."]
-
-
-def _baseline(gathered: Gathered) -> int:
+def _chosen(gathered: Gathered) -> list[int]:
+    """The two runs that are shown side by side at first, the baseline before the other: those of the verdict."""
     runs = [each.run for each in gathered.evaluations]
-    chosen = gathered.comparison.baseline if gathered.comparison is not None else None
-    return runs.index(chosen) if chosen in runs else 0
+    if gathered.pair is None:
+        return [0, min(1, len(runs) - 1)]
+    return [runs.index(gathered.pair.baseline), runs.index(gathered.pair.run)]
 
 
 def _gains(gathered: Gathered) -> dict[str, float | None]:
@@ -254,12 +137,4 @@ def _gains(gathered: Gathered) -> dict[str, float | None]:
     # Grades as JavaScript writes them.
     return {
         str(int(grade) if grade == int(grade) else grade): gain if np.isfinite(gain) else None for grade, gain in pairs
-    }
-
-
-def _templates() -> dict[str, Any]:
-    """The charts of two runs, whose data the page's program fills in."""
-    return {
-        "difference": difference_chart("\0measure", "\0one", "\0other", {}),
-        "scatter": scatter_chart("\0measure", "\0one", "\0other", {}),
     }

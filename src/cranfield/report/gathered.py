@@ -19,6 +19,7 @@ from cranfield.measures import Measure, parse_measure, parse_measures
 from cranfield.measures.curve import Curve
 from cranfield.ranks.columns import Numbers
 from cranfield.ranks.judgments import Judgments
+from cranfield.report.pair import Pair, chosen_pair
 from cranfield.report.request import Request
 from cranfield.show.charts.cutoff import cutoffs_of, family
 from cranfield.show.charts.precision_recall import recall_levels
@@ -56,6 +57,7 @@ class Gathered:
     steps: of each run whose ranks are known, the values of each family at every cutoff (rows) for the queries of
         `listed` that it has (columns)
     comparable: whether all runs were measured by the same judgments under the same policy
+    pair: the two runs that the page speaks about first
     intervals, bounds: of means
     curves, thinned: for the charts; None where they are not drawn
     """
@@ -70,6 +72,7 @@ class Gathered:
     steps: Mapping[str, Sequence[Numbers]]
     comparable: bool
     comparison: Comparison | None
+    pair: Pair | None
     overview: Overview
     intervals: ByRun
     bounds: ByRun
@@ -80,6 +83,22 @@ class Gathered:
     def listed(self) -> tuple[str, ...]:
         """The queries whose rankings are shown, the worst first."""
         return self.worst_first[: self.request.queries]
+
+    @property
+    def primary(self) -> Measure:
+        """The measure that runs are ranked by: the first that is a mean, or else the first."""
+        return self.means[0] if self.means else self.request.measures[0]
+
+    @property
+    def best_first(self) -> tuple[Evaluation, ...]:
+        """The runs, ranked by the primary measure."""
+        sign = 1 if self.primary.definition.lower_is_better else -1
+        return tuple(sorted(self.evaluations, key=lambda each: sign * each[self.primary]))
+
+    def query_text(self, query: str) -> str:
+        """What a query asks, as far as that is known; otherwise its id."""
+        known = self.request.collection.queries if self.request.collection else {}
+        return known.get(query, "") or query
 
 
 def gather(request: Request) -> Gathered:
@@ -95,6 +114,7 @@ def gather(request: Request) -> Gathered:
     enough = len(evaluations) > 1 and len(query_ids) > 1 and means and comparable
     ranked = [each for each in evaluations if each.ranks is not None]
     steps, cutoffs = _at_cutoffs(ranked, families, worst_first[: request.queries], request.depth)
+    comparison = _compared(request, evaluations, means) if enough and request.given is None else request.given
     return Gathered(
         request=request,
         judgments=request.flat,
@@ -105,7 +125,8 @@ def gather(request: Request) -> Gathered:
         families=families,
         steps=steps,
         comparable=comparable,
-        comparison=_compared(request, evaluations, means) if enough and request.given is None else request.given,
+        comparison=comparison,
+        pair=chosen_pair(comparison),
         overview=overview(evaluations, segments=request.segments),
         intervals=_intervals(evaluations, means, request.alpha),
         bounds=_bounds(ranked, request.measures) if request.bounds else {},
@@ -146,6 +167,7 @@ def _compared(request: Request, evaluations: Sequence[Evaluation], means: Sequen
     return compare_evaluations(
         evaluations,
         means,
+        baseline=request.baseline,
         test=request.test,
         correction=request.correction,
         alpha=request.alpha,

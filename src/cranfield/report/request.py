@@ -31,6 +31,7 @@ class Request:
 
     judgments: None where only evaluations are known, and no grade
     rankings: by name of a run, what its rankings can be read from
+    command: the command line that asked for it
     given: a comparison that was made before
     """
 
@@ -38,7 +39,9 @@ class Request:
     runs: Mapping[str, Evaluation]
     rankings: Mapping[str, Any]
     measures: Sequence[Measure]
-    title: str
+    title: str | None
+    baseline: str | None
+    command: str | None
     collection: Collection | None
     segments: Mapping[str, str]
     bounds: bool

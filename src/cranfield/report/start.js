@@ -1,31 +1,15 @@
-// Sorting, filters, keys; then the first drawing.
-const showAll = (focus) => { showTwo(); showList(); showQuery(focus); };
+// Filters and keys; then the first drawing.
+const showAll = (focus) => { showTwo(); showList(); showQuery(focus); showFirst(); };
 
-for (const table of document.querySelectorAll("table.sortable")) {
-  table.querySelectorAll("thead th").forEach((head, column) => {
-    const button = make("button", { type: "button" }, ...head.childNodes);
-    head.append(button);
-    button.addEventListener("click", () => {
-      const numeric = head.classList.contains("number");
-      const down = head.getAttribute("aria-sort") ? head.getAttribute("aria-sort") === "ascending" : numeric;
-      table.querySelectorAll("thead th").forEach((other) => other.removeAttribute("aria-sort"));
-      head.setAttribute("aria-sort", down ? "descending" : "ascending");
-      const key = (row) => row.children[column].dataset.sort ?? row.children[column].textContent;
-      const rows = [...table.tBodies[0].rows].sort((x, y) => (numeric ? Number(key(x)) - Number(key(y)) : key(x).localeCompare(key(y), "en", { numeric: true })));
-      table.tBodies[0].append(...(down ? rows.reverse() : rows));
-    });
-  });
-}
-
-const options = (select, pairs) => select.append(...pairs.map(([key, name]) => make("option", { value: key }, name)));
-const several = data.runs.length > 1;
-options(at("order"), [["worst", several ? "worst first, all runs" : "worst first"], ["b", "worst first, run"], ["a", "worst first, baseline"], ["loss", "largest loss first"], ["gain", "largest gain first"], ["file", "as in the judgments"]]
+document.querySelectorAll("table.sortable").forEach(sortable);
+at("all-runs").addEventListener("click", () => { allRuns = true; showFirst(); });
+options(at("order"), [["worst", several ? "worst first, mean of all runs" : "worst first"], ["b", "worst first, run"], ["a", "worst first, baseline"], ["loss", "largest loss first"], ["gain", "largest gain first"], ["file", "as in the judgments"]]
   .filter(([key]) => several || key === "worst" || key === "file"));
-options(at("change"), [["", "any"], ["up", "run is better"], ["down", "run is worse"], ["same", "the same"]]);
+options(at("change"), [["", "any"], ["better", "run is better"], ["worse", "run is worse"], ["same", "the same"]]);
 at("change-label").hidden = !several;
-const tags = [...new Set(data.rankings.flatMap((queries) => Object.values(queries).flatMap((its) => its.why)))].sort();
-options(at("why"), [["", "any"], ...tags.map((tag) => [tag, tag])]);
-at("why-label").hidden = !tags.length;
+const reasons = [...new Set(data.rankings.flatMap((queries) => Object.values(queries).flatMap((its) => its.why.map(category))))].sort();
+options(at("why"), [["", "any"], ...reasons.map((each) => [each, each])]);
+at("why-label").hidden = !reasons.length;
 if (data.segments) {
   at("segment-label").hidden = false;
   options(at("segment"), [["", "all"], ...[...new Set(data.segments)].filter(Boolean).sort().map((name) => [name, name])]);
@@ -37,6 +21,8 @@ at("more").addEventListener("click", () => { state.shown += 200; showList(); });
 for (const [id, key] of [["run-a", "a"], ["run-b", "b"], ["measure", "m"]]) {
   at(id)?.addEventListener("change", (event) => { state[key] = Number(event.target.value); history.replaceState(null, "", place()); showAll(false); });
 }
+at("copy").addEventListener("click", copyPlace);
+linkPlaces(at("query"));
 addEventListener("hashchange", () => { const before = state.q; if (readPlace()) showAll(state.q !== null && state.q !== before); });
 addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;

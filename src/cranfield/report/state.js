@@ -1,23 +1,8 @@
 // The page's data, what is chosen on it, and the address that says so.
-// Every text goes onto the page as text (textContent), never as HTML: ids and documents may hold anything.
-const data = JSON.parse(document.getElementById("data").textContent);
-const at = (id) => document.getElementById(id);
+const data = JSON.parse(at("data").textContent);
 const SAME = 1e-9;
-const state = { q: null, a: data.baseline, b: data.baseline === 0 ? Math.min(1, data.runs.length - 1) : 0, m: 0, shown: 50 };
-
-const make = (tag, settings = {}, ...children) => {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(settings)) {
-    if (name === "class") element.className = value;
-    else if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-    else element.setAttribute(name, value);
-  }
-  element.append(...children.filter((child) => child !== null && child !== undefined));
-  return element;
-};
-const four = (value) => (value === null || value === undefined ? "–" : value.toFixed(4));
-const signed = (value) => (value > 0 ? "+" : value < 0 ? "−" : "") + Math.abs(value).toFixed(4);
-const counted = (number, one, many) => `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
+const state = { q: null, a: data.chosen[0], b: data.chosen[1], m: 0, shown: 50 };
+const several = data.runs.length > 1;
 
 const measure = () => data.measures[state.m];
 const value = (run, query) => data.values[run][state.m][query];
@@ -30,13 +15,20 @@ const gain = (query) => {
   const found = difference(query);
   return found === null ? null : measure().lower ? -found : found;
 };
-const direction = (query) => { const found = gain(query); return found > SAME ? "up" : found < -SAME ? "down" : ""; };
+const direction = (query) => { const found = gain(query); return found > SAME ? "better" : found < -SAME ? "worse" : ""; };
+const sign = (query) => ({ better: "▲ ", worse: "▼ " })[direction(query)] ?? "";
+const changed = (query) => (difference(query) === null ? "–" : sign(query) + signed(difference(query)));
+
+// What a query asks, or its id where that is not known.
+const asked = (query) => data.texts?.[query] || data.queries[query];
+const swatch = (run) => shape("svg", { class: `swatch run-${data.hues[run]}`, viewBox: "0 0 10 10", "aria-hidden": "true" },
+  shape("rect", { width: 10, height: 10, rx: 3 }));
 
 // The state of the page is in its address, so that a link leads to the same view. A query alone is enough: #q=ID.
 const place = (query = state.q) => {
   const parts = new URLSearchParams();
   if (query !== null) parts.set("q", data.queries[query]);
-  if (data.runs.length > 1) {
+  if (several) {
     parts.set("a", data.runs[state.a]);
     parts.set("b", data.runs[state.b]);
   }
@@ -54,12 +46,11 @@ const readPlace = () => {
   return true;
 };
 const go = (query) => { location.hash = place(query); };
-const link = (query) => make("a", { href: place(query) }, data.queries[query]);
-
-const choices = (select, names, chosen) => {
-  select.replaceChildren(...names.map((name, index) => make("option", { value: index }, name)));
-  select.value = chosen;
+const link = (query) => make("a", { href: place(query) }, asked(query));
+const copyPlace = async () => {
+  const address = location.href.split("#")[0] + place();
+  try {
+    await navigator.clipboard.writeText(address);
+    at("copied").textContent = "Copied.";
+  } catch { at("copied").textContent = address; }  // to be copied by hand
 };
-const table = (heads, rows) => make("table", {},
-  make("thead", {}, make("tr", {}, ...heads.map(([text, kind]) => make("th", { scope: "col", class: kind ?? "" }, text)))),
-  make("tbody", {}, ...rows));

@@ -9,7 +9,7 @@ from cranfield.report.writing import ReportFile, write_report
 from cranfield.systems.testing import ProjectTest
 
 
-def write_test(path: str | os.PathLike[str], found: ProjectTest) -> ReportFile | None:
+def write_test(path: str | os.PathLike[str], found: ProjectTest, *, command: str | None = None) -> ReportFile | None:
     """A page of the systems that answered, each beside what was accepted of it; None if none of them did."""
     runs: dict[str, Evaluation] = {}
     results, collection = found.systems, found.collection
@@ -30,6 +30,7 @@ def write_test(path: str | os.PathLike[str], found: ProjectTest) -> ReportFile |
         collection.qrels,
         runs,
         rankings={name: place for name, place in rankings.items() if name not in empty},
-        title=f"Test of {', '.join(tested.system for tested in results)}",
+        title=None if len(results) == 1 and len(runs) == 2 else f"Test of {', '.join(each.system for each in results)}",
+        command=command,
         collection=collection,
     )

@@ -1,31 +1,44 @@
 // Two systems side by side.
-const verdict = (pair) => {
+const told = (pair) => {
   const known = { true: " Unjudged documents could reverse this.", false: " Unjudged documents cannot reverse this." };
   return `${pair.sentence}.` + (pair.sentence.endsWith("could reverse this") ? "" : known[pair.could_reverse] ?? "");
 };
 
 const changes = (title, queries) => {
-  if (!queries.length) return make("div", {}, make("h3", {}, title), make("p", { class: "note" }, "Nowhere."));
+  if (!queries.length) return make("div", {}, make("h3", {}, title), make("p", { class: "soft small" }, "Nowhere."));
   const heads = [["query"], [data.runs[state.a], "number"], [data.runs[state.b], "number"], ["difference", "number"]];
-  const cell = (text, kind = "") => make("td", { class: `number ${kind}` }, text);
-  const rows = queries.map((query) => make("tr", {}, make("th", { scope: "row" }, link(query)), cell(four(value(state.a, query))),
-    cell(four(value(state.b, query))), cell(signed(difference(query)), direction(query))));
-  return make("div", { class: "wide" }, make("h3", {}, title), table(heads, rows));
+  const cell = (text, name, kind = "") => make("td", { class: `number ${kind}`, "data-label": name }, text);
+  const rows = queries.map((query) => make("tr", {}, make("th", { scope: "row" }, link(query)), cell(three(value(state.a, query)), data.runs[state.a]),
+    cell(three(value(state.b, query)), data.runs[state.b]), cell(changed(query), "difference", direction(query))));
+  return make("div", {}, make("h3", {}, title), table(heads, rows));
 };
 
-const drawTwo = (name, one, other, compared, told) => {
+const balance = (better, same, worse) => {
+  const total = better + same + worse;
+  let start = 0;
+  const bar = shape("svg", { class: "balance", viewBox: "0 0 400 12", preserveAspectRatio: "none", "aria-hidden": "true" });
+  for (const [kind, count] of [["better", better], ["same", same], ["worse", worse]]) {
+    const wide = total ? 400 * count / total : 0;
+    if (count) bar.append(shape("rect", { class: kind, x: start, width: wide, height: 12 }));
+    start += wide;
+  }
+  return [bar, make("p", { class: "counts" }, make("b", { class: "better" }, `▲ ${plain(better)} better`),
+    make("span", { class: "soft" }, `${plain(same)} the same`), make("b", { class: "worse" }, `▼ ${plain(worse)} worse`))];
+};
+
+const drawTwo = (name, one, other, compared, described) => {
   if (!data.templates.difference) return;
   const names = { measure: name, other, one };
   const ordered = compared.slice().sort((x, y) => difference(y) - difference(x));
   const bars = filled(data.templates.difference, names);
-  bars.description = told;
-  bars.data = { values: ordered.map((query, index) => ({ place: index + 1, query: data.queries[query], difference: difference(query) })) };
+  bars.description = described;
+  bars.data = { values: ordered.map((query, index) => ({ place: index + 1, query: asked(query), place_of_query: query, difference: difference(query) })) };
   draw(at("difference"), bars);
   const scatter = filled(data.templates.scatter, names);
-  const points = compared.map((query) => ({ query: data.queries[query], one: value(state.a, query), other: value(state.b, query) }));
+  const points = compared.map((query) => ({ query: asked(query), place_of_query: query, one: value(state.a, query), other: value(state.b, query) }));
   const every = points.flatMap((point) => [point.one, point.other]);
   const low = every.reduce((x, y) => Math.min(x, y), 0), high = every.reduce((x, y) => Math.max(x, y), measure().mean ? 1 : 0);
-  scatter.description = told;
+  scatter.description = described;
   scatter.layer[1].data = { values: points };
   scatter.layer[0].data = { values: [{ one: low, other: low }, { one: high, other: high }] };
   for (const layer of scatter.layer) for (const axis of ["x", "y"]) layer.encoding[axis].scale = { domain: [low, high] };
@@ -40,13 +53,12 @@ const showTwo = () => {
   const name = measure().name, one = data.runs[state.a], other = data.runs[state.b];
   const compared = data.queries.map((_, query) => query).filter((query) => difference(query) !== null);
   const better = compared.filter((query) => gain(query) > SAME).length, worse = compared.filter((query) => gain(query) < -SAME).length;
-  const told = `${other} is better than ${one} for ${counted(better, "query", "queries")}, worse for ${worse.toLocaleString("en")}, the same for ${(compared.length - better - worse).toLocaleString("en")}.`;
+  const same = compared.length - better - worse;
+  const described = `${other} is better than ${one} for ${counted(better, "query", "queries")}, worse for ${plain(worse)}, the same for ${plain(same)}.`;
   const known = data.pairs.filter((pair) => pair.measure === name && (pair.baseline === one && pair.run === other || pair.baseline === other && pair.run === one));
-  at("two-summary").textContent = [told, ...known.map(verdict)].join(" ");
-  const share = (count) => `${compared.length ? 100 * count / compared.length : 0}%`;
-  const part = (kind, count) => { const bar = make("span", { class: kind }, count ? count.toLocaleString("en") : ""); bar.style.width = share(count); return bar; };
-  at("two-balance").replaceChildren(part("win", better), part("tie", compared.length - better - worse), part("loss", worse));
-  drawTwo(name, one, other, compared, told);
+  at("two-summary").textContent = known.length ? known.map(told).join(" ") : described;
+  at("two-balance").replaceChildren(...balance(better, same, worse));
+  drawTwo(name, one, other, compared, described);
   const byGain = compared.slice().sort((x, y) => gain(y) - gain(x));
   at("two-changes").replaceChildren(
     changes(`Where ${other} gains most`, byGain.filter((query) => gain(query) > SAME).slice(0, 5)),

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from cranfield.comparison import Comparison
 from cranfield.engines.registry import is_lazy
@@ -13,6 +16,7 @@ from cranfield.engines.sources import Lazy
 from cranfield.errors import CranfieldError, need
 from cranfield.evaluation.evaluating import judgments_for
 from cranfield.evaluation.result import Evaluation
+from cranfield.judging import page as judging_page
 from cranfield.measures import DEFAULT_MEASURES, Measures, parse_measures
 from cranfield.ranks.chunk_runs import ChunkRun
 from cranfield.ranks.passages import PassageJudgments
@@ -24,13 +28,18 @@ from cranfield.report.details import details
 from cranfield.report.encoding import safe_pieces
 from cranfield.report.gathered import gather
 from cranfield.report.library import library
+from cranfield.report.look import chart_colours, icon, paper_colours
 from cranfield.report.request import Request, evaluated, readable_runs, usual_measures
+from cranfield.report.security import content_policy
+from cranfield.show.look import css_tokens
 from cranfield.systems.collection import open_collection
 
 QUERIES = 1000  # whose rankings are shown
 DEPTH = 10
 DEEPEST = 1000  # every measure is computed at every cutoff down to it
-PROGRAM = ("state", "charts", "two", "queries", "start")  # the parts of the page's program, in this order
+# The parts of the page's program and of its style sheet, in this order.
+PROGRAM = ("elements", "state", "charts", "two", "query", "queries", "board", "start")
+STYLES = ("page", "card", "tables", "query", "charts", "narrow", "print")
 
 
 class ReportFile(NamedTuple):
@@ -57,7 +66,8 @@ def write_report(
     *,
     rankings: Mapping[str, Any] | None = None,
     lengths: Any = None,
-    title: str = "How good are the results?",
+    title: str | None = None,
+    baseline: str | None = None,
     collection: Any = None,
     segments: Any = None,
     bounds: bool = False,
@@ -73,6 +83,7 @@ def write_report(
     qrels_format: str | None = None,
     check_ids: bool = True,
     comparison: Comparison | None = None,
+    command: str | None = None,
 ) -> ReportFile:
     """Write one HTML file that shows everything about some runs, and that loads nothing from anywhere.
 
@@ -80,7 +91,8 @@ def write_report(
     qrels, runs, measures, lengths, policy, format, qrels_format, check_ids: those of `evaluate_runs`. A run may also
         be an `Evaluation`, or the file of a saved one; the page then lacks what needs its ranks or its rankings.
     rankings: for runs that are evaluations, {name: run} to read their rankings from.
-    title: the page's heading.
+    title: the page's heading; by default the runs that are compared, and the measure.
+    baseline: the name of the run that the others are compared with; by default the best is, with the second.
     collection: what `open_collection` takes, for the texts of queries and documents.
     segments: {query: segment}, or a file of both, for means of segments and to filter by.
     bounds: how low and high each mean could be, given what is unjudged, and whether that reverses a difference.
@@ -89,7 +101,8 @@ def write_report(
     charts: without them, the page lacks the 0.9 MB of the library that draws them.
     removal: also measure the runs with fewer judgments; by default where that takes hardly any time.
     test, correction, alpha: those of `compare`.
-    comparison: one that was made of the same evaluations, in place of test, correction and alpha.
+    comparison: one that was made of the same evaluations, in place of baseline, test, correction and alpha.
+    command: the command line that asks for the page, to be printed at its foot.
     Returns a `ReportFile`: its size, and what was left out.
 
     >>> import tempfile
@@ -112,6 +125,8 @@ def write_report(
         rankings={name: run for name, run in named.items() if _readable(run)} | dict(rankings or {}),
         measures=wanted,
         title=title,
+        baseline=baseline,
+        command=command,
         collection=None if collection is None else open_collection(collection),
         segments={} if segments is None else read_words(segments, "segment"),
         bounds=bounds,
@@ -126,7 +141,7 @@ def write_report(
         given=comparison,
     )
     gathered = gather(request)
-    content = page(gathered)
+    content = page(gathered, datetime.now().astimezone())
     data = program_data(gathered, details(gathered))
     size = write_text(path, rendered(content, data, charts), force=True)
     return ReportFile(os.fspath(path), size, tuple(data["left_out"]))
@@ -176,11 +191,28 @@ def rendered(content: Mapping[str, Any], data: Mapping[str, Any], charts: bool) 
     environment = jinja.Environment(
         autoescape=True, loader=jinja.FileSystemLoader(folder), trim_blocks=True, lstrip_blocks=True
     )
+    style = "".join(
+        [css_tokens(), paper_colours(), chart_colours(), *(_part(folder / f"{name}.css") for name in STYLES)]
+    )
+    program = words_program() + "".join(_part(folder / f"{name}.js") for name in PROGRAM)
+    scripts = [f'(() => {{\n"use strict";\n{program}}})();', *([library()] if charts else [])]
     yield from environment.get_template("page.html").generate(
         **content,
         data=safe_pieces(data),
         left_out=data["left_out"],
-        style=(folder / "page.css").read_text(encoding="utf-8"),
-        program="".join((folder / f"{name}.js").read_text(encoding="utf-8") for name in PROGRAM),
-        library=library() if charts else "",
+        security=content_policy(scripts, [style]),
+        style=style,
+        icon=quote(icon()),
+        program=scripts[0],
+        library=scripts[1] if charts else "",
     )
+
+
+def words_program() -> str:
+    """How the words of a query are marked in a text: a module of the judging page, as a part of this page's program."""
+    module = _part(Path(judging_page.__file__).parent / "static" / "words.js")
+    return re.sub(r"^import .*$|^export ", "", module, flags=re.MULTILINE)
+
+
+def _part(path: Path) -> str:
+    return path.read_text(encoding="utf-8")

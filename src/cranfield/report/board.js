@@ -1,0 +1,25 @@
+// The leaderboard: sorted by a click on a head, and of many runs the best at first.
+const FIRST = 20;  // runs shown at first
+
+const sortable = (board) => board.querySelectorAll("thead th").forEach((head, column) => {
+  const button = make("button", { type: "button" }, ...head.childNodes);
+  head.append(button);
+  button.addEventListener("click", () => {
+    const numeric = head.classList.contains("number") || head.dataset.kind === "number";
+    const down = head.getAttribute("aria-sort") ? head.getAttribute("aria-sort") === "ascending" : head.classList.contains("number");
+    board.querySelectorAll("thead th").forEach((other) => other.removeAttribute("aria-sort"));
+    head.setAttribute("aria-sort", down ? "descending" : "ascending");
+    const key = (row) => row.children[column].dataset.sort ?? row.children[column].textContent;
+    const rows = [...board.tBodies[0].rows].sort((x, y) => (numeric ? Number(key(x)) - Number(key(y)) : key(x).localeCompare(key(y), "en", { numeric: true })));
+    board.tBodies[0].append(...(down ? rows.reverse() : rows));
+    showFirst();
+  });
+});
+
+let allRuns = false;
+const showFirst = () => {
+  const rows = [...at("board").tBodies[0].rows];
+  const chosen = new Set([data.runs[state.a], data.runs[state.b]]);
+  rows.forEach((row, index) => { row.hidden = !allRuns && rows.length > FIRST && index >= FIRST && !chosen.has(row.dataset.run); });
+  at("all-runs").hidden = allRuns || rows.length <= FIRST;
+};

@@ -1,0 +1,252 @@
+"""The card at the top of the page: the verdict, one number with its interval, and what it means in plain sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from cranfield.comparison.differences import Change
+from cranfield.evaluation.result import Evaluation
+from cranfield.measures import Measure
+from cranfield.report.gathered import Gathered
+from cranfield.report.numbers import rounded, signed
+from cranfield.report.pair import Pair
+from cranfield.report.sentences import sentences_of_one, sentences_of_two
+
+WORST = 3  # queries named of a single run
+NAMED = 5  # runs that are not compared
+WIDTH = 400.0  # of the drawings, in the units of their SVG
+
+
+class Drawn(NamedTuple):
+    """An interval, as places in a drawing that is `WIDTH` wide; `zero` is None where no difference is drawn."""
+
+    low: float
+    point: float
+    high: float
+    zero: float | None
+
+
+def card(gathered: Gathered) -> dict[str, Any] | None:
+    """What the card says; None where no measure says how good a run is."""
+    if not gathered.means:
+        return None
+    if gathered.pair is not None:
+        return _verdict(gathered, gathered.pair)
+    if len(gathered.evaluations) == 1:
+        return _alone(gathered, gathered.evaluations[0], gathered.means[0])
+    return _undecided(gathered, gathered.means[0])
+
+
+def page_title(gathered: Gathered) -> str:
+    """What the page is about, for its heading and the tab."""
+    if gathered.request.title is not None:
+        return gathered.request.title
+    measure, runs = gathered.request.measures[0].name, [each.run for each in gathered.evaluations]
+    if gathered.pair is not None and (len(runs) == 2 or gathered.pair.chosen == "baseline"):
+        return f"{gathered.pair.run} vs {gathered.pair.baseline} · {measure}"
+    if len(runs) == 2:
+        return f"{runs[1]} vs {runs[0]} · {measure}"
+    return f"{runs[0]} · {measure}" if len(runs) == 1 else f"{len(runs)} runs · {measure}"
+
+
+def place(query: str, pair: Pair | None, measure: Measure) -> str:
+    """The address of a query on the page, as its program writes it."""
+    sides = {} if pair is None else {"a": pair.baseline, "b": pair.run}
+    return f"#{urlencode({'q': query, **sides, 'm': measure.name})}"
+
+
+def _verdict(gathered: Gathered, pair: Pair) -> dict[str, Any]:
+    results = {each.run: each for each in gathered.evaluations}
+    run, baseline = results[pair.run], results[pair.baseline]
+    comparison = gathered.comparison
+    ids = comparison._paired.query_ids if comparison is not None else ()
+    means = {} if comparison is None else comparison.means[pair.measure.name]
+    found = pair.difference
+    lower = " (lower is better)" if found.lower_is_better else ""
+    said = sentences_of_two(pair, run, baseline, ids)
+    if comparison is not None and comparison.left_out:
+        some = (
+            "1 query that only some runs have is"
+            if comparison.left_out == 1
+            else (f"{comparison.left_out:,} queries that only some runs have are")
+        )
+        said.append(f"{some} left out.")
+    better, same, worse = pair.counts
+    return {
+        "kind": pair.kind,
+        "badge": pair.headline,
+        "about": _about(gathered, pair),
+        "number": signed(pair.estimate),
+        "measure": f"{pair.measure.name}{lower}",
+        "of": "" if found.of == "mean" else f"{found.of} of the queries",
+        "numbers": _numbers(pair, means),
+        "drawn": _drawn_difference(pair),
+        "told": _told_interval(pair),
+        "queries": pair.queries,
+        "counts": {"better": better, "same": same, "worse": worse},
+        "bar": _bar(pair.counts),
+        "largest": _largest(gathered, pair),
+        "sentences": said,
+    }
+
+
+def _about(gathered: Gathered, pair: Pair) -> str:
+    """Which two runs, and why these."""
+    if pair.chosen == "two":
+        return f"{pair.run} vs {pair.baseline}"
+    number = len(gathered.evaluations)
+    if pair.chosen == "baseline":
+        others = "" if number == 2 else f", the best of the other {number - 1} runs," if number > 2 else ""
+        return f"{pair.run}{others} vs the baseline, {pair.baseline}"
+    return f"{pair.run}, the best of {number} runs, vs {pair.baseline}, the second"
+
+
+def _numbers(pair: Pair, means: Mapping[str, float]) -> list[str]:
+    found = pair.difference
+    parts = [f"{rounded(means[pair.baseline])} → {rounded(means[pair.run])}"]
+    if pair.kind == "same":
+        return [*parts, "the same on every query"]
+    if found.constant:
+        parts.append("by the same amount on every query")
+    else:
+        together = "simultaneous " if found.together and found.family > 1 else ""
+        parts.append(
+            f"{100 * (1 - found.alpha):g}% {together}interval {signed(pair.ends[0])} to {signed(pair.ends[1])}"
+        )
+    many = f" corrected for {found.family:,} comparisons" if found.family > 1 else ""
+    return [*parts, f"p {pair.p}{many}"]
+
+
+def _drawn_difference(pair: Pair) -> Drawn | None:
+    """The interval and 0, which is always in the drawing."""
+    if pair.kind == "same" or not pair.bounded:
+        return None
+    return _scaled(*pair.ends, pair.estimate, zero=True)
+
+
+def _scaled(low: float, high: float, point: float, *, zero: bool) -> Drawn | None:
+    ends = [low, high, point, *([0.0] if zero else [])]
+    least, most = min(ends), max(ends)
+    if not most > least:
+        return None
+    room = 0.08 * (most - least)
+
+    def at(value: float) -> float:
+        return round(WIDTH * (value - least + room) / (most - least + 2 * room), 1)
+
+    return Drawn(at(low), at(point), at(high), at(0.0) if zero else None)
+
+
+def _told_interval(pair: Pair) -> str:
+    low, high = pair.ends
+    return "The interval includes 0" if low <= 0 <= high else "The interval does not include 0"
+
+
+def _bar(counts: Sequence[int]) -> list[tuple[str, float, float]]:
+    """The parts of the bar of queries: their kind, where they start and how wide they are."""
+    total, at, parts = sum(counts), 0.0, []
+    for kind, number in zip(("better", "same", "worse"), counts, strict=True):
+        wide = WIDTH * number / total
+        if number:
+            parts.append((kind, round(at, 2), round(wide, 2)))
+        at += wide
+    return parts
+
+
+def _largest(gathered: Gathered, pair: Pair) -> list[dict[str, str]]:
+    """The queries with the largest gain and the largest loss."""
+    if gathered.comparison is None:
+        return []
+    paired = gathered.comparison._paired
+    columns = paired.columns[pair.measure]
+    one, other = (columns[:, paired.runs.index(name)] for name in (pair.baseline, pair.run))
+    sign = -1 if pair.difference.lower_is_better else 1
+    changes = [
+        Change(query, *values) for query, *values in zip(paired.query_ids, one.tolist(), other.tolist(), strict=True)
+    ]
+    better, _, worse = pair.counts
+    found = []
+    if better:
+        gain = max(changes, key=lambda each: sign * each.difference)
+        found.append(_linked(gathered, pair, "Largest gain", "better", gain))
+    if worse:
+        loss = min(changes, key=lambda each: sign * each.difference)
+        found.append(_linked(gathered, pair, "Largest loss", "worse", loss))
+    return found
+
+
+def _linked(gathered: Gathered, pair: Pair, what: str, kind: str, change: Change) -> dict[str, str]:
+    return {
+        "what": what,
+        "kind": kind,
+        "number": signed(change.difference),
+        "query": gathered.query_text(change.query_id),
+        "href": place(change.query_id, pair, pair.measure),
+    }
+
+
+def _alone(gathered: Gathered, result: Evaluation, measure: Measure) -> dict[str, Any]:
+    """A single run: its value, and where it is weakest."""
+    ends = gathered.intervals[result.run].get(measure.name)
+    numbers = [f"{len(result.query_ids):,} {'query' if len(result.query_ids) == 1 else 'queries'}"]
+    if ends is not None:
+        level = f"{100 * (1 - gathered.request.alpha):g}%"
+        numbers.insert(0, f"{level} interval {rounded(ends[0])} to {rounded(ends[1])}")
+    lower = " (lower is better)" if measure.definition.lower_is_better else ""
+    return {
+        "kind": "alone",
+        "badge": None,
+        "about": result.run,
+        "number": rounded(result[measure]),
+        "measure": f"{measure.name}{lower}",
+        "of": "",
+        "numbers": numbers,
+        "drawn": _drawn_value(result[measure], ends, measure),
+        "told": "The interval of the mean",
+        "scale": [f"{end:g}" for end in measure.definition.range],
+        "worst": [
+            {
+                "number": rounded(each.value),
+                "query": gathered.query_text(each.query_id),
+                "href": place(each.query_id, None, measure),
+                "reason": each.reason,
+            }
+            for each in result.worst(measure, WORST)
+        ],
+        "sentences": sentences_of_one(result, measure),
+    }
+
+
+def _drawn_value(value: float, ends: tuple[float, float] | None, measure: Measure) -> Drawn | None:
+    """A mean and its interval on the whole scale of its measure, where that has two ends."""
+    least, most = measure.definition.range
+    if ends is None or not isfinite(least) or not isfinite(most):
+        return None
+    low, point, high = (round(WIDTH * (end - least) / (most - least), 1) for end in (ends[0], value, ends[1]))
+    return Drawn(low, point, high, None)
+
+
+def _undecided(gathered: Gathered, measure: Measure) -> dict[str, Any]:
+    """Several runs that are not compared: what they have, and why there is no verdict."""
+    best_first = gathered.best_first
+    one = len(gathered.query_ids) == 1
+    why = (
+        "One query shows no variation, so there is no verdict."
+        if one
+        else ("The runs were measured by different judgments or policies, so there is no verdict.")
+    )
+    shown = ", ".join(f"{each.run} {rounded(each[measure])}" for each in best_first[:NAMED])
+    return {
+        "kind": "none",
+        "badge": "Not compared",
+        "about": f"{len(best_first)} runs",
+        "number": None,
+        "measure": measure.name,
+        "of": "",
+        "numbers": [f"{measure.name}: {shown}{' …' if len(best_first) > NAMED else ''}"],
+        "drawn": None,
+        "sentences": [why],
+    }

@@ -1,0 +1,83 @@
+"""The charts of the page, as specifications that its program draws, and the colours of the runs in them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cranfield.report.gathered import Gathered
+from cranfield.show.charts.cutoff import cutoff_chart
+from cranfield.show.charts.difference import difference_chart
+from cranfield.show.charts.discount import discount_chart
+from cranfield.show.charts.distribution import distribution_chart
+from cranfield.show.charts.drawing import Spec
+from cranfield.show.charts.gain import gain_chart
+from cranfield.show.charts.precision_recall import precision_recall_chart
+from cranfield.show.charts.rank_by_rank import rank_by_rank_chart
+from cranfield.show.charts.scatter import scatter_chart
+from cranfield.show.charts.stability import of_stability
+
+HUES = 8  # colours that can be told apart
+ROWS = 20  # runs that have a row of their own in a chart
+
+
+def hues(gathered: Gathered) -> dict[str, int]:
+    """The number of each run's colour: of a few all have one, of many only the best and the two of the verdict."""
+    order = [each.run for each in gathered.best_first]
+    if len(order) > HUES:
+        chosen = {order[0]} | ({gathered.pair.run, gathered.pair.baseline} if gathered.pair else set())
+        order = [run for run in order if run in chosen]
+    return {run: at for at, run in enumerate(order, start=1)}
+
+
+def charts(gathered: Gathered) -> list[list[Spec]]:
+    """The charts of all runs; those that stand together are one chart on the page, of one measure or another."""
+    found: list[list[Spec]] = []
+    order = [each.run for each in gathered.best_first]
+    if gathered.curves is not None:
+        curves = gathered.curves
+        recall = {run: curves.recall[run] for run in order if run in curves.recall}
+        ranks = {run: curves.ranks[run] for run in order if run in curves.ranks}
+        found.append(
+            [cutoff_chart(name, {run: its[run] for run in order if run in its}) for name, its in curves.cutoffs.items()]
+        )
+        found += [[precision_recall_chart(recall)], [rank_by_rank_chart(ranks)]]
+    spread = []
+    for measure in gathered.means or gathered.request.measures[:1]:
+        columns = {each.run: np.round(each.column(measure), 4).tolist() for each in gathered.best_first[:ROWS]}
+        spec = distribution_chart(measure.name, columns)
+        spread.append(Spec(spec, height=spec["height"]["step"] * len(columns)))
+    found.append(spread)
+    if gathered.thinned is not None:
+        found.append([of_stability(gathered.thinned)])
+    return [each for each in found if each]
+
+
+def theory_charts(gathered: Gathered) -> list[list[Spec]]:
+    """What ranks and grades count, for the measures that discount and weigh them."""
+    if not any("DCG" in each.definition.name for each in gathered.request.measures):
+        return []
+    highest = 4 if gathered.judgments is None else int(max(gathered.judgments.grades.max(initial=1), 2))
+    return [[discount_chart(gathered.request.depth)], [gain_chart(min(highest, 6))]]
+
+
+def templates() -> dict[str, Any]:
+    """The charts of two runs, whose data the page's program fills in."""
+    return {
+        "difference": difference_chart("\0measure", "\0one", "\0other", {}),
+        "scatter": scatter_chart("\0measure", "\0one", "\0other", {}),
+    }
+
+
+def not_drawn(gathered: Gathered) -> list[str]:
+    """What is missing among the charts, in words."""
+    asked = gathered.request
+    if not asked.charts:
+        return []
+    said = []
+    if len(gathered.evaluations) > ROWS:
+        said.append(f"The spread over the queries is drawn for the best {ROWS} of {len(gathered.evaluations)} runs.")
+    if gathered.thinned is None and asked.ordinary and gathered.judgments is not None:
+        said.append("The chart of the measures as judgments are removed takes a while; --removal draws it.")
+    return said

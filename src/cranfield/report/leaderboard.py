@@ -1,0 +1,175 @@
+"""The leaderboard: runs ranked by the primary measure, with intervals; and their means by segment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cranfield.comparison.differences import Difference, decisive_p
+from cranfield.comparison.means import means_table
+from cranfield.comparison.significance import SAME
+from cranfield.evaluation.result import Evaluation
+from cranfield.report.gathered import JUDGED, Gathered
+from cranfield.report.numbers import percent, rounded, signed
+from cranfield.show.view import View
+
+WIDTH = 150.0  # of an interval, in the units of its drawing
+SHADES = 9  # of the heat map
+
+
+def leaderboard(gathered: Gathered, view: View) -> dict[str, Any]:
+    """Head and rows of the table."""
+    names = [measure.name for measure in gathered.request.measures]
+    against = _against(gathered)
+    ranks = _ranks(gathered)
+    rows = [_row(gathered, view, result, ranks[result.run], against) for result in gathered.best_first]
+    _draw_intervals(rows)
+    return {
+        "measures": [
+            {"name": each.name, "summary": each.definition.summary, "lower": each.definition.lower_is_better}
+            for each in _primary_first(gathered)
+        ],
+        "against": against,
+        "judged": JUDGED not in names and any(JUDGED in each for each in gathered.evaluations),
+        "drawn": any(row["primary"]["drawn"] for row in rows),
+        "rows": rows,
+    }
+
+
+def _primary_first(gathered: Gathered) -> list[Any]:
+    return sorted(gathered.request.measures, key=lambda each: each != gathered.primary)
+
+
+def _ranks(gathered: Gathered) -> dict[str, int]:
+    """The place of each run; those with the same mean share one."""
+    found: dict[str, int] = {}
+    before: Evaluation | None = None
+    for at, result in enumerate(gathered.best_first, start=1):
+        tied = before is not None and abs(result[gathered.primary] - before[gathered.primary]) <= SAME
+        found[result.run] = found[before.run] if tied and before is not None else at
+        before = result
+    return found
+
+
+def _against(gathered: Gathered) -> str | None:
+    """The run that all others are set against: the baseline, the first of two, or the best."""
+    if gathered.pair is None:
+        return None
+    return gathered.best_first[0].run if gathered.pair.chosen == "second" else gathered.pair.baseline
+
+
+def _row(gathered: Gathered, view: View, result: Evaluation, rank: int, against: str | None) -> dict[str, Any]:
+    cells = []
+    for measure in _primary_first(gathered):
+        bounds = gathered.bounds.get(result.run, {}).get(measure.name)
+        ends = gathered.intervals[result.run].get(measure.name)
+        counted = measure.definition.aggregate == "sum"
+        cells.append(
+            {
+                "name": measure.name,
+                "value": result[measure],
+                "text": f"{result[measure]:.0f}" if counted else rounded(result[measure]),
+                "best": result.run in view.best(measure.name),
+                "interval": None if ends is None else [rounded(end) for end in ends],
+                "ends": None if ends is None else (ends[0], result[measure], ends[1]),
+                "bounds": None if bounds is None else [rounded(end) for end in bounds],
+                "drawn": None,
+            }
+        )
+    judged = result.get(JUDGED)
+    return {
+        "run": result.run,
+        "rank": rank,
+        "baseline": gathered.pair is not None and gathered.pair.chosen != "second" and result.run == against,
+        "primary": cells[0],
+        "others": cells[1:],
+        "gap": _gap(gathered, result.run, against),
+        "judged": judged,
+        "judged_text": "–" if judged is None else percent(judged),
+    }
+
+
+def _gap(gathered: Gathered, run: str, against: str | None) -> dict[str, Any] | None:
+    """How far a run is from the one it is set against, and whether that is significant."""
+    comparison = gathered.comparison
+    if comparison is None or against is None or run == against:
+        return None
+    pair = comparison.between(gathered.primary, run, against)
+    sign = 1 if pair.run == run else -1
+    return {
+        "value": sign * pair.difference,
+        "text": signed(sign * pair.difference),
+        "kind": _kind(pair, run),
+        "p": decisive_p(pair),
+    }
+
+
+def _kind(pair: Difference, run: str) -> str:
+    words = {"significantly better": ("better", "worse"), "significantly worse": ("worse", "better")}
+    return words.get(pair.verdict, ("", ""))[pair.run != run]
+
+
+def _draw_intervals(rows: Sequence[dict[str, Any]]) -> None:
+    """Where the intervals of the primary measure lie, from the lowest end of all to the highest."""
+    cells = [row["primary"] for row in rows]
+    known = [cell["ends"] for cell in cells if cell["ends"] is not None]
+    low, high = min((ends[0] for ends in known), default=0.0), max((ends[2] for ends in known), default=0.0)
+    for cell in cells:
+        if cell["ends"] is not None and len(known) > 1 and high > low:
+            cell["drawn"] = [round(5 + (WIDTH - 10) * (end - low) / (high - low), 1) for end in cell["ends"]]
+
+
+def segment_maps(gathered: Gathered, view: View) -> list[dict[str, Any]]:
+    """For each measure a table of runs by segments, each value with its shade: the higher, the darker."""
+    if not gathered.request.segments:
+        return []
+    known = [gathered.request.segments.get(query) for query in gathered.query_ids]
+    names = view.segment_names
+    heads = [{"name": name, "queries": known.count(name)} for name in names]
+    return [
+        {"measure": measure.name, "segments": heads, "rows": _shaded(gathered, view, measure.name, names)}
+        for measure in _primary_first(gathered)
+    ]
+
+
+def _shaded(gathered: Gathered, view: View, measure: str, names: Sequence[str]) -> list[dict[str, Any]]:
+    counted = gathered.evaluations[0].definition(measure).aggregate == "sum"
+    means = {each.run: [view.mean(each, measure, name) for name in names] for each in gathered.best_first}
+    every = [value for values in means.values() for value in values]
+    low, high = min(every, default=0.0), max(every, default=0.0)
+
+    def cell(value: float) -> dict[str, Any]:
+        shade = round((SHADES - 1) * (value - low) / (high - low)) if high > low else 0
+        return {
+            "text": view.shown(value, measure) if value == round(value) and abs(value) > 1 else rounded(value),
+            "shade": shade,
+        }
+
+    return [{"run": run, "cells": [cell(value) for value in values]} for run, values in means.items()]
+
+
+def notes(gathered: Gathered, view: View) -> list[str]:
+    """What to know about the numbers."""
+    found = [f"Warning: {text}." for text in view.warnings()]
+    if gathered.means and len(gathered.query_ids) > 1:
+        level = f"{100 * (1 - gathered.request.alpha):g}%"
+        found.append(f"Each run's bar is the {level} interval of its own mean; runs are compared query by query.")
+    if not gathered.comparable:
+        found.append("Runs were measured by different judgments or policies, so they are not compared.")
+    if gathered.comparison is not None:
+        found.append("▲ ▼ significantly better, worse; without a sign the difference is too close to call.")
+        found += [_sentence(note) for note in means_table(gathered.comparison).notes[1:]]
+    if gathered.request.bounds:
+        found.append(f"Bounds: the lowest and highest mean, {view.describe_bounds(())}.")
+    return [*found, *_counted(gathered.evaluations)]
+
+
+def _counted(evaluations: Sequence[Evaluation]) -> list[str]:
+    counts: Mapping[str, str] = {each.run: each.describe_counts() for each in evaluations}
+    if len(set(counts.values())) == 1:
+        return [f"Each run: {next(iter(counts.values()))}."]
+    return [f"{run}: {count}." for run, count in counts.items()]
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."

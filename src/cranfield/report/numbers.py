@@ -1,0 +1,53 @@
+"""Numbers as the page prints them: three decimals, a true minus, and no 0 that is none."""
+
+from __future__ import annotations
+
+from math import isfinite
+
+from cranfield.comparison.significance import SAME
+
+DIGITS = 3
+
+
+def rounded(value: float) -> str:
+    """A value with three decimals.
+
+    >>> rounded(0.47216), rounded(-0.5), rounded(-0.0001)
+    ('0.472', '−0.500', '0.000')
+    """
+    text = f"{value:.{DIGITS}f}"
+    return f"{abs(float(text)):.{DIGITS}f}" if float(text) == 0 else text.replace("-", "−")
+
+
+def signed(number: float) -> str:
+    """A difference with its sign, and with more decimals where three would make it 0.
+
+    >>> signed(0.0373), signed(-0.00002), signed(0.0), signed(float("inf"))
+    ('+0.037', '−0.00002', '0.000', 'no end')
+    """
+    if not isfinite(number):
+        return "no end"
+    if abs(number) < SAME:
+        return f"{0:.{DIGITS}f}"
+    texts = (f"{number:+.{digits}f}" for digits in range(DIGITS, 10))
+    return next((text for text in texts if float(text)), f"{number:+.0e}").replace("-", "−")
+
+
+def percent(share: float) -> str:
+    """A share, never rounded to nothing or to all.
+
+    >>> percent(0.26), percent(0.001), percent(0.999), percent(1.0)
+    ('26%', 'under 1%', 'over 99%', '100%')
+    """
+    if 0 < share < 0.01:
+        return "under 1%"
+    return "over 99%" if 0.99 < share < 1 else f"{share:.0%}"
+
+
+def listed(names: list[str]) -> str:
+    """Names in a sentence.
+
+    >>> listed(["a"]), listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

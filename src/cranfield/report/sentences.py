@@ -1,0 +1,185 @@
+"""Plain sentences about one or two runs, for somebody who knows no measure; each is a count that can be checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from cranfield.comparison.power import USUAL, queries_needed
+from cranfield.comparison.significance import SAME
+from cranfield.errors import ComparisonError
+from cranfield.evaluation.facts import FactColumns
+from cranfield.evaluation.result import Evaluation
+from cranfield.layout import count
+from cranfield.measures import Measure
+from cranfield.measures.scope import Scope
+from cranfield.ranks.columns import Integers
+from cranfield.report.numbers import percent, signed
+from cranfield.report.pair import Pair
+
+
+class Seen(NamedTuple):
+    """What a measure saw of a run's rankings, for queries that have a relevant document.
+
+    nothing: how many of them have none down to the cutoff; first: the rank of the first one, 0 for none
+    share: of the documents down to the cutoff that is judged, over all queries; None where none was retrieved
+    """
+
+    run: str
+    nothing: int
+    first: Integers
+    queries: int
+    all_queries: int
+    share: float | None
+
+
+def seen(result: Evaluation, measure: Measure, query_ids: Sequence[str]) -> Seen | None:
+    """What the measure saw; None where it does not look at the same ranks of each ranking, or not at ranks."""
+    if measure.definition.table != "ranks" or not Scope.of(measure).one_depth:
+        return None
+    place = {query: at for at, query in enumerate(result.query_ids)}
+    at = np.array([place[query] for query in query_ids], dtype=np.int64)
+    facts = result.facts(measure)
+    has = facts.relevant[at] > 0
+    return Seen(
+        run=result.run,
+        nothing=int((facts.found[at][has] == 0).sum()),
+        first=facts.first[at][has],
+        queries=int(has.sum()),
+        all_queries=len(at),
+        share=_of(facts, at).judged_share(),
+    )
+
+
+def _of(facts: FactColumns, at: Integers) -> FactColumns:
+    """The facts of some queries."""
+    names = ("relevant", "found", "first", "retrieved", "unjudged", "deeper", "cutoff")
+    return FactColumns(*(getattr(facts, name)[at] for name in names))
+
+
+def sentences_of_one(result: Evaluation, measure: Measure) -> list[str]:
+    """What there is to say of a single run."""
+    found = seen(result, measure, result.query_ids)
+    if found is None or not found.queries:
+        return []
+    top, of, what = _top(measure), _of_queries(found), _relevant(measure)
+    said = []
+    if found.nothing:
+        said.append(f"{found.nothing:,} of {of} {_find(found.nothing)} nothing {what}{top}.")
+    else:
+        said.append(f"Every query{_with_relevant(found)} finds something {what}{top}.")
+    if Scope.of(measure).cutoff != 1:
+        firsts = int((found.first == 1).sum())
+        said.append(f"The first result is {what} for {firsts:,} of {of}.")
+    return [*said, *_unjudged(measure, [found])]
+
+
+def sentences_of_two(pair: Pair, run: Evaluation, baseline: Evaluation, query_ids: Sequence[str]) -> list[str]:
+    """What there is to say of two runs over the queries that were compared."""
+    found = [seen(each, pair.measure, query_ids) for each in (baseline, run)]
+    both = [each for each in found if each is not None]
+    said: list[str] = []
+    if len(both) == 2 and both[0].queries:
+        said += [_nothing(pair.measure, *both), *_firsts(pair.measure, *both)]
+    said += _decision(pair)
+    if len(both) == 2:
+        said += _unjudged(pair.measure, both)
+    return [*said, *_reversal(pair)]
+
+
+def _nothing(measure: Measure, before: Seen, now: Seen) -> str:
+    top, what = _top(measure), _relevant(measure)
+    if not before.nothing and not now.nothing:
+        return f"Every query{_with_relevant(now)} finds something {what}{top} with both runs."
+    first, then = (before, now) if before.nothing else (now, before)
+    rest = f"{then.nothing:,} with {then.run}" if then.nothing else f"none with {then.run}"
+    verb = _find(first.nothing)
+    return f"{first.nothing:,} of {_of_queries(now)} {verb} nothing {what}{top} with {first.run}, {rest}."
+
+
+def _firsts(measure: Measure, before: Seen, now: Seen) -> Iterator[str]:
+    """On how many queries the first relevant result comes earlier or later; a missing one comes after all others."""
+    if Scope.of(measure).cutoff == 1:
+        return
+    far = np.iinfo(np.int64).max
+    one, other = (np.where(each.first > 0, each.first, far) for each in (before, now))
+    earlier, later = int((other < one).sum()), int((other > one).sum())
+    if earlier or later:
+        where = _top(measure).strip()
+        start = f"{where[0].upper()}{where[1:]}, the" if where else "The"
+        said = f"{start} first relevant result comes earlier on {count(earlier, 'query', 'queries')}"
+        yield f"{said} and later on {later:,} with {now.run}."
+
+
+def _decision(pair: Pair) -> Iterator[str]:
+    """What the number of queries allows to decide, and where the mean and the test disagree."""
+    found = pair.difference
+    if found.significant and found.direction * found.difference < 0:
+        yield f"The mean moves the other way ({signed(pair.mean)}); the test compares the {found.of} of the queries."
+    if pair.kind != "close" or found.detectable <= 0:
+        return
+    many = f" and {found.family:,} comparisons" if found.family > 1 else ""
+    said = f"With {count(pair.queries, 'query', 'queries')}{many}, a true difference of {signed(found.detectable)[1:]}"
+    said += f" is detected {USUAL:.0%} of the time"
+    needed = _needed(pair) if found.family == 1 else None
+    if needed is not None and needed > pair.queries:
+        said += f"; detecting {signed(abs(pair.mean))[1:]} takes about {needed:,} queries"
+    yield f"{said}."
+
+
+def _needed(pair: Pair) -> int | None:
+    """How many queries would show the difference that was found; None where no number of queries would."""
+    found = pair.difference
+    if abs(found.difference) < SAME or found.spread <= 0:
+        return None
+    try:
+        return queries_needed(found.difference, found.spread, found.alpha)
+    except ComparisonError:
+        return None
+
+
+def _unjudged(measure: Measure, runs: Sequence[Seen]) -> Iterator[str]:
+    lacking = [(each.run, 1 - each.share) for each in runs if each.share is not None and each.share < 1]
+    if lacking:
+        cutoff = Scope.of(measure).cutoff
+        what = "results" if cutoff is None else "first results" if cutoff == 1 else f"top {cutoff:,}"
+        said = [f"{percent(share)} of the {what} of {run}" for run, share in lacking]
+        yield f"{_capital(' and '.join(said))} are unjudged and count as not relevant."
+
+
+def _reversal(pair: Pair) -> Iterator[str]:
+    if pair.reach is None:
+        return
+    if pair.could_reverse and pair.kind != "same":
+        ends = f"{signed(pair.reach.low)} to {signed(pair.reach.high)}"
+        yield f"Judging these documents could still reverse the difference (it could be {ends})."
+    elif pair.could_reverse is False and pair.kind in ("better", "worse") and pair.reach.low < pair.reach.high:
+        yield "Whatever the unjudged documents turn out to be, they cannot reverse the difference."
+
+
+def _top(measure: Measure) -> str:
+    cutoff = Scope.of(measure).cutoff
+    return "" if cutoff is None else " at rank 1" if cutoff == 1 else f" in the top {cutoff:,}"
+
+
+def _relevant(measure: Measure) -> str:
+    rel = Scope.of(measure).rel
+    return "relevant" if rel is None or rel == 1 else f"relevant (grade {rel:g} or higher)"
+
+
+def _of_queries(found: Seen) -> str:
+    return f"{count(found.queries, 'query', 'queries')}{_with_relevant(found)}"
+
+
+def _with_relevant(found: Seen) -> str:
+    return "" if found.queries == found.all_queries else " with a relevant document"
+
+
+def _find(number: int) -> str:
+    return "finds" if number == 1 else "find"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
