@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import compress
@@ -25,10 +26,13 @@ from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.overlap import RunIds, SourceIds, check_overlap, little_in_common
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import rank_scanned, scan_source
+from cranfield.ranks.scan.native import CORES
+from cranfield.ranks.scan.parallel import in_parallel
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.ranks.tie_orders import TieOrders
 from cranfield.read.shapes import Source
 from cranfield.read.source import open_source, run_name
+from cranfield.read.streams import Stream
 
 if TYPE_CHECKING:
     from cranfield.ranks.grouped_judgments import GroupedJudgments
@@ -190,7 +194,18 @@ def evaluate_runs(
     opened = partial(open_run, engine=engine, format=options.get("format")) if engine is not None else None
     named = named_runs(runs, opened=opened)
     judgments = judgments_for(qrels, named.values(), options.pop("qrels_format", None), measures, engine)
-    return Evaluations((name, evaluate(judgments, run, measures, name=name, **options)) for name, run in named.items())
+
+    def one(named_run: tuple[str, Any]) -> tuple[str, Evaluation]:
+        name, run = named_run
+        return name, evaluate(judgments, run, measures, name=name, **options)
+
+    # Few files are shared out block by block instead, and so are those of an engine, which has threads of its own.
+    threads = CORES if engine is None and len(named) >= 2 * CORES and all(map(_is_file, named.values())) else 1
+    return Evaluations(in_parallel(one, named.items(), threads))
+
+
+def _is_file(run: Any) -> bool:
+    return isinstance(run, str | os.PathLike | Stream)
 
 
 def judgments_for(
