@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from cranfield.comparison.conclusions import Comparison, described_method
-from cranfield.comparison.differences import Difference, decisive_p, p_text
+from cranfield.comparison.differences import Difference, p_text, signed
 from cranfield.comparison.significance import TESTS
 from cranfield.comparison.standing import standings
+from cranfield.comparison.unjudged import Reach
 from cranfield.layout import count
 
 
@@ -20,10 +21,9 @@ def verdict(comparison: Comparison) -> str:
     rest = [run for run in comparison.runs if run != against]
     verdicts = [_seen_from(comparison.between(measure, run, against), run) for run in rest]
     better, worse = verdicts.count("better"), verdicts.count("worse")
-    are = "is" if better == 1 else "are"
     return (
-        f"{better} of {len(rest)} runs {are} significantly better than {against} by {measure}, {worse} significantly "
-        f"worse, {len(rest) - better - worse} too close to call"
+        f"{measure} vs {against}: {better} of {len(rest)} runs significantly better, {worse} worse, "
+        f"{len(rest) - better - worse} too close to call"
     )
 
 
@@ -36,7 +36,12 @@ def _seen_from(difference: Difference, run: str) -> str:
 def basis_text(comparison: Comparison) -> str:
     """What the differences rest on: the queries, the test and the correction."""
     left = f"; {_left_out(comparison.left_out)}" if comparison.left_out else ""
-    return f"{comparison.queries} queries, matched by id{left}. {as_sentence(described_method(comparison))}."
+    return f"{comparison.queries} queries, matched by id{left}. {method_text(comparison)}"
+
+
+def method_text(comparison: Comparison) -> str:
+    """The test and the correction, as a sentence."""
+    return f"{as_sentence(described_method(comparison))}."
 
 
 def _left_out(queries: int) -> str:
@@ -75,8 +80,22 @@ def share_text(value: float | None, digits: int = 4) -> str:
 
 
 def p_cell(difference: Difference) -> str:
-    """The p-value in a table."""
-    return decisive_p(difference).removeprefix("= ").replace(" ", "")
+    """The p-value that decides, in a table."""
+    return p_number(difference.adjusted, difference.alpha)
+
+
+def p_number(p: float, alpha: float) -> str:
+    """A p-value in a table.
+
+    >>> p_number(0.08704, 0.05), p_number(0.00001, 0.05)
+    ('0.0870', '<0.0001')
+    """
+    return p_text(p, alpha).removeprefix("= ").replace(" ", "")
+
+
+def reach_text(reach: Reach) -> str:
+    """How low and high unjudged documents could make a difference; ~ where the true bounds may be narrower."""
+    return f"{signed(reach.low)} to {signed(reach.high)}{'' if reach.exact else '~'}"
 
 
 def effect_cell(value: float | None) -> str:
