@@ -17,7 +17,7 @@ COLUMN_WIDTHS = {1: 240, 2: 504}  # points: a column of a two-column paper, and 
 PAPER = "paper"  # among a specification's notes: that its lengths are points of a page, not pixels of a screen
 FORMATS = ("svg", "png", "pdf", "json")
 DOTS = 300  # per inch, of a PNG
-_WITHOUT_COLOURS = frozenset({"data", "domain", "sort", "values", "title", "description"})  # names, which may be any
+_WITHOUT_COLOURS = frozenset({"data", "domain", "sort", "values"})  # names, which may be any
 
 
 def picture(spec: Mapping[str, Any], format: str) -> bytes:
@@ -57,7 +57,7 @@ def on_paper(spec: Mapping[str, Any]) -> str | None:
 
 def darkened(spec: Mapping[str, Any]) -> Spec:
     """A chart for a dark page: the same, in the colours that belong there."""
-    dark = dict(zip(LIGHT.values(), DARK.values(), strict=True))
+    dark = {LIGHT[name]: DARK[name] for name in reversed(LIGHT)}  # of names that share a colour, the first counts
 
     def turned(part: Any, name: str = "") -> Any:
         if isinstance(part, str):

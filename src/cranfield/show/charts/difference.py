@@ -56,7 +56,7 @@ def difference_chart(
     layers = [
         _bars(alt, [query for query, _ in ordered], measure, sign),
         *counts(alt, alt.Chart(), f"{sign} * datum.difference"),
-        *_zero(alt, below=not ordered or ordered[0][1] > 0),
+        *_zero(alt, *([ordered[0][1], 0.0 if mean is None else mean.mean] if ordered else [1.0, 1.0])),
         _room(alt, [*differences.values(), *(mean or ())[:3]]),
     ]
     if mean is not None:
@@ -66,7 +66,7 @@ def difference_chart(
     told = f"{run} is higher than {baseline} for {gained}, lower for {down}, the same for {len(rows) - up - down}."
     told += "" if mean is None else f" The mean difference is {mean}."
     chart = alt.layer(*layers, data=alt.Data(values=rows))
-    return specification(chart, f"{measure}: {run} against {baseline}, query by query", told)
+    return specification(chart, f"{measure} by query: {run} against {baseline}", told)
 
 
 def _bars(alt: Any, queries: Sequence[str], measure: str, sign: int) -> Any:
@@ -94,14 +94,18 @@ def _bars(alt: Any, queries: Sequence[str], measure: str, sign: int) -> Any:
     )
 
 
-def _zero(alt: Any, *, below: bool) -> list[Any]:
-    """The line of no difference, named on the side where the first bar is not."""
+def _zero(alt: Any, first: float, mean: float) -> list[Any]:
+    """The line of no difference, named where neither bars nor the mean are: first by the first bar, then the last."""
+    below = first > 0
+    left = mean >= 0 if below else mean <= 0
+    above = below is not left
+    side = {"baseline": "bottom", "dy": -4} if above else {"baseline": "top", "dy": 4}
+    side |= {"align": "left", "dx": 2} if left else {"align": "right", "dx": -2}
     line = alt.Chart(alt.Data(values=[{"difference": 0}])).encode(y="difference:Q")
-    side = {"baseline": "top", "dy": 4} if below else {"baseline": "bottom", "dy": -4}
     return [
         line.mark_rule(color=LIGHT["ink"], strokeWidth=1),
-        line.mark_text(style=NOTE, text="no difference", align="left", dx=2, **side).encode(
-            x=alt.value(0), color=alt.value(LIGHT["soft"])
+        line.mark_text(style=NOTE, text="no difference", **side).encode(
+            x=alt.value(0 if left else "width"), color=alt.value(LIGHT["soft"])
         ),
     ]
 
@@ -111,7 +115,7 @@ def _room(alt: Any, values: Sequence[float]) -> Any:
     length = max([0.0, *values]) - min([0.0, *values])
     ends = [min([-ROOM * length, *values]), max([ROOM * length, *values])]
     rows = alt.Data(values=[{"difference": end} for end in ends])
-    return alt.Chart(rows).mark_point(opacity=0).encode(y="difference:Q")
+    return alt.Chart(rows).mark_point(opacity=0, color=LIGHT["paper"]).encode(y="difference:Q")
 
 
 def _band(alt: Any, mean: MeanDifference, sign: int) -> Any:
