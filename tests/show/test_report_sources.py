@@ -21,12 +21,12 @@ ROWS = [("what-is-precision", "a", 2.0), ("what-is-precision", "b", 1.0), ("grad
 
 def test_other_shapes(tmp_path):
     one = made(tmp_path, FILES[0], FILES[1][0], "AP")
-    assert one.data["pairs"] == []
+    assert one.data["pairs"] == {}
     assert not any(attributes.get("id") == "two" for _, attributes in one.elements)
     twice = made(tmp_path, FILES[0], [FILES[1][0]] * 2, "AP", charts=True)
     assert twice.data["runs"] == ["keywords", "keywords (2)"]
     counted = made(tmp_path, *FILES, "NumRet AP", charts=True)
-    assert {pair["measure"] for pair in counted.data["pairs"]} == {"AP"}
+    assert list(counted.data["pairs"]) == ["AP"]
     qrels = {"1": {"a": 1}, "2": {"b": 1}, "3": {"c": 1}}
     runs = {"some": {"1": ["a"], "2": ["x", "b"]}, "all": {"1": ["a"], "2": ["b"], "3": ["c"]}}
     skipped = made(tmp_path, qrels, runs, "RR", policy=cranfield.Policy(missing="skip"))
@@ -67,13 +67,11 @@ def test_a_comparison_writes_its_page(tmp_path):
     page = Page(tmp_path / "report.html")
     assert written.size == len(page.source.encode())
     assert page.data["runs"] == ["keywords", "meaning"]
-    assert page.data["runs"][page.data["baseline"]] == "meaning"
-    assert [pair["sentence"] for pair in page.data["pairs"]] == [each.sentence for each in found]
+    assert page.data["chosen"] == [1, 0]
+    assert [page.data["pairs"][each.measure]["1 0"][0] for each in found] == [f"{each.sentence}." for each in found]
     assert "Randomisation test" in page.text
-    assert (
-        found.of("nDCG@10")[0].sentence in page.text
-        or "No run has a better nDCG@10 than the baseline, meaning" in page.text
-    )
+    assert "keywords vs the baseline, meaning" in page.text
+    assert found.of("nDCG@10")[0].headline in page.text
     assert all(page.data["rankings"][at]["0"]["top"] for at in (0, 1))
 
 

@@ -18,8 +18,9 @@ const sortable = (board) => board.querySelectorAll("thead th").forEach((head, co
 
 let allRuns = false;
 const showFirst = () => {
-  const rows = [...at("board").tBodies[0].rows];
-  const chosen = new Set([data.runs[state.a], data.runs[state.b]]);
-  rows.forEach((row, index) => { row.hidden = !allRuns && rows.length > FIRST && index >= FIRST && !chosen.has(row.dataset.run); });
-  at("all-runs").hidden = allRuns || rows.length <= FIRST;
+  const chosen = new Set([data.runs[state.a], data.runs[state.b]]), many = !allRuns && data.runs.length > FIRST;
+  for (const runs of document.querySelectorAll("table.runs")) {
+    [...runs.tBodies[0].rows].forEach((row, index) => { row.hidden = many && index >= FIRST && !chosen.has(row.dataset.run); });
+  }
+  at("all-runs").hidden = !many;
 };

@@ -7,7 +7,7 @@ from math import isfinite
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from cranfield.comparison.differences import Change
+from cranfield.comparison.differences import Change, decisive_p
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure
 from cranfield.report.gathered import Gathered
@@ -77,9 +77,9 @@ def _verdict(gathered: Gathered, pair: Pair) -> dict[str, Any]:
     better, same, worse = pair.counts
     return {
         "kind": pair.kind,
-        "badge": pair.headline,
+        "badge": found.headline,
         "about": _about(gathered, pair),
-        "number": signed(pair.estimate),
+        "number": signed(found.estimate),
         "measure": f"{pair.measure.name}{lower}",
         "of": "" if found.of == "mean" else f"{found.of} of the queries",
         "numbers": _numbers(pair, means),
@@ -113,22 +113,21 @@ def _numbers(pair: Pair, means: Mapping[str, float]) -> list[str]:
         parts.append("by the same amount on every query")
     else:
         together = "simultaneous " if found.together and found.family > 1 else ""
-        parts.append(
-            f"{100 * (1 - found.alpha):g}% {together}interval {signed(pair.ends[0])} to {signed(pair.ends[1])}"
-        )
+        parts.append(f"{100 * (1 - found.alpha):g}% {together}interval {signed(found.low)} to {signed(found.high)}")
     many = f" corrected for {found.family:,} comparisons" if found.family > 1 else ""
-    return [*parts, f"p {pair.p}{many}"]
+    return [*parts, f"p {decisive_p(found)}{many}"]
 
 
 def _drawn_difference(pair: Pair) -> Drawn | None:
     """The interval and 0, which is always in the drawing."""
     if pair.kind == "same" or not pair.bounded:
         return None
-    return _scaled(*pair.ends, pair.estimate, zero=True)
+    found = pair.difference
+    return _scaled(found.low, found.high, found.estimate)
 
 
-def _scaled(low: float, high: float, point: float, *, zero: bool) -> Drawn | None:
-    ends = [low, high, point, *([0.0] if zero else [])]
+def _scaled(low: float, high: float, point: float) -> Drawn | None:
+    ends = [low, high, point, 0.0]
     least, most = min(ends), max(ends)
     if not most > least:
         return None
@@ -137,12 +136,12 @@ def _scaled(low: float, high: float, point: float, *, zero: bool) -> Drawn | Non
     def at(value: float) -> float:
         return round(WIDTH * (value - least + room) / (most - least + 2 * room), 1)
 
-    return Drawn(at(low), at(point), at(high), at(0.0) if zero else None)
+    return Drawn(at(low), at(point), at(high), at(0.0))
 
 
 def _told_interval(pair: Pair) -> str:
-    low, high = pair.ends
-    return "The interval includes 0" if low <= 0 <= high else "The interval does not include 0"
+    includes = pair.difference.low <= 0 <= pair.difference.high
+    return "The interval includes 0" if includes else "The interval does not include 0"
 
 
 def _bar(counts: Sequence[int]) -> list[tuple[str, float, float]]:

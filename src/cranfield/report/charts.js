@@ -16,7 +16,8 @@ const fitted = (spec, painted) => {
     width: "container", height: Math.round(1.1 * spec.height), autosize: { type: "fit", contains: "padding" },
     config: { ...spec.config, font: getComputedStyle(document.body).fontFamily },
   };
-  const whole = { ...spec, ...fit };
+  const { title, ...rest } = spec;  // which stands above the chart, where it can be wrapped
+  const whole = { ...rest, ...fit };
   // Names become parts of Vega's expressions, where these two signs would end a line inside a string.
   const safe = JSON.parse(JSON.stringify(whole).replace(/[\u2028\u2029]/g, "\ufffd"));
   return painted ? repainted(safe, getComputedStyle(document.documentElement)) : safe;
@@ -54,6 +55,8 @@ const drawWaiting = async () => {
 };
 const draw = (element, spec) => {
   if (!window.vegaEmbed) return;
+  const heading = element.parentElement?.querySelector(".chart-title");
+  if (heading) heading.textContent = spec.title;
   element.setAttribute("role", "img");
   element.setAttribute("aria-label", `${spec.title}. ${spec.description}`);
   waiting.delete(element);
@@ -71,9 +74,10 @@ const figure = (specs) => {
   const show = (which) => { words.textContent = specs[which].description; draw(canvas, specs[which]); };
   const pick = make("select", { onchange: (event) => show(Number(event.target.value)) });
   choices(pick, specs.map((spec) => spec.title), 0);
+  const heading = specs.length > 1 ? make("label", { class: "controls chart-choice" }, make("span", { class: "soft small" }, "Chart"), pick) : make("p", { class: "chart-title" }, specs[0].title);
   show(0);
   const saving = ["svg", "png"].map((kind) => make("button", { type: "button", class: "plain screen", onclick: () => save(canvas, kind), "aria-label": `Save this chart as ${kind.toUpperCase()}: ${specs[0].title}` }, kind.toUpperCase()));
-  return make("figure", {}, specs.length > 1 ? make("label", { class: "controls chart-choice" }, make("span", { class: "soft small" }, "Chart"), pick) : null, canvas,
+  return make("figure", {}, heading, canvas,
     make("figcaption", {}, make("details", {}, make("summary", {}, "In words"), words), ...saving));
 };
 const drawAll = () => {

@@ -8,6 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from cranfield.comparison import Difference
+from cranfield.comparison.conclusions import LETTERED
+from cranfield.comparison.differences import UNDECIDED
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure
 from cranfield.measures.arithmetic import gains
@@ -17,6 +20,7 @@ from cranfield.report.details import Details
 from cranfield.report.encoding import safe_json
 from cranfield.report.gathered import Gathered
 from cranfield.report.leaderboard import leaderboard, notes, segment_maps
+from cranfield.report.pair import seen_from
 from cranfield.show.look import LIGHT
 from cranfield.show.view import View
 
@@ -113,9 +117,28 @@ def _column(gathered: Gathered, result: Evaluation, measure: Measure) -> list[fl
     return [rounded.get(query) for query in gathered.query_ids]
 
 
-def _pairs(gathered: Gathered) -> list[dict[str, Any]]:
-    keys = ("measure", "baseline", "run", "sentence", "could_reverse")
-    return [{key: getattr(each, key) for key in keys} for each in gathered.comparison or ()]
+def _pairs(gathered: Gathered) -> dict[str, dict[str, list[str]]]:
+    """What is said of each two runs, by measure and "baseline run", by their places; of many only by the first."""
+    if gathered.comparison is None:
+        return {}
+    comparison = gathered.comparison
+    place = {each.run: at for at, each in enumerate(gathered.evaluations)}
+    shown = comparison.measures if len(place) <= LETTERED else comparison.measures[:1]
+    found: dict[str, dict[str, list[str]]] = {}
+    for measure in shown:
+        found[measure.name] = said = {}
+        for each in comparison.of(measure):
+            for run, baseline in ((each.run, each.baseline), (each.baseline, each.run)):
+                said[f"{place[baseline]} {place[run]}"] = _said(seen_from(each, run))
+    return found
+
+
+def _said(difference: Difference) -> list[str]:
+    """The sentence, and whether unjudged documents could reverse it, where it does not say so itself."""
+    sentence = f"{difference.sentence}."
+    if difference.could_reverse is None or sentence.endswith(f"{UNDECIDED}."):
+        return [sentence]
+    return [sentence, f"Unjudged documents {'could' if difference.could_reverse else 'cannot'} reverse this."]
 
 
 def _chosen(gathered: Gathered) -> list[int]:

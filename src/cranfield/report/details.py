@@ -82,6 +82,25 @@ def why(facts: QueryFacts) -> list[str]:
     return found
 
 
+def misordered(ranks: Mapping[str, int] | None, grades: Mapping[str, float], scope: Scope) -> list[str]:
+    """The two grades in the wrong order that differ most, where a measure minds: a lower one above a higher one.
+
+    >>> from cranfield import parse_measure
+    >>> misordered({"a": 1, "b": 2}, {"a": 1, "b": 3}, Scope.of(parse_measure("nDCG@10")))
+    ['grade 1 above grade 3']
+    """
+    if ranks is None or scope.rel is not None:
+        return []  # whatever is relevant counts the same
+    deepest = scope.cutoff or max(ranks.values(), default=0)
+    found = scope.best_first({document: grades[document] for document, rank in ranks.items() if rank <= deepest})
+    in_order = sorted(found, key=lambda document: ranks[document])
+    lowest, worst = float("inf"), (0.0, 0.0)
+    for document in in_order:
+        lowest = min(lowest, grades[document])
+        worst = max(worst, (lowest, grades[document]), key=lambda pair: pair[1] - pair[0])
+    return [f"grade {worst[0]:g} above grade {worst[1]:g}"] if worst[1] > worst[0] else []
+
+
 def _judged(grades: Mapping[str, float], relevant: Sequence[str], number: dict[str, int]) -> dict[str, Any]:
     """The relevant documents, the best first, and the grades known so far, to which the runs add."""
     listed = [(_number(document, number), grades[document]) for document in relevant[:RELEVANT]]
@@ -109,6 +128,7 @@ def _ranking(
     facts = {each.query_id: each for each in evaluation.queries(gathered.request.measures[0], known)}
     ranks = _ranks(evaluation, judgments)
     steps = gathered.steps.get(evaluation.run, ())
+    scope = Scope.of(gathered.request.measures[0])
     place = {query: at for at, query in enumerate(known)}
     shown: dict[int, dict[str, Any]] = {}
     for query, its in found.items():
@@ -122,7 +142,7 @@ def _ranking(
             "top": [_number(document, number) for document in top] if source is not None else None,
             "ranks": None if its_ranks is None else [its_ranks.get(each, 0) for each in relevant[query][:RELEVANT]],
             "reason": its_facts.reason if its_facts else "not in this run, and left out",
-            "why": why(its_facts) if its_facts else [],
+            "why": [*why(its_facts), *misordered(its_ranks, grades[query], scope)] if its_facts else [],
             "steps": [step[: len(top), place[query]].tolist() for step in steps] if query in place else [],
         }
     return shown

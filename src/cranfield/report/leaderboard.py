@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cranfield.comparison.differences import Difference, decisive_p
+from cranfield.comparison.differences import decisive_p
 from cranfield.comparison.means import means_table
 from cranfield.comparison.significance import SAME
 from cranfield.evaluation.result import Evaluation
 from cranfield.report.gathered import JUDGED, Gathered
 from cranfield.report.numbers import percent, rounded, signed
+from cranfield.report.pair import seen_from
 from cranfield.show.view import View
 
 WIDTH = 150.0  # of an interval, in the units of its drawing
@@ -94,19 +95,9 @@ def _gap(gathered: Gathered, run: str, against: str | None) -> dict[str, Any] | 
     comparison = gathered.comparison
     if comparison is None or against is None or run == against:
         return None
-    pair = comparison.between(gathered.primary, run, against)
-    sign = 1 if pair.run == run else -1
-    return {
-        "value": sign * pair.difference,
-        "text": signed(sign * pair.difference),
-        "kind": _kind(pair, run),
-        "p": decisive_p(pair),
-    }
-
-
-def _kind(pair: Difference, run: str) -> str:
-    words = {"significantly better": ("better", "worse"), "significantly worse": ("worse", "better")}
-    return words.get(pair.verdict, ("", ""))[pair.run != run]
+    pair = seen_from(comparison.between(gathered.primary, run, against), run)
+    kind = {"significantly better": "better", "significantly worse": "worse"}.get(pair.verdict, "")
+    return {"value": pair.difference, "text": signed(pair.difference), "kind": kind, "p": decisive_p(pair)}
 
 
 def _draw_intervals(rows: Sequence[dict[str, Any]]) -> None:
@@ -141,7 +132,7 @@ def _shaded(gathered: Gathered, view: View, measure: str, names: Sequence[str]) 
     def cell(value: float) -> dict[str, Any]:
         shade = round((SHADES - 1) * (value - low) / (high - low)) if high > low else 0
         return {
-            "text": view.shown(value, measure) if value == round(value) and abs(value) > 1 else rounded(value),
+            "text": f"{value:.0f}" if counted else rounded(value),
             "shade": shade,
         }
 

@@ -1,12 +1,11 @@
-"""The two runs that the page speaks about first, and what their comparison says, from the side of the one."""
+"""The two runs that the page speaks about first, and differences seen from the side of either run."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 
 from cranfield.comparison import Comparison, Difference
-from cranfield.comparison.differences import decisive_p
 from cranfield.comparison.unjudged import Reach, Reaches
 from cranfield.measures import Measure
 
@@ -15,58 +14,34 @@ KINDS = {"Better": "better", "Worse": "worse", "Too close to call": "close", "No
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two runs: `run` is the one the verdict is about, `baseline` the one it is measured against.
+    """Two runs and their difference by the primary measure, run - baseline.
 
     chosen: why these two: "two" (there are no others), "baseline" (it was given) or "second" (the best and the next)
-    difference: as it was computed, which may be the other way round; the properties are from the run's side
-    reach: of run - baseline; None where it is not known
     """
 
-    run: str
-    baseline: str
     measure: Measure
     chosen: str
     difference: Difference
-    reach: Reach | None
 
     @property
-    def turned(self) -> bool:
-        """Whether the difference was computed the other way round."""
-        return self.difference.run != self.run
+    def run(self) -> str:
+        """The run that the verdict is about."""
+        return self.difference.run
 
     @property
-    def estimate(self) -> float:
-        """By how much the run is above the baseline."""
-        return -self.difference.estimate if self.turned else self.difference.estimate
-
-    @property
-    def mean(self) -> float:
-        """The difference of the means."""
-        return -self.difference.difference if self.turned else self.difference.difference
-
-    @property
-    def ends(self) -> tuple[float, float]:
-        """The interval of the estimate."""
-        low, high = self.difference.low, self.difference.high
-        return (-high, -low) if self.turned else (low, high)
-
-    @property
-    def headline(self) -> str:
-        """Better, Worse, Too close to call, or No difference."""
-        said = self.difference.headline
-        return {"Better": "Worse", "Worse": "Better"}.get(said, said) if self.turned else said
+    def baseline(self) -> str:
+        """The run that it is measured against."""
+        return self.difference.baseline
 
     @property
     def kind(self) -> str:
         """The headline as one word, for colours."""
-        return KINDS[self.headline]
+        return KINDS[self.difference.headline]
 
     @property
     def counts(self) -> tuple[int, int, int]:
         """Queries for which the run is better, the same, worse."""
-        found = self.difference
-        better, worse = (found.worse, found.better) if self.turned else (found.better, found.worse)
-        return better, found.same, worse
+        return self.difference.better, self.difference.same, self.difference.worse
 
     @property
     def queries(self) -> int:
@@ -74,19 +49,38 @@ class Pair:
         return sum(self.counts)
 
     @property
-    def p(self) -> str:
-        """The p-value that decides, with its sign."""
-        return decisive_p(self.difference)
-
-    @property
-    def could_reverse(self) -> bool | None:
-        """Whether unjudged documents could turn the difference round; None where that is not known."""
-        return None if self.reach is None else self.reach.could_reverse(self.mean)
-
-    @property
     def bounded(self) -> bool:
         """Whether the interval says something and has two ends."""
-        return not self.difference.constant and all(map(isfinite, self.ends))
+        found = self.difference
+        return not found.constant and isfinite(found.low) and isfinite(found.high)
+
+
+def seen_from(difference: Difference, run: str) -> Difference:
+    """A difference from the side of one of its two runs: turned round, where that one was the baseline."""
+    if difference.run == run:
+        return difference
+    reach = difference.reach
+    return replace(
+        difference,
+        baseline=difference.run,
+        run=difference.baseline,
+        difference=0.0 - difference.difference,
+        estimate=0.0 - difference.estimate,
+        low=-difference.high,
+        high=-difference.low,
+        direction=-difference.direction,
+        effect=None,  # scales differ in what the other side of an effect is
+        better=difference.worse,
+        worse=difference.better,
+        changed=tuple(each._replace(baseline=each.run, run=each.baseline) for each in difference.changed),
+        reach=None if reach is None else turned(reach),
+        within=None,  # one-sided: of the other side nothing is known
+    )
+
+
+def turned(reach: Reach) -> Reach:
+    """The reach of a difference that is turned round."""
+    return Reach(0.0 - reach.high, 0.0 - reach.low, reach.exact)
 
 
 def chosen_pair(comparison: Comparison | None) -> Pair | None:
@@ -102,14 +96,13 @@ def chosen_pair(comparison: Comparison | None) -> Pair | None:
         chosen, (baseline, run) = "two", comparison.runs
     else:
         chosen, (run, baseline) = "second", order[:2]
-    difference = comparison.between(measure, run, baseline)
-    return Pair(run, baseline, measure, chosen, difference, _reach(comparison, difference, measure, run, baseline))
+    difference = seen_from(comparison.between(measure, run, baseline), run)
+    if difference.reach is None:
+        difference = replace(difference, reach=_reach(comparison, measure, baseline, run))
+    return Pair(measure, chosen, difference)
 
 
-def _reach(comparison: Comparison, difference: Difference, measure: Measure, run: str, baseline: str) -> Reach | None:
-    """How far unjudged documents reach for this pair alone, also where the comparison was made without bounds."""
-    found = difference.reach
-    if found is not None:
-        return Reach(-found.high, -found.low, found.exact) if difference.run != run else found
+def _reach(comparison: Comparison, measure: Measure, baseline: str, run: str) -> Reach | None:
+    """How far unjudged documents reach for these two alone, where the comparison was made without bounds."""
     two = [next(each for each in comparison.evaluations if each.run == name) for name in (baseline, run)]
     return Reaches(two, [(0, 1)], comparison._paired.query_ids).of(measure)[0]

@@ -28,13 +28,13 @@ const isRelevant = (query, number) => data.details[query].relevant.some(([each])
 // From the baseline to the run. Only for relevant documents is one direction better than the other.
 const movement = (query, number) => {
   const before = rankOf(query, state.a, number), now = rankOf(query, state.b, number);
-  const below = `below ${data.depth}`;
+  const below = `>${data.depth}`;
   const from = before === null ? "–" : before ?? below, to = now === null ? "–" : now ?? below;
   const place = (rank) => (rank === null ? Infinity : rank ?? data.depth + 1);
   const moved = Math.sign(place(before) - place(now));
   const kind = !isRelevant(query, number) || !moved ? "" : moved > 0 ? "better" : "worse";
   const words = before === null ? "new" : now === null ? "gone" : moved === 0 ? "=" : `${moved > 0 ? "↑" : "↓"} ${from}→${to}`;
-  const spoken = { new: `not retrieved by ${data.runs[state.a]}`, gone: `not retrieved by ${data.runs[state.b]}`, "=": "at the same rank" }[words] ?? `from rank ${from} to rank ${to}`;
+  const spoken = { new: `not retrieved by ${data.runs[state.a]}`, gone: `not retrieved by ${data.runs[state.b]}`, "=": "at the same rank" }[words] ?? `from rank ${from} to rank ${to}`.replace(">", "below ");
   return make("span", { class: `move ${kind}`, title: spoken }, words);
 };
 
@@ -52,12 +52,15 @@ const missed = (query, runs) => {
   const detail = data.details[query], by = state.m === 0 ? "" : ` by ${data.measures[0].name}`;
   const shown = new Set(runs.flatMap((run) => known(query, run).top ?? []));
   const rows = detail.relevant.filter(([number]) => !shown.has(number));
-  const part = make("div", { class: "missed" }, make("h3", {}, `Relevant${by}, but in ${runs.length > 1 ? "neither" : "no"} top ${data.depth}`));
+  const unlisted = detail.all_relevant - detail.relevant.length;
+  if (!detail.all_relevant) return null;
+  const head = `Relevant${by}, but ${runs.length > 1 ? "in neither" : "not in the"} top ${data.depth}`;
+  if (!rows.length && !unlisted) return make("p", { class: "soft small found" }, `Every document that is relevant${by} is ${runs.length > 1 ? "in one of the two rankings above" : "in the ranking above"}.`);
+  const part = make("div", { class: "missed" }, make("h3", {}, head));
   const rank = (run, number) => { const found = rankOf(query, run, number); return found === null ? "not retrieved" : found === undefined ? "rank not known" : `rank ${plain(found)}`; };
   const row = ([number, grade]) => make("li", {}, badge(grade), described(number, data.texts?.[query] ?? ""),
     make("span", { class: "move" }, ...runs.flatMap((run, index) => [index ? make("br") : null, runs.length > 1 ? `${data.runs[run]}: ${rank(run, number)}` : rank(run, number)])));
-  const unlisted = detail.all_relevant - detail.relevant.length;
-  part.append(rows.length ? make("ul", { class: "ranking" }, ...rows.map(row)) : make("p", { class: "soft small" }, "None."));
+  if (rows.length) part.append(make("ul", { class: "ranking" }, ...rows.map(row)));
   if (unlisted > 0) part.append(make("p", { class: "soft small" }, `${counted(unlisted, "more relevant document is", "more relevant documents are")} not listed.`));
   return part;
 };

@@ -110,14 +110,15 @@ def _firsts(measure: Measure, before: Seen, now: Seen) -> Iterator[str]:
         where = _top(measure).strip()
         start = f"{where[0].upper()}{where[1:]}, the" if where else "The"
         said = f"{start} first relevant result comes earlier on {count(earlier, 'query', 'queries')}"
-        yield f"{said} and later on {later:,} with {now.run}."
+        yield f"{said} and later on {later or 'none'} with {now.run}."
 
 
 def _decision(pair: Pair) -> Iterator[str]:
     """What the number of queries allows to decide, and where the mean and the test disagree."""
     found = pair.difference
     if found.significant and found.direction * found.difference < 0:
-        yield f"The mean moves the other way ({signed(pair.mean)}); the test compares the {found.of} of the queries."
+        other = f"The mean moves the other way ({signed(found.difference)})"
+        yield f"{other}; the test compares the {found.of} of the queries."
     if pair.kind != "close" or found.detectable <= 0:
         return
     many = f" and {found.family:,} comparisons" if found.family > 1 else ""
@@ -125,7 +126,7 @@ def _decision(pair: Pair) -> Iterator[str]:
     said += f" is detected {USUAL:.0%} of the time"
     needed = _needed(pair) if found.family == 1 else None
     if needed is not None and needed > pair.queries:
-        said += f"; detecting {signed(abs(pair.mean))[1:]} takes about {needed:,} queries"
+        said += f"; detecting {signed(abs(found.difference))[1:]} takes about {needed:,} queries"
     yield f"{said}."
 
 
@@ -150,12 +151,13 @@ def _unjudged(measure: Measure, runs: Sequence[Seen]) -> Iterator[str]:
 
 
 def _reversal(pair: Pair) -> Iterator[str]:
-    if pair.reach is None:
+    found = pair.difference
+    if found.reach is None:
         return
-    if pair.could_reverse and pair.kind != "same":
-        ends = f"{signed(pair.reach.low)} to {signed(pair.reach.high)}"
-        yield f"Judging these documents could still reverse the difference (it could be {ends})."
-    elif pair.could_reverse is False and pair.kind in ("better", "worse") and pair.reach.low < pair.reach.high:
+    if found.could_reverse and pair.kind != "same":
+        ends = f"{signed(found.reach.low)} to {signed(found.reach.high)}"
+        yield f"Judging the unjudged documents could still reverse the difference (it could be {ends})."
+    elif not found.could_reverse and pair.kind in ("better", "worse") and found.reach.low < found.reach.high:
         yield "Whatever the unjudged documents turn out to be, they cannot reverse the difference."
 
 

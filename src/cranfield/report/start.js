@@ -14,7 +14,7 @@ if (data.segments) {
   at("segment-label").hidden = false;
   options(at("segment"), [["", "all"], ...[...new Set(data.segments)].filter(Boolean).sort().map((name) => [name, name])]);
 }
-const relist = () => { state.shown = 50; showList(); };
+const relist = () => { state.shown = FIRST_QUERIES; showList(); };
 at("filter").addEventListener("input", relist);
 for (const id of ["segment", "change", "why", "order"]) at(id).addEventListener("change", relist);
 at("more").addEventListener("click", () => { state.shown += 200; showList(); });

@@ -1,7 +1,8 @@
 // The page's data, what is chosen on it, and the address that says so.
 const data = JSON.parse(at("data").textContent);
 const SAME = 1e-9;
-const state = { q: null, a: data.chosen[0], b: data.chosen[1], m: 0, shown: 50 };
+const FIRST_QUERIES = 20;  // listed at first
+const state = { q: null, a: data.chosen[0], b: data.chosen[1], m: 0, shown: FIRST_QUERIES };
 const several = data.runs.length > 1;
 
 const measure = () => data.measures[state.m];

@@ -1,9 +1,4 @@
 // Two systems side by side.
-const told = (pair) => {
-  const known = { true: " Unjudged documents could reverse this.", false: " Unjudged documents cannot reverse this." };
-  return `${pair.sentence}.` + (pair.sentence.endsWith("could reverse this") ? "" : known[pair.could_reverse] ?? "");
-};
-
 const changes = (title, queries) => {
   if (!queries.length) return make("div", {}, make("h3", {}, title), make("p", { class: "soft small" }, "Nowhere."));
   const heads = [["query"], [data.runs[state.a], "number"], [data.runs[state.b], "number"], ["difference", "number"]];
@@ -55,8 +50,8 @@ const showTwo = () => {
   const better = compared.filter((query) => gain(query) > SAME).length, worse = compared.filter((query) => gain(query) < -SAME).length;
   const same = compared.length - better - worse;
   const described = `${other} is better than ${one} for ${counted(better, "query", "queries")}, worse for ${plain(worse)}, the same for ${plain(same)}.`;
-  const known = data.pairs.filter((pair) => pair.measure === name && (pair.baseline === one && pair.run === other || pair.baseline === other && pair.run === one));
-  at("two-summary").textContent = known.length ? known.map(told).join(" ") : described;
+  const said = data.pairs[name]?.[`${state.a} ${state.b}`];
+  at("two-summary").textContent = said ? said.join(" ") : described;
   at("two-balance").replaceChildren(...balance(better, same, worse));
   drawTwo(name, one, other, compared, described);
   const byGain = compared.slice().sort((x, y) => gain(y) - gain(x));

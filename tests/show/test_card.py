@@ -1,0 +1,209 @@
+"""Every sentence of the card is true: its counts are those of naive loops over small random runs."""
+
+import re
+
+import pytest
+
+pytest.importorskip("jinja2")
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import cranfield
+from cranfield.report.card import card, page_title
+from cranfield.report.gathered import gather
+from cranfield.report.numbers import rounded, signed
+from cranfield.report.request import Request
+
+DOCUMENTS = list("abcdefg")
+MEASURES = ["nDCG@3", "P@1", "AP", "RR@2", "P(rel=2)@3", "nDCG@3(judged_only=True)", "Rprec"]
+
+
+def gathered(qrels, runs, measure="nDCG@3", title=None, baseline=None, **options):
+    wanted = cranfield.parse_measures(measure)
+    judgments = cranfield.read_qrels(qrels)
+    request = Request(
+        judgments=judgments,
+        runs=cranfield.evaluate_runs(judgments, runs, wanted, **options),
+        rankings=runs,
+        measures=wanted,
+        title=title,
+        baseline=baseline,
+        command=None,
+        collection=None,
+        segments={},
+        bounds=False,
+        queries=10,
+        depth=10,
+        charts=False,
+        removal=False,
+        test="t",
+        correction=None,
+        alpha=0.05,
+        format=None,
+    )
+    return gather(request)
+
+
+@st.composite
+def collections(draw, most=2):
+    queries = [f"q{n}" for n in range(draw(st.integers(2, 6)))]
+    qrels = {
+        query: draw(st.dictionaries(st.sampled_from(DOCUMENTS), st.integers(0, 3), min_size=1)) for query in queries
+    }
+    rankings = st.lists(st.sampled_from(DOCUMENTS), unique=True, max_size=6)
+    names = ["old", "new", "third", "fourth"][: draw(st.integers(most, most))]
+    return qrels, {name: {query: draw(rankings) for query in queries} for name in names}
+
+
+class Naive:
+    """What a measure sees, by loops."""
+
+    def __init__(self, qrels, measure):
+        known = cranfield.parse_measure(measure)
+        parameters = dict(known.parameters)
+        self.qrels, self.depth = qrels, parameters.get("cutoff") or 10**6
+        self.rel = parameters.get("rel", 1)
+        self.judgeable = [q for q in qrels if any(grade >= self.rel for grade in qrels[q].values())]
+
+    def ranks(self, run, query):
+        found = enumerate(run[query][: self.depth], 1)
+        return [rank for rank, document in found if self.qrels[query].get(document, 0) >= self.rel]
+
+    def nothing(self, run):
+        return sum(not self.ranks(run, query) for query in self.judgeable)
+
+    def first(self, run, query):
+        return min(self.ranks(run, query), default=10**9)
+
+    def unjudged(self, run):
+        shares = []
+        for query, judged in self.qrels.items():
+            top = run[query][: self.depth]
+            if top:
+                shares.append(sum(document not in judged for document in top) / len(top))
+        return sum(shares) / len(shares) if shares else 0.0
+
+
+def numbers(pattern, sentences):
+    found = [match for each in sentences for match in [re.search(pattern, each)] if match]
+    return [0 if each == "none" else int(each) for each in found[0].groups()] if found else None
+
+
+@settings(max_examples=150, deadline=None)
+@given(collections(), st.sampled_from(MEASURES))
+def test_sentences_of_two_runs(collection, measure):
+    qrels, runs = collection
+    found = gathered(qrels, runs, measure)
+    shown, naive = card(found), Naive(qrels, measure)
+    values = cranfield.evaluate_runs(qrels, runs, measure)
+    one, other = (each.by_query(measure) for each in values.values())
+    assert shown["counts"] == {
+        "better": sum(other[query] > one[query] + 1e-9 for query in qrels),
+        "same": sum(abs(other[query] - one[query]) <= 1e-9 for query in qrels),
+        "worse": sum(other[query] < one[query] - 1e-9 for query in qrels),
+    }
+    [difference] = cranfield.compare(qrels, runs, measure)
+    assert shown["badge"] == difference.headline
+    assert shown["number"] == signed(difference.estimate)
+    said = shown["sentences"]
+    reversal = any("could still reverse" in each for each in said)
+    assert reversal == bool(difference.could_reverse and difference.headline != "No difference")
+    if any("cannot reverse" in each for each in said):
+        assert difference.could_reverse is False
+    if measure in ("Rprec", "nDCG@3(judged_only=True)"):  # look at different ranks of each ranking
+        assert not any("find" in each or "unjudged and count" in each for each in said)
+        return
+    if naive.judgeable:
+        old, new = (naive.nothing(runs[name]) for name in ("old", "new"))
+        counts = numbers(r"^(\d+) of \d+ .*with old, (\d+|none) with new", said)
+        turned = numbers(r"^(\d+) of \d+ .*with new, (\d+|none) with old", said)
+        if old:
+            assert counts == [old, new]
+        elif new:
+            assert turned == [new, 0]
+        else:
+            assert any("finds something relevant" in each for each in said)
+    if naive.depth > 1:
+        firsts = [(naive.first(runs["old"], query), naive.first(runs["new"], query)) for query in naive.judgeable]
+        earlier, later = sum(b < a for a, b in firsts), sum(b > a for a, b in firsts)
+        counts = numbers(r"comes earlier on (\d+) quer\w+ and later on (\d+|none) with new", said)
+        assert counts == ([earlier, later] if earlier or later else None)
+    for name in ("old", "new"):
+        share = naive.unjudged(runs[name])
+        text = " ".join(each for each in said if "unjudged and count as not relevant" in each)
+        assert (f" of {name}" in text) == (share > 0)
+        exact = re.search(rf"(\d+)% of the [\w ]+ of {name}\b", text)
+        if exact and 0.01 <= share <= 0.99:
+            assert int(exact[1]) == round(100 * share, 0) or abs(int(exact[1]) - 100 * share) <= 0.5 + 1e-9
+
+
+@settings(max_examples=60, deadline=None)
+@given(collections(most=1), st.sampled_from(MEASURES))
+def test_sentences_of_one_run(collection, measure):
+    qrels, runs = collection
+    shown, naive = card(gathered(qrels, runs, measure)), Naive(qrels, measure)
+    result = cranfield.evaluate(qrels, runs["old"], measure)
+    assert (shown["badge"], shown["number"]) == (None, rounded(result[measure]))
+    assert [each["query"] for each in shown["worst"]] == [each.query_id for each in result.worst(measure, 3)]
+    said = shown["sentences"]
+    if measure in ("Rprec", "nDCG@3(judged_only=True)") or not naive.judgeable:
+        assert said == []
+        return
+    nothing = numbers(r"^(\d+) of \d+ .* nothing relevant", said)
+    assert (nothing or [0]) == [naive.nothing(runs["old"])]
+    if naive.depth > 1:
+        firsts = sum(naive.first(runs["old"], query) == 1 for query in naive.judgeable)
+        assert numbers(r"^The first result is relevant.* for (\d+) of", said) == [firsts]
+
+
+@settings(max_examples=40, deadline=None)
+@given(collections(most=4), st.sampled_from(["nDCG@3", "AP"]), st.sampled_from([None, "third"]))
+def test_of_several_runs_the_best_two_or_the_baseline(collection, measure, baseline):
+    qrels, runs = collection
+    found = gathered(qrels, runs, measure, baseline=baseline)
+    shown = card(found)
+    means = {name: result[measure] for name, result in cranfield.evaluate_runs(qrels, runs, measure).items()}
+    pair = found.pair
+    compared = cranfield.compare(qrels, runs, measure, baseline=baseline).between(measure, pair.run, pair.baseline)
+    sign = 1 if compared.run == pair.run else -1
+    assert pair.difference.difference == pytest.approx(sign * compared.difference)
+    assert means[pair.run] == max(mean for name, mean in means.items() if name != baseline)
+    if baseline is None:
+        assert means[pair.baseline] == sorted(means.values())[-2]
+        assert shown["about"] == f"{pair.run}, the best of 4 runs, vs {pair.baseline}, the second"
+    else:
+        assert shown["about"] == f"{pair.run}, the best of the other 3 runs, vs the baseline, third"
+    turned = {"Better": "Worse", "Worse": "Better"}
+    said = compared.headline if sign > 0 else turned.get(compared.headline, compared.headline)
+    assert shown["badge"] == said
+
+
+QRELS = {str(n): {"a": 1} for n in range(8)}
+OLD, NEW = {str(n): ["b", "a"] for n in range(8)}, {str(n): ["a", "b"] for n in range(8)}
+
+
+def test_titles():
+    def title(runs, **options):
+        return page_title(gathered(QRELS, runs, "RR", **options))
+
+    assert title({"plain": OLD, "tuned": NEW}) == "tuned vs plain · RR"
+    assert title({"plain": OLD}) == "plain · RR"
+    assert title({"a": OLD, "b": NEW, "c": OLD}) == "3 runs · RR"
+    assert title({"a": OLD, "b": NEW, "c": OLD}, baseline="c") == "b vs c · RR"
+    assert title({"a": OLD}, title="Mine") == "Mine"
+
+
+def test_special_cases():
+    same = card(gathered(QRELS, {"old": OLD, "new": OLD}, "RR"))
+    assert (same["badge"], same["drawn"], same["numbers"]) == (
+        "No difference",
+        None,
+        ["0.500 → 0.500", "the same on every query"],
+    )
+    constant = card(gathered(QRELS, {"old": OLD, "new": NEW}, "RR"))
+    assert (constant["badge"], constant["number"]) == ("Better", "+0.500")
+    assert constant["numbers"][1] == "by the same amount on every query"
+    alone = card(gathered({"1": {"a": 1}}, {"old": {"1": ["a"]}, "new": {"1": ["b"]}}, "RR"))
+    assert alone["badge"] == "Not compared"
+    assert alone["sentences"] == ["One query shows no variation, so there is no verdict."]
+    assert card(gathered(QRELS, {"old": OLD}, "NumRet")) is None
