@@ -30,7 +30,7 @@ check: .venv/.developing
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(MAKE) --silent pages PAGES=.venv/pages
-	(cd .venv/pages && find . -name '*.md') | while read page; do diff docs/$$page .venv/pages/$$page || exit 1; done || (echo "a page in docs is stale: make pages"; exit 1)
+	(cd .venv/pages && find . -type f) | while read page; do diff docs/$$page .venv/pages/$$page || exit 1; done || (echo "a page in docs is stale: make pages"; exit 1)
 
 # The native part with sanitizers in it against its twin, on random and damaged input.
 INPUTS ?= 1000000
@@ -53,7 +53,7 @@ bench: .venv/.developing
 
 # The site, in build/docs: any static server can serve it, and a browser can open its files as they are.
 docs: .venv/.documenting
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	$(BIN)/python -m zensical build --strict --clean
 	@echo "build/docs/index.html"
 
 # The pages that are written from the code, and from what `make bench` has recorded.
@@ -67,11 +67,14 @@ pages: .venv/.developing
 	$(BIN)/python docs/site/api.py $(PAGES)/api.md
 	$(BIN)/python docs/site/benchmarks.py $(PAGES)/benchmarks.md
 	$(BIN)/python docs/site/tables.py $(PAGES)
+	mkdir -p $(PAGES)/site
+	$(BIN)/python docs/site/colours.py $(PAGES)/site/colours.css
 
-# The figures of docs/learn.
+# The figures of docs/learn, and the pictures of pages.
 figures: .venv/.developing
 	$(BIN)/python docs/figures.py
-	$(BIN)/python docs/site/judge_picture.py
+	$(BIN)/python -m docs.site.judge_picture
+	$(BIN)/python -m docs.site.report_picture
 
 format: .venv/.developing
 	$(BIN)/ruff format .

@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 from record import record_gpu
 from torch import Tensor
@@ -95,7 +96,7 @@ def case_check() -> None:
             for tile in (0, n + 3, -n - 3):
                 found = []
                 for kind in (kernels.DeviceCounter, counting.PlainCounter):
-                    one = kind(37, row, own, column)
+                    one = kind(row, own, column, mask.sum(1).cpu().numpy())
                     one.add(scores, tile)
                     found.append(one.counted())
                 for name, ours, plain in zip(found[0]._fields, *found, strict=True):
@@ -202,7 +203,7 @@ def case_b() -> None:
     for each in (1, 3, 20, 200):
         row, own, column = judged_at_random(scores, each)
         start = time.perf_counter()
-        counter = counting.counter(QUERIES, row, own, column)
+        counter = counting.counter(row, own, column, np.full(QUERIES, each))
         wait()
         prepared = time.perf_counter() - start
         times[each] = by_events(lambda counter=counter: counter.add(scores))
@@ -283,8 +284,8 @@ def case_tune() -> None:
             kernels._BLOCK_ONE, kernels._WARPS_ONE = block, warps
             kernels._BLOCK_MANY, kernels._WARPS_MANY = block, warps
             times = []
-            for row, own, column in (one, many):
-                counter = counting.counter(QUERIES, row, own, column)
+            for (row, own, column), each in ((one, 1), (many, 200)):
+                counter = counting.counter(row, own, column, np.full(QUERIES, each))
                 times.append(by_events(lambda counter=counter: counter.add(scores), 3, 1) * 1000)
             print(f"  span {span:7} block {block:4} warps {warps}: {times[0]:7.2f} ms {times[1]:8.2f} ms", flush=True)
 

@@ -1,8 +1,9 @@
-"""Draws all figures of docs/learn, by `make figures`: SVG on white, so that they can be read on any page."""
+"""Draws all figures of docs/learn, by `make figures`: SVG in the colours of the look, light or dark as the page is."""
 
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,13 +11,25 @@ from typing import Any
 
 import cranfield
 from cranfield.show.charts.cutoff import cutoff_chart
-from cranfield.show.charts.drawing import CONFIG
+from cranfield.show.charts.drawing import COLOURS, CONFIG
+from cranfield.show.look import DARK, LIGHT
 
 FOLDER = Path(__file__).parent / "learn" / "figures"
 FIFTEEN = [1, 0, 1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 1]  # the running example: what the engine returned …
 MISSED = [1] * 5  # … and what it did not
 GRADES = [3, 2, 3, 0, 1]
-SHADES = {None: "#ffffff", 0: "#d9d9d9", 1: "#a9cfe8", 2: "#4f9fd0", 3: "#0072B2"}
+SHADES = {None: LIGHT["paper"], **{grade: LIGHT[f"grade-{grade}"] for grade in range(4)}}
+GREYS = {
+    "#444444": LIGHT["soft"],
+    "#777777": LIGHT["faint"],
+    **dict.fromkeys(("#888888", "#888"), LIGHT["faint"]),
+}  # of charts, beside the runs
+AXIS = {
+    **dict.fromkeys(("labelColor", "titleColor"), LIGHT["soft"]),
+    **dict.fromkeys(("domainColor", "tickColor"), LIGHT["faint"]),
+    "gridColor": LIGHT["line"],
+    "gridOpacity": 1,
+}
 
 
 def draw_all() -> None:
@@ -55,8 +68,28 @@ def draw_all() -> None:
 
 
 def save(name: str, spec: Mapping[str, Any]) -> None:
-    """Write a figure on a white ground."""
-    cranfield.save_chart({**spec, "background": "white", "padding": 14}, FOLDER / f"{name}.svg")
+    """Write a figure without a ground, in light colours that become dark ones on a dark page."""
+    path = FOLDER / f"{name}.svg"
+    cranfield.save_chart({**spec, "background": None, "padding": 6, "config": _config(spec.get("config", {}))}, path)
+    path.write_text(_for_both(path.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def _config(config: Mapping[str, Any]) -> dict[str, Any]:
+    ink = {"color": LIGHT["ink"]}
+    legend = {"labelColor": LIGHT["ink"], "titleColor": LIGHT["soft"]}
+    own = {"axis": AXIS, "title": ink, "legend": legend, "text": ink, "rule": {"color": LIGHT["faint"]}}
+    return {**config, **{part: {**config.get(part, {}), **colours} for part, colours in own.items()}}
+
+
+def _for_both(svg: str) -> str:
+    """The picture in the colours of the look, and with a style that replaces every one of them on a dark page."""
+    ours = {drawn.lower(): LIGHT[f"run-{number}"] for number, drawn in enumerate(COLOURS, 1)} | GREYS
+    svg = re.sub(r"#[0-9a-f]{3,6}\b", lambda found: ours.get(found[0].lower(), found[0]), svg, flags=re.IGNORECASE)
+    dark = {LIGHT[name]: colour for name, colour in DARK.items()}
+    used = sorted(set(re.findall(r'(fill|stroke)="(#[0-9a-f]{6})"', svg)))
+    rules = "".join(f'[{where}="{colour}"]{{{where}:{dark[colour]}}}' for where, colour in used)
+    start = svg.index(">") + 1
+    return f"{svg[:start]}<style>@media (prefers-color-scheme:dark){{{rules}}}</style>{svg[start:]}"
 
 
 def values(measure: str, grades: Sequence[int] = FIFTEEN, missed: Sequence[int] = MISSED) -> dict[int, float]:
@@ -80,7 +113,7 @@ def strip(rankings: Mapping[str, Sequence[int | None]], *, grades: bool = False)
             "rank": rank,
             "colour": SHADES[grade if grades or not grade else 3],
             "text": "?" if grade is None else str(grade) if grades else "",
-            "ink": "#ffffff" if grade in (2, 3) else "#333333",
+            "ink": "white" if grade in (2, 3) else LIGHT["ink"],
         }
         for name, row in rankings.items()
         for rank, grade in enumerate(row, start=1)
@@ -89,7 +122,7 @@ def strip(rankings: Mapping[str, Sequence[int | None]], *, grades: bool = False)
     y["axis"] = {"ticks": False, "domain": False, "labelFontSize": 13, "labelPadding": 8}
     x: dict[str, Any] = {"field": "rank", "type": "ordinal", "title": "rank"}
     x["axis"] = {"orient": "top", "ticks": False, "domain": False, "labelAngle": 0}
-    box = {"type": "rect", "stroke": "#888888", "strokeWidth": 1, "cornerRadius": 3, "width": 24, "height": 24}
+    box = {"type": "rect", "stroke": LIGHT["faint"], "strokeWidth": 1, "cornerRadius": 3, "width": 24, "height": 24}
     plain = {"scale": None, "legend": None, "type": "nominal"}
     return {
         "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
@@ -102,7 +135,7 @@ def strip(rankings: Mapping[str, Sequence[int | None]], *, grades: bool = False)
         "layer": [
             {"mark": box, "encoding": {"color": {"field": "colour", **plain}}},
             {
-                "mark": {"type": "text", "fontSize": 13},
+                "mark": {"type": "text", "fontSize": 13, "fontWeight": 600},
                 "encoding": {"text": {"field": "text", "type": "nominal"}, "color": {"field": "ink", **plain}},
             },
         ],
@@ -111,15 +144,13 @@ def strip(rankings: Mapping[str, Sequence[int | None]], *, grades: bool = False)
 
 
 def detectable() -> dict[str, Any]:
-    """The smallest difference that a number of queries shows, for three spreads."""
+    """The smallest difference that a number of queries detects, for three spreads."""
     sizes = (10, 15, 20, 25, 30, 40, 50, 60, 80, 100, 150, 200)
     curves = {
         f"spread {spread:g}": {n: cranfield.detectable_difference(spread, n) for n in sizes}
         for spread in (0.1, 0.15, 0.25)
     }
-    spec = by_rank(
-        "What a set of queries can show", "smallest difference found four times out of five", curves, top=0.3
-    )
+    spec = by_rank("What a set of queries can detect", "difference detected 80% of the time", curves, top=0.3)
     spec["encoding"]["x"] |= {"title": "queries", "scale": {"domain": [0, 200]}}
     return spec
 

@@ -1,32 +1,41 @@
 """The documentation site: it builds without a warning, asks no other server for anything, and shows its formulas."""
 
-import os
 import re
+import shutil
 import subprocess
 import sys
+from collections import Counter
 
 import pytest
 
+from cranfield.show.look import DARK, LIGHT, READABLE
+from tests.chromium import CHROMIUM, launched
 from tests.pages import ROOT
 
-pytest.importorskip("mkdocs", reason="the extra docs is not installed; make docs builds the site")
-pytest.importorskip("latex2mathml", reason="the extra docs is not installed; make docs builds the site")
+SETTINGS = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
+    for library in ("zensical", "latex2mathml"):
+        pytest.importorskip(library, reason="the extra docs is not installed; make docs builds the site")
     folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", folder]
-    done = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}
-    )
-    assert done.returncode == 0, done.stderr
-    return folder
+    shutil.copytree(ROOT / "docs", folder / "docs")  # it is built beside its sources, and keeps what it has built
+    shutil.copy(ROOT / "mkdocs.yml", folder)
+    command = [sys.executable, "-m", "zensical", "build", "--strict"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "build" / "docs"
 
 
 def test_every_page_is_there(site):
     for page in (ROOT / "docs").rglob("*.md"):
         assert (site / page.relative_to(ROOT / "docs").with_suffix(".html")).exists(), page
+
+
+def test_the_navigation_has_every_page_once():
+    named = Counter(re.findall(r"([\w/.-]+\.md)$", SETTINGS, re.M))
+    assert named == Counter(str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").rglob("*.md"))
 
 
 def test_nothing_comes_from_elsewhere(site):
@@ -47,7 +56,66 @@ def test_formulas_are_drawn_by_the_browser(site):
     assert "arithmatex" not in page
 
 
-def test_search_works_from_files(site):
-    assert (site / "search" / "search_index.js").read_text(encoding="utf-8").startswith("var __index = {")
-    assert "IFrameWorker" in (site / "site" / "iframe-worker.js").read_text(encoding="utf-8")
-    assert 'src="site/iframe-worker.js"' in (site / "index.html").read_text(encoding="utf-8")
+@pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here")
+def test_search_works_from_files_without_a_server(site):
+    pytest.importorskip("playwright")
+    asked = []
+    with launched() as browser:
+        page = browser.new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto((site / "index.html").as_uri())
+        page.get_by_role("button", name="Search").first.click()
+        page.get_by_placeholder("Search").last.fill("bpref")
+        page.get_by_text(re.compile(r"^\d+ results$")).wait_for()
+    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:", "about:"))] == []
+
+
+def test_the_colours_are_those_of_the_pages_and_charts():
+    from docs.site.colours import sheet
+
+    assert (ROOT / "docs" / "site" / "colours.css").read_text(encoding="utf-8") == sheet()
+
+
+def test_style_uses_no_colour_of_its_own():
+    style = (ROOT / "docs" / "site" / "style.css").read_text(encoding="utf-8")
+    assert not re.findall(r"#[0-9a-f]{3,8}\b(?![\w-]* *\{)", style)
+    assert set(re.findall(r"var\(--(?!md-)([\w-]+)\)", style)) <= set(LIGHT)
+
+
+@pytest.mark.parametrize("picture", ["logo.svg", "favicon.svg"])
+def test_the_logo_has_the_same_colours(picture):
+    text = (ROOT / "docs" / "site" / picture).read_text(encoding="utf-8")
+    assert set(re.findall(r"#[0-9a-f]{6}", text)) <= {*LIGHT.values(), *DARK.values()}
+
+
+@pytest.mark.parametrize("colours", [LIGHT, DARK], ids=["light", "dark"])
+@pytest.mark.parametrize("name", READABLE)
+def test_text_can_be_read_on_paper_and_ground(name, colours):
+    for behind in ("paper", "ground"):
+        assert contrast(colours[name], colours[behind]) >= 4.5
+
+
+def contrast(one, other):
+    """The contrast of two colours as the WCAG define it: 1 to 21."""
+    high, low = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(colour):
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+@pytest.mark.parametrize(
+    "figure", sorted((ROOT / "docs" / "learn" / "figures").glob("*.svg")), ids=lambda path: path.stem
+)
+def test_every_colour_of_a_figure_has_its_dark_form(figure):
+    style, drawn = re.fullmatch(
+        r"<svg[^>]*><style>(.*?)</style>(.*)", figure.read_text(encoding="utf-8"), re.S
+    ).groups()
+    used = set(re.findall(r'(fill|stroke)="(#[^"]*)"', drawn))
+    assert used
+    for where, colour in used:
+        [name, *_] = [name for name, light in LIGHT.items() if light == colour]
+        assert f'[{where}="{colour}"]{{{where}:{DARK[name]}}}' in style

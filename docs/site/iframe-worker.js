@@ -7,7 +7,11 @@ if (location.protocol === "file:") {
       frame.hidden = true
       document.body.append(frame)
       const inside = (this.inside = frame.contentWindow)
-      inside.postMessage = data => this.dispatchEvent(new MessageEvent("message", { data }))
+      inside.postMessage = data => {
+        const message = new MessageEvent("message", { data })
+        this.onmessage?.(message)
+        this.dispatchEvent(message)
+      }
       this.ready = new Promise(loaded => {
         const script = inside.document.createElement("script")
         script.src = url

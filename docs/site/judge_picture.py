@@ -45,9 +45,13 @@ def fill(path: Path) -> str:
     return chosen
 
 
+def chromium() -> str:
+    """The browser that is installed."""
+    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
+
+
 def main() -> None:
     """Serve the store, open a document, and take the picture."""
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "judgments.db"
         query = fill(path)
@@ -63,7 +67,7 @@ def main() -> None:
                 target=serve, args=(store, "ann"), kwargs={"port": 0, "on_start": told}, daemon=True
             ).start()
             started.wait()
-            browser = playwright.chromium.launch(executable_path=chromium, args=list(FLAGS))
+            browser = playwright.chromium.launch(executable_path=chromium(), args=list(FLAGS))
             page = browser.new_page(viewport={"width": 1200, "height": 560})
             page.goto(f"{address[0]}?query={query}&document={SHOWN}")
             page.wait_for_selector("html[data-ready]")

@@ -8,8 +8,11 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from cranfield.comparison.significance import TESTS
 from cranfield.engines.registry import ENGINES
@@ -17,9 +20,12 @@ from cranfield.judging.ordering import ORDERS
 from cranfield.measures.rag_names import SPOKEN
 from cranfield.ranks.policy import Policy, Setting, settings_of
 from cranfield.read import names
+from cranfield.read import settings as declared
 from cranfield.read.formats import FORMATS
 from cranfield.show.charts import CHARTS
+from cranfield.systems import project_settings
 from cranfield.systems.opening import KINDS
+from cranfield.systems.presets import PRESETS
 
 DOCS = Path(__file__).resolve().parent.parent
 DECIDING = DOCS.parent / "bench" / "deciding.json"
@@ -92,6 +98,36 @@ def systems() -> Iterator[Row]:
         yield f"`{name}`", kind.meaning, ", ".join(f"`{short}`" for short in kind.short)
 
 
+def presets() -> Iterator[Row]:
+    """What each well-known server is asked, and how its answer is read."""
+    yield "type", "request", "answer"
+    for name, preset in PRESETS.items():
+        sent = [
+            f"`{preset['method']}`",
+            *(f"`{each} = {_toml(preset[each])}`" for each in ("params", "body") if each in preset),
+        ]
+        read = [f"`{each} = {_toml(preset[each])}`" for each in preset if each not in ("method", "params", "body")]
+        yield f"`{name}`", ", ".join(sent), ", ".join(read)
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{name} = {_toml(each)}" for name, each in value.items()) + " }"
+    return f"[{', '.join(map(_toml, value))}]" if isinstance(value, list) else json.dumps(value).replace("|", "\\|")
+
+
+def settings(known: Mapping[str, declared.Setting]) -> Iterator[Row]:
+    """Settings of a file in TOML."""
+    yield "setting", "value", "what it says", "default"
+    for name, setting in known.items():
+        yield f"`{name}`", setting.wanted, setting.meaning, setting.usual
+
+
+def settings_of_systems() -> dict[str, Mapping[str, declared.Setting]]:
+    """The settings of every kind of system, by the module that holds the kind."""
+    return {kind.home: import_module(f"cranfield.systems.{kind.home}").SETTINGS for kind in KINDS.values()}
+
+
 def orders() -> Iterator[Row]:
     """Every order of judging."""
     yield "order", "what comes first", "follows grades", "use it when"
@@ -132,7 +168,15 @@ def _roles(roles: tuple[str, ...]) -> str:
 
 TABLES: dict[str, Callable[[], Iterator[Row]]] = {
     each.__name__: each
-    for each in (formats, columns, tests, charts, rag_names, policies, engines, systems, orders, deciding)
+    for each in (formats, columns, tests, charts, rag_names, policies, engines, systems, presets, orders, deciding)
+} | {
+    f"{name}_settings": partial(settings, known)
+    for name, known in {
+        **settings_of_systems(),
+        "project": project_settings.PROJECT,
+        "gate": project_settings.GATE,
+        "judgments": project_settings.JUDGMENTS,
+    }.items()
 }
 
 

@@ -6,9 +6,11 @@ import re
 import textwrap
 import unicodedata
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 
 Style = Callable[[str], str]
+Tint = Callable[[int, int, str], str]  # a cell of a table by its row and column, as it is shown
 
 WIDTH = 80  # columns, where nobody says how many there are
 
@@ -17,6 +19,9 @@ WIDTH = 80  # columns, where nobody says how many there are
 _UNSEEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\u200b\u2028-\u202e\u2060\u2066-\u2069\ufdd0-\ufdef\ufeff\ufffe\uffff\ud800-\udfff]"
 )
+
+# Where a tone begins and ends, in texts that go to a terminal. No other text holds these: `visible` writes them out.
+GOOD, BAD, CLOSE, STRONG, DIM, HINT, END = map(chr, range(0xFDD0, 0xFDD7))
 _LETTERS = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 
@@ -36,6 +41,63 @@ def visible(text: str, keep: str = "") -> str:
 
 def _written(sign: str) -> str:
     return _LETTERS.get(sign) or f"\\u{ord(sign):04x}"
+
+
+@dataclass(frozen=True, slots=True)
+class Paint:
+    """Tones for what people read; none where `on` is False, as in files and pipes.
+
+    good, bad, close: better, worse, too close to call
+    strong, dim: what counts, and what explains it
+    hint: what to do next
+
+    >>> Paint().good("Better"), Paint(on=True).good("Better") == f"{GOOD}Better{END}"
+    ('Better', True)
+    """
+
+    on: bool = False
+
+    def good(self, text: str) -> str:
+        """What is better, or has passed."""
+        return self._in(GOOD, text)
+
+    def bad(self, text: str) -> str:
+        """What is worse, or has failed."""
+        return self._in(BAD, text)
+
+    def close(self, text: str) -> str:
+        """What nobody can tell yet, and warnings."""
+        return self._in(CLOSE, text)
+
+    def strong(self, text: str) -> str:
+        """Heads of tables, and what counts."""
+        return self._in(STRONG, text)
+
+    def dim(self, text: str) -> str:
+        """Explanations."""
+        return self._in(DIM, text)
+
+    def hint(self, text: str) -> str:
+        """What to do next."""
+        return self._in(HINT, text)
+
+    def verdict(self, verdict: str, text: str) -> str:
+        """What is significantly better, significantly worse, or neither."""
+        if verdict == "significantly better":
+            return self.good(text)
+        return self.bad(text) if verdict == "significantly worse" else self.close(text)
+
+    def signed(self, number: float, text: str, *, lower_is_better: bool = False) -> str:
+        """A difference: better, worse or neither."""
+        if not number:
+            return text
+        return self.good(text) if (number > 0) != lower_is_better else self.bad(text)
+
+    def _in(self, tone: str, text: str) -> str:
+        return f"{tone}{text}{END}" if self.on and text else text
+
+
+UNPAINTED = Paint()
 
 
 def columns(text: str) -> int:
@@ -65,7 +127,9 @@ def padded(text: str, width: int, *, right: bool = False) -> str:
     return blanks + text if right else text + blanks
 
 
-def aligned(rows: Sequence[Sequence[str]], left: Sequence[int] = (0,), style: Style | None = None) -> list[str]:
+def aligned(
+    rows: Sequence[Sequence[str]], left: Sequence[int] = (0,), style: Style | None = None, tint: Tint | None = None
+) -> list[str]:
     """Columns of one width: those in `left` begin, the others end at one place. The style is that of the head.
 
     >>> print("\\n".join(aligned([["run", "AP"], ["bm25", "0.25"]])))
@@ -74,13 +138,23 @@ def aligned(rows: Sequence[Sequence[str]], left: Sequence[int] = (0,), style: St
     """
     shown = [[visible(cell) for cell in row] for row in rows]
     widths = [max(map(columns, column)) for column in zip(*shown, strict=True)]
-    lines = [
-        "  ".join(
-            padded(cell, width, right=at not in left) for at, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in shown
-    ]
-    return [style(lines[0]), *lines[1:]] if style else lines
+    lines = []
+    for at, row in enumerate(shown):
+        cells = [padded(cell, its, right=i not in left) for i, (cell, its) in enumerate(zip(row, widths, strict=True))]
+        line = "  ".join(cells).rstrip()
+        if at == 0 and style is not None:
+            line = style(line)
+        elif tint is not None:
+            line = "  ".join(_tinted(cell, tint, at, i) for i, cell in enumerate(cells)).rstrip()
+        lines.append(line)
+    return lines
+
+
+def _tinted(cell: str, tint: Tint, row: int, column: int) -> str:
+    """A cell in its tone, and the blanks around it in none."""
+    bare = cell.strip()
+    before, _, after = cell.partition(bare) if bare else ("", "", cell)
+    return f"{before}{tint(row, column, bare)}{after}" if bare else cell
 
 
 def fitted(
@@ -90,6 +164,7 @@ def fitted(
     *,
     repeated: int = 1,
     left: Sequence[int] = (0,),
+    tint: Tint | None = None,
 ) -> list[str]:
     """The same in several blocks, one below the other, where the columns do not fit beside each other.
 
@@ -111,8 +186,16 @@ def fitted(
     for block in blocks:
         if lines:
             lines.append("")
-        lines += aligned([[*row[:repeated], *(row[at] for at in block)] for row in shown], left, style)
+        kept = [*range(repeated), *block]
+        toned = None if tint is None else _of_block(tint, kept)
+        lines += aligned(
+            [[row[at] for at in kept] for row in shown], [kept.index(at) for at in left if at in kept], style, toned
+        )
     return lines
+
+
+def _of_block(tint: Tint, kept: Sequence[int]) -> Tint:
+    return lambda row, column, text: tint(row, kept[column], text)
 
 
 def shortened(text: str, width: int) -> str:

@@ -95,7 +95,7 @@ def test_only_a_family_is_corrected():
 
 def test_the_best_of_several_runs():
     alike, worse = ranked(*[1, 2] * 10), ranked(*[5, 6] * 10)
-    first = "{best} ha{s} the best RR; {rest}"
+    first = "{best} lead{s} on RR; {rest}"
     cases = {
         first.format(best="one", s="s", rest="neither of the other 2 runs is significantly worse"): (
             ranked(*[1, 2] * 10),
@@ -103,7 +103,7 @@ def test_the_best_of_several_runs():
             ranked(*[2, 1] * 9, 3, 2),
         ),
         first.format(best="one", s="s", rest="both other runs are significantly worse"): (alike, worse, worse),
-        first.format(best="one and two", s="ve", rest="the other run is significantly worse"): (alike, alike, worse),
+        first.format(best="one and two", s="", rest="the other run is significantly worse"): (alike, alike, worse),
         "all 3 runs have the same RR": (alike, alike, alike),
     }
     for said, runs in cases.items():

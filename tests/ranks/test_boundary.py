@@ -149,7 +149,7 @@ def dicts(run=None, places=None, judged=None, numbers=None, first=(0, 2, 3), thr
 def test_dicts(argument, changes):
     for threads in (0, 1, 10**9):
         retrieved, extra, (row, *_), odd = dicts(threads=threads)
-        assert (retrieved.tolist(), extra, row.tolist(), odd) == ([2, 1], 0, [0, 2], [])
+        assert (retrieved.tolist(), extra, sorted(row), odd) == ([2, 1], 0, [0, 2], [])  # in any order
     with pytest.raises((ValueError, IndexError, TypeError), match=f"^{argument}: "):
         dicts(**changes)
     with pytest.raises(OverflowError):

@@ -267,6 +267,8 @@ def test_settings_are_checked(monkeypatch):
         ({"url": "http://h/", "id_pattern": "("}, "not a regular expression"),
         ({"url": "http://h/", "id_pattern": "a"}, "id_pattern has 0 groups"),
         ({"url": "http://h/", "order": "best"}, "there is no order 'best'"),
+        ({"url": "http://h/", "method": "GET"}, "nothing says where the query goes"),
+        ({"url": "http://h/?q=%(query)s", "body": {"q": ":query"}}, "nothing says where the query goes"),
         ({"url": "http://h/${NOT_SET}"}, "the environment variable NOT_SET is not set"),
     ]:
         with pytest.raises(InputError, match=message) as caught:

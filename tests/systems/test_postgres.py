@@ -54,6 +54,20 @@ def test_a_statement_of_your_own(filled, opened):
     assert opened({"dsn": filled, "sql": sql}).search("recall", 2) == [("recall", 2.0), ("e-discovery", 1.0)]
 
 
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select doc_id from pages where title ~* {query} order by length(title), doc_id limit {k}",
+        "select doc_id from pages where title ilike '%' || {query}::text || '%' "
+        "order by length(title), doc_id limit {k}",
+        "select doc_id from pages where title ~* %(query)s and title not like '%%x' "
+        "order by length(title), doc_id limit %(k)s",
+    ],
+)
+def test_a_query_has_its_place_as_in_urls_or_as_in_psycopg(filled, opened, sql):
+    assert opened({"dsn": filled, "sql": sql}).search("recall", 2) == [("recall", 2.0), ("e-discovery", 1.0)]
+
+
 def test_rows_are_measured_in_the_order_of_the_statement(filled, opened, tmp_path):
     with psycopg.connect(filled) as connection:
         connection.execute("create table shop (sku text, score real)")
@@ -87,14 +101,22 @@ def test_a_wrong_password_is_not_tried_again(filled, opened, monkeypatch):
         ({"dsn": "", "sql": "select id where a like %s"}, "sql has '%s' in it"),
         ({"dsn": "", "sql": "select id where a like '%x' and b = %(query)s"}, "sql has '%x' in it"),
         ({"dsn": "", "sql": "select id where b = %(text)s"}, r"sql has '%\(text\)s' in it"),
-        ({"dsn": "", "sql": "select id where b = :query"}, "does not say where the query goes"),
-        ({"dsn": "", "sql": "select id where b = $1"}, "does not say where the query goes"),
+        ({"dsn": "", "sql": "select id where b = {query} and c = %(query)s"}, "sql has both {query} and %"),
+        ({"dsn": "", "sql": "select id where b = '{query}'"}, "sql has {query} in quotes"),
+        ({"dsn": "", "sql": "select id where b = '%(query)s'"}, "sql has %.query.s in quotes"),
+        ({"dsn": "", "sql": "select id where b = :query"}, "sql has ':query' in it"),
+        ({"dsn": "", "sql": "select id where b = :query limit {k}"}, "sql has ':query' in it"),
+        ({"dsn": "", "sql": "select id where b = $1"}, r"sql has '\$1' in it"),
+        ({"dsn": "", "sql": "select id where b = {text}"}, "sql has '{text}' in it"),
+        ({"dsn": "", "sql": "select id from t"}, "does not say where the query goes"),
         ({"dsn": "", "table": "t", "columns": "title"}, "columns must be a list"),
     ],
 )
 def test_settings_that_cannot_work(opened, settings, message):
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError, match=message) as caught:
         opened(settings)
+    if "sql" in settings:
+        assert caught.value.hint.startswith("write {query} and {k}, without quotes")
 
 
 def test_failures_are_told_apart(filled, opened, monkeypatch):

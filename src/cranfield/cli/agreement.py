@@ -60,5 +60,5 @@ def command(
         draws=draws,
         seed=seed,
     )
-    text = found.to_json() if form == "json" else agreement_text(found, output.width(), output.head_style(file))
+    text = found.to_json() if form == "json" else agreement_text(found, output.width(file), output.paint(file).strong)
     output.write([text], file, data=form == "json")

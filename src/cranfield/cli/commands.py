@@ -68,17 +68,15 @@ class Commands(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-def usage_message(error: click.ClickException) -> str:
-    """An error of the arguments in the words and the form of all others."""
-    if isinstance(error, click.exceptions.NoArgsIsHelpError):
-        return error.format_message()  # the help
+def usage_message(error: click.ClickException) -> tuple[str, str]:
+    """An error of the arguments in the words and the form of all others: the command, and what is wrong."""
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "cranfield"
     fact = error.format_message().strip()
     fact, _, question = fact.partition(" Did you mean ")
     fact = fact[:1].lower() + fact[1:] + ("" if fact.endswith((".", "?")) else ".")
     hint = f"did you mean {question}" if question else f"'{command} --help' lists the arguments"
-    return f"{command}: {fact}\nHint: {hint}"
+    return command, f"{fact}\nHint: {hint}"
 
 
 def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:

@@ -10,6 +10,7 @@ import click
 from cranfield.cli import options, output
 from cranfield.cli.chunk_options import ChunkOptions, chunk_options
 from cranfield.cli.correcting_options import CORRECT_WITH, CorrectionOptions, refuse_beside
+from cranfield.cli.known_queries import query_texts
 from cranfield.cli.measure_options import MeasureOptions, measure_options
 from cranfield.cli.reading_options import ReadingOptions, reading_options
 from cranfield.cli.run_files import expanded, only
@@ -37,7 +38,9 @@ if TYPE_CHECKING:
     help="What is corrected together: the pairs of a measure, or all pairs × all measures.",
 )
 @click.option("--margin", type=float, metavar="N", help="Also test: not worse by N, and equivalent within N.")
-@click.option("--pairs", is_flag=True, help="List all pairs, however many runs there are.")
+@click.option("--pairs", is_flag=True, help="List all pairs of runs.")
+@click.option("--explain", is_flag=True, help="Also effect sizes, legends, power, and how far runs and measures agree.")
+@options.collection
 @click.option(
     "--no-bounds", is_flag=True, help="Do not find out whether unjudged documents could reverse a difference."
 )
@@ -56,6 +59,8 @@ def command(
     family: str,
     margin: float | None,
     pairs: bool,
+    explain: bool,
+    collection: str | None,
     alpha: float,
     permutations: int,
     seed: int,
@@ -125,7 +130,14 @@ def command(
         **reading.arguments(),
     )
     texts: dict[str, Callable[[Comparison], str]] = {
-        "text": lambda found: comparison_text(found, reliability(found), pairs=pairs),
+        "text": lambda found: comparison_text(
+            found,
+            reliability(found) if explain else None,
+            pairs=pairs,
+            width=output.width(file),
+            paint=output.paint(file),
+            texts=query_texts(qrels, collection),
+        ),
         "markdown": comparison_markdown,
         "latex": comparison_latex,
         "json": lambda found: found.to_json(),

@@ -13,9 +13,5 @@ def command() -> None:
     from cranfield.systems.demonstration import demonstrate
     from cranfield.systems.text.demonstration import demonstration_lines
 
-    style = output.head_style()
-    for line in demonstration_lines(demonstrate()):
-        output.say(style(line) if style and line.startswith(_HEADINGS) else line)
-
-
-_HEADINGS = ("run ", "Is ", "Queries ", "What ")
+    for line in demonstration_lines(demonstrate(), output.paint()):
+        output.say(line)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,14 +11,19 @@ from cranfield.cli import options, output
 from cranfield.cli.chunk_options import ChunkOptions, chunk_options
 from cranfield.cli.correcting_options import CORRECT_WITH, CorrectionOptions, refuse_beside
 from cranfield.cli.engine_options import EngineCommand, in_engine
+from cranfield.cli.known_queries import query_texts
 from cranfield.cli.measure_options import MeasureOptions, measure_options
 from cranfield.cli.reading_options import ReadingOptions, reading_options
 from cranfield.cli.run_files import expanded, tag
 from cranfield.cli.view_options import view_options
 
+if TYPE_CHECKING:
+    from cranfield.evaluation.overview import Overview
+
 VALUES = ("tsv", "csv", "jsonl")  # rows of values, and nothing else
 DATA = (*VALUES, "json")
 WITH_WORST = ("text", "json")
+MANY = 6  # runs from which on they are numbered, the best first
 
 
 @click.command("evaluate", cls=EngineCommand)
@@ -32,6 +37,7 @@ WITH_WORST = ("text", "json")
     "--unseen", type=click.IntRange(0), metavar="M", help="With --bounds: up to M relevant documents may be missing."
 )
 @click.option("--scale", metavar="GRADES", help="With --bounds: grades unjudged documents may have: 0,1,2,3.")
+@click.option("--sort", metavar="MEASURE", help="The best run first, by this measure [from 6 runs on: the first].")
 @options.segments
 @click.option(
     "--weights", type=options.FILE, metavar="FILE", help="How much each query counts: a file of query and weight."
@@ -42,6 +48,8 @@ WITH_WORST = ("text", "json")
     "--save", type=options.FILE, metavar="FILE", help="Save the evaluation of one run, to compare with later."
 )
 @options.printed(*DATA, "markdown", "latex")
+@options.collection
+@options.verbose
 @click.option("--names", type=click.Choice(("file", "tag")), default="file", help="What runs are called by [file].")
 @reading_options()
 @view_options
@@ -54,12 +62,15 @@ def command(
     bounds: bool,
     unseen: int | None,
     scale: str | None,
+    sort: str | None,
     by: str | None,
     weights: str | None,
     lengths: str | None,
     save: str | None,
     form: str,
     file: str | None,
+    collection: str | None,
+    verbose: bool,
     names: str,
     measures: MeasureOptions,
     reading: ReadingOptions,
@@ -97,7 +108,7 @@ def command(
     from cranfield.cli.reading import shown_reading
     from cranfield.evaluation.evaluating import evaluate_runs
     from cranfield.evaluation.naming import named_runs
-    from cranfield.evaluation.overview import overview
+    from cranfield.evaluation.overview import best_first, overview
     from cranfield.measures import DEFAULT_MEASURES
     from cranfield.measures.completion import read_scale
     from cranfield.show.view import View
@@ -129,7 +140,10 @@ def command(
         weights=counted,
         segments=parts,
     )
-    output.write(_lines(View(found), form, file), file, data=form in DATA)
+    ranked = _ranked_by(found, sort, measures, form)
+    view = View(found if ranked is None else best_first(found, ranked), ranked)
+    texts = query_texts(qrels, collection) if worst or collection else {}
+    output.write(_lines(view, form, file, verbose=verbose, texts=texts), file, data=form in DATA)
     if form == "text" and file is None and engine is None and judged is qrels:
         from cranfield.cli.to_judge import pool_command, say_unjudged
 
@@ -162,7 +176,7 @@ def _corrected(
     if save:
         found.save(save)
     if form == "text":
-        output.write([corrected_text(found, output.width(), output.head_style(file))], file)
+        output.write([corrected_text(found, output.width(file), output.paint(file).strong)], file)
     else:
         output.write(corrected_data(found, form), file, data=True)
 
@@ -176,11 +190,27 @@ def _read_beside(weights: str | None, by: str | None) -> tuple[dict[str, float] 
     return read_numbers(weights, "weight") if weights else None, read_words(by, "segment") if by else None
 
 
-def _lines(view: Any, form: str, file: str | None) -> Iterable[str]:
+def _ranked_by(found: Overview, sort: str | None, measures: MeasureOptions, form: str) -> str | None:
+    """The measure that runs are ranked by: the one that is asked for, or the first where a table has many runs."""
+    named = found.evaluations[0]
+    if sort is None:
+        return next(iter(named)) if len(found.evaluations) >= MANY and form == "text" else None
+    from cranfield.measures import parse_measure
+
+    wanted = measures.with_all(parse_measure(sort))
+    for name, measure in zip(named, named.measures, strict=True):
+        if measure == wanted:
+            return name
+    raise click.UsageError(f"--sort {sort}: the measures are {', '.join(named)}; add -m {sort}.")
+
+
+def _lines(view: Any, form: str, file: str | None, *, verbose: bool, texts: Mapping[str, str]) -> Iterable[str]:
     if form == "text":
         from cranfield.show.text import table
 
-        return [table(view, output.width(), output.head_style(file))]
+        # What is kept says what it rests on.
+        signatures = verbose or file not in (None, "-")
+        return [table(view, output.width(file), output.paint(file), signatures=signatures, texts=texts)]
     if form in ("markdown", "latex"):
         from cranfield.show import markup
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from cranfield.cli import options, output
+from cranfield.cli.known_queries import query_texts
 from cranfield.cli.measure_options import MeasureOptions, import_measures, measure_options
 from cranfield.cli.reading_options import ReadingOptions, reading_options
 from cranfield.cli.run_files import only
@@ -18,6 +19,7 @@ from cranfield.cli.view_options import view_options
 @measure_options
 @options.depth(10)
 @options.printed("json")
+@options.collection
 @reading_options(id_check=False)
 @view_options
 def command(
@@ -27,6 +29,7 @@ def command(
     k: int,
     form: str,
     file: str | None,
+    collection: str | None,
     measures: MeasureOptions,
     reading: ReadingOptions,
 ) -> None:
@@ -45,4 +48,8 @@ def command(
     chosen = map(measures.with_all, without_cutoff(measures.names or "P R nDCG"))
     shown: Explanation = explain(qrels, only(run), query, chosen, k, **reading.arguments())
     data = form == "json"
-    output.write([as_json(shown) if data else explanation_text(shown, output.width())], file, data=data)
+    text = as_json(shown) if data else ""
+    if not data:
+        asked = query_texts(qrels, collection).get(query, "")
+        text = explanation_text(shown, output.width(file), output.paint(file), asked)
+    output.write([text], file, data=data)

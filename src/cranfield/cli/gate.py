@@ -10,6 +10,7 @@ import click
 from cranfield.cli import options, output
 from cranfield.cli.chunk_options import ChunkOptions, chunk_options
 from cranfield.cli.correcting_options import CORRECT_WITH, CorrectionOptions, refuse_beside
+from cranfield.cli.known_queries import query_texts
 from cranfield.cli.measure_options import MeasureOptions, import_measures, measure_options
 from cranfield.cli.reading_options import ReadingOptions, reading_options
 from cranfield.cli.run_files import only
@@ -39,6 +40,7 @@ _CORRECTIONS = [name for name in CORRECTIONS if name != MAX_T]  # which has to d
 @options.config(None)
 @chunk_options()
 @options.printed("json", "junit", "markdown")
+@options.collection
 @click.option("--init", is_flag=True, help="Write a commented config file and a job for GitHub's CI, and stop.")
 @reading_options()
 @view_options
@@ -47,6 +49,7 @@ def command(
     config: Path | None,
     form: str,
     file: str | None,
+    collection: str | None,
     init: bool,
     minimum: tuple[str, ...],
     measures: MeasureOptions,
@@ -97,8 +100,14 @@ def command(
         paths = list(map(only, runs))
         judged, measured = chunked.measured(qrels, paths, paths)
         result = gate(judged, *measured, **{**_with_all(settings), **reading.arguments()})
-    texts = {"text": gate_text, "markdown": gate_markdown, "junit": gate_junit}
-    output.write([texts[form](result) if form in texts else result.to_json()], file, data=form == "json")
+    if form == "text":
+        known = query_texts(qrels, collection)
+        text = gate_text(result, width=output.width(file), paint=output.paint(file), texts=known)
+    elif form == "json":
+        text = result.to_json()
+    else:
+        text = gate_markdown(result) if form == "markdown" else gate_junit(result)
+    output.write([text], file, data=form == "json")
     return 0 if result.passed else 1
 
 

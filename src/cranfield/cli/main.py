@@ -32,6 +32,9 @@ def _run() -> int:
         return program(prog_name="cranfield", standalone_mode=False) or 0
     except click.Abort:
         raise KeyboardInterrupt from None
+    except click.exceptions.NoArgsIsHelpError as error:
+        output.say(error.format_message(), err=True)
+        return 2
     except click.ClickException as error:
-        output.say(usage_message(error), err=True)
+        output.say_error(*usage_message(error))
         return 2

@@ -73,6 +73,12 @@ segments = click.option("--by", type=FILE, metavar="FILE", help="Segments of the
 lengths = click.option(
     "--lengths", type=FILE, metavar="FILE", help="Lengths of documents, for TBG and U: a file of document and length."
 )
+collection = click.option(
+    "--collection",
+    metavar="DIR",
+    help="Texts of queries: a folder, a file, builtin or ir_datasets:ID [what is beside QRELS].",
+)
+verbose = click.option("-v", "--verbose", is_flag=True, help="Also the signature: what the values rest on.")
 force = click.option("--force", is_flag=True, help="Replace a file that exists.")
 
 # What commands print: the first for people, the others for programs and papers.

@@ -3,35 +3,57 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TextIO
 
 from cranfield.errors import OutputError
-from cranfield.layout import Style, visible
+from cranfield.layout import BAD, CLOSE, DIM, END, GOOD, HINT, STRONG, WIDTH, Paint, visible
 
-BOLD, DIM, PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
+# The colours that every terminal has, in the shades that its owner chose.
+CODES = {
+    GOOD: "\x1b[32m",
+    BAD: "\x1b[31m",
+    CLOSE: "\x1b[33m",
+    STRONG: "\x1b[1m",
+    DIM: "\x1b[2m",
+    HINT: "\x1b[36m",
+    END: "\x1b[0m",
+}
+_TONES = re.compile(f"([{''.join(CODES)}])")
 
 
-def width() -> int:
-    """Columns to fill: those of the terminal, and 80 where there is none."""
-    return shutil.get_terminal_size((80, 24)).columns
+def width(file: str | None = None) -> int:
+    """Columns to fill: those of the terminal, and 80 where there is none or a file is written."""
+    return WIDTH if _named(file) else shutil.get_terminal_size((WIDTH, 24)).columns
+
+
+def paint(file: str | None = None, *, err: bool = False) -> Paint:
+    """The tones of what is printed, or of what goes to a file: none there."""
+    return Paint(on=not _named(file) and _coloured(sys.stderr if err else sys.stdout))
 
 
 def say(text: str, *, err: bool = False) -> None:
     """Print for people: a line or several."""
-    print(_shown(text), file=sys.stderr if err else sys.stdout)
-
-
-def head_style(file: str | None = None) -> Style | None:
-    """How the head of a table stands out: bold on a terminal, unless NO_COLOR is set."""
-    return None if file or not _styled() else lambda text: f"{BOLD}{text}{PLAIN}"
+    stream = sys.stderr if err else sys.stdout
+    print(_shown(text, stream), file=stream)
 
 
 def remark(text: str) -> None:
     """Print what people may want to know, too: dim on a terminal."""
-    say(f"{DIM}{text}{PLAIN}" if _styled() else text)
+    say(paint().dim(text))
+
+
+def say_error(program: str, message: str) -> None:
+    """Print an error for people: where it comes from, the fact, and the hints."""
+    tones = paint(err=True)
+    fact, *hints = visible(message, keep="\n").split("\nHint: ")
+    say(f"{tones.bad(f'{visible(program)}:')} {fact}", err=True)
+    for hint in hints:
+        say(f"{tones.hint('Hint:')} {hint}", err=True)
 
 
 def write(lines: Iterable[str], file: str | None = None, *, data: bool = False) -> None:
@@ -39,9 +61,13 @@ def write(lines: Iterable[str], file: str | None = None, *, data: bool = False) 
 
     Data is for programs: always UTF-8, and as it is, unless it goes to a terminal, where somebody reads it after all.
     """
-    printed = file is None or file == "-"
-    lines = map(_encodable if data and not (printed and sys.stdout.isatty()) else _shown, lines)
-    if file is None or printed:
+    if data and (_named(file) or not sys.stdout.isatty()):
+        lines = map(_encodable, lines)
+    elif data or _named(file):
+        lines = (visible(line, keep="\n") for line in lines)
+    else:
+        lines = (_shown(line, sys.stdout) for line in lines)
+    if file is None or file == "-":
         for line in lines:
             if data:
                 sys.stdout.buffer.write(f"{line}\n".encode())
@@ -53,17 +79,29 @@ def write(lines: Iterable[str], file: str | None = None, *, data: bool = False) 
     write_text(file, (line + "\n" for line in lines), force=True)
 
 
-def _shown(text: str) -> str:
+def _shown(text: str, stream: TextIO) -> str:
     """What people may read: all that is printed for them passes here, and only our own codes reach the terminal."""
-    shown = visible(text, keep="\n")
-    if _styled():
-        for code in (BOLD, DIM, PLAIN):
-            shown = shown.replace(visible(code), code)
-    return shown
+    if not _coloured(stream):
+        return visible(text, keep="\n")
+    return "".join(CODES.get(part) or visible(part, keep="\n") for part in _TONES.split(text))
 
 
-def _styled() -> bool:
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+def _coloured(stream: TextIO) -> bool:
+    """Whether a stream shows colours: a terminal, unless its owner wants none, and whatever is told to.
+
+    See no-color.org, force-color.org and bixense.com/clicolors.
+    """
+    asked = os.environ.get
+    if asked("NO_COLOR"):
+        return False
+    if asked("FORCE_COLOR") or asked("CLICOLOR_FORCE", "0") != "0":
+        return asked("FORCE_COLOR") != "0"
+    return stream.isatty() and asked("TERM") != "dumb" and asked("CLICOLOR") != "0"
+
+
+def _named(file: str | None) -> bool:
+    """Whether something goes to a file, not to standard output."""
+    return file is not None and file != "-"
 
 
 def _encodable(text: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from cranfield.cli import options, system_options
@@ -21,6 +23,13 @@ from cranfield.show.charts import CHARTS
 @click.option(
     "--columns", type=click.IntRange(1, 2), metavar="1|2", help="As wide as one column of a two-column paper, or both."
 )
+@click.option(
+    "--highlight",
+    multiple=True,
+    metavar="RUN",
+    help="Show this run in colour, beside the best, and the others in grey; may be repeated.",
+)
+@click.option("--dark", is_flag=True, help="Colours for a dark page or slide.")
 @system_options.QUERY_IDS
 @click.option("--no-title", is_flag=True, help="Leave the title out, for a figure that has a caption.")
 @reading_options()
@@ -32,13 +41,16 @@ def command(
     measures: MeasureOptions,
     file: str,
     columns: int | None,
+    highlight: tuple[str, ...],
+    dark: bool,
     query_ids: tuple[str, ...],
     no_title: bool,
     reading: ReadingOptions,
 ) -> None:
     """Draw a chart of RUNs measured by the judgments in QRELS: an .svg, .png, .pdf or .json file.
 
-    With --query, precision-recall-full draws that query instead of the mean over all.
+    With --query, precision-recall-full draws that query instead of the mean over all. Up to eight runs have a colour
+    each; of more, the best has, and those that --highlight names.
 
     \b
     CHARTS
@@ -53,11 +65,11 @@ def command(
 
     if len(query_ids) > 1:
         raise click.UsageError("a chart is of one query, or of all.")
-    of_query = {"query": query_ids[0]} if query_ids else {}
-    spec = draw_chart(
-        kind, qrels, expanded(runs), measures.chosen(CHARTS[kind].usual), **of_query, **reading.arguments()
-    )
-    save_chart(spec, file, columns=columns, title=not no_title)
+    own: dict[str, Any] = {"query": query_ids[0]} if query_ids else {}
+    if highlight:
+        own["highlight"] = highlight
+    spec = draw_chart(kind, qrels, expanded(runs), measures.chosen(CHARTS[kind].usual), **own, **reading.arguments())
+    save_chart(spec, file, columns=columns, title=not no_title, dark=dark)
 
 
 _WIDEST = max(map(len, CHARTS))

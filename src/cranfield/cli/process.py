@@ -57,7 +57,7 @@ def _ended(name: str, program: Callable[[], int]) -> int:
             import traceback
 
             output.say("".join(traceback.format_exception(error)).rstrip("\n"), err=True)
-        output.say(f"{name}: {_message(error)}", err=True)
+        output.say_error(name, _message(error))
         return 2
 
 

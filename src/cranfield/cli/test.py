@@ -39,7 +39,7 @@ def command(systems: tuple[str, ...], config: Path, worst: int, report: str | No
 
     project = read_project(config)
     found = run_test(project, shown_progress, systems, worst)
-    for line in tested_lines(found, worst):
+    for line in tested_lines(found, worst, output.width(), output.paint()):
         output.say(line)
     judge = ["cranfield", "judge", *(["--config", str(config)] if str(config) != SETTINGS_FILE else [])]
     say_unjudged([tested.evaluation for tested in found.systems if tested.evaluation], lambda: judge)

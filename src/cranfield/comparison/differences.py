@@ -181,25 +181,26 @@ def decisive_p(difference: Difference) -> str:
     return p_text(difference.adjusted, difference.alpha)
 
 
-def p_text(p: float, alpha: float) -> str:
+def p_text(p: float, alpha: float, digits: int = 4) -> str:
     """A p-value behind the letter p, with as many decimals as show on which side of alpha it is.
 
-    >>> p_text(0.08704, 0.05), p_text(0.00001, 0.05), p_text(0.05003, 0.05)
-    ('= 0.0870', '< 0.0001', '= 0.05003')
+    >>> p_text(0.08704, 0.05), p_text(0.00001, 0.05), p_text(0.05003, 0.05), p_text(0.08704, 0.05, 3)
+    ('= 0.0870', '< 0.0001', '= 0.05003', '= 0.087')
     """
-    if p < 0.0001 < alpha:
-        return "< 0.0001"
-    texts = (f"{p:.{digits}f}" for digits in range(4, 17))
+    least = 10.0**-digits
+    if p < least < alpha:
+        return f"< {least:.{digits}f}"
+    texts = (f"{p:.{each}f}" for each in range(digits, 17))
     return f"= {next((text for text in texts if (float(text) <= alpha) == (p <= alpha)), p)}"
 
 
-def signed(number: float) -> str:
+def signed(number: float, digits: int = 4) -> str:
     """A difference with its sign, and not 0 unless it is; no end where it is infinite.
 
-    >>> signed(0.0373), signed(-0.00002), signed(float("-inf"))
-    ('+0.0373', '-0.00002', 'no end')
+    >>> signed(0.0373), signed(-0.00002), signed(float("-inf")), signed(0.0373, 3)
+    ('+0.0373', '-0.00002', 'no end', '+0.037')
     """
     if not isfinite(number):
         return "no end"
-    texts = (f"{number + 0.0:+.{digits}f}" for digits in range(4, 10))  # + 0.0: there is no -0
+    texts = (f"{number + 0.0:+.{each}f}" for each in range(digits, 10))  # + 0.0: there is no -0
     return next((text for text in texts if float(text) or abs(number) < SAME), f"{number:+.0e}")

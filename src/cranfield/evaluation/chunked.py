@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from cranfield.errors import InputError, MeasureError
 from cranfield.evaluation.evaluating import digest_of, evaluation_of, refuse_missing
+from cranfield.evaluation.hashes import InputHashes
 from cranfield.evaluation.naming import own_name
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure
@@ -51,7 +53,7 @@ def evaluate_chunks(
         measures,
         table.ranks,
         policy,
-        (passages.sha256, f"chunks-{_digest(table)}"),
+        InputHashes(passages.sha256, partial(_digest, table)),
         {"passages": table},
         warnings=(*warnings, *_nothing_fits(table, measures)),
         provenance="|".join(_provenance(passages, chunks, measures, policy)),
@@ -90,4 +92,4 @@ def _digest(table: PassageRanks) -> str:
     digest = hashlib.sha256(digest_of(table.ranks).encode())
     for column in (table.chunks.query, table.chunks.start, table.chunks.end):
         digest.update(column.tobytes())
-    return digest.hexdigest()
+    return f"chunks-{digest.hexdigest()}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import compress
@@ -12,6 +13,7 @@ from cranfield.engines.registry import is_lazy
 from cranfield.engines.sources import Lazy, open_run, stays_in_engine
 from cranfield.errors import InputError, MeasureError
 from cranfield.evaluation.evidence import RankedEvidence
+from cranfield.evaluation.hashes import InputHashes
 from cranfield.evaluation.naming import named_runs
 from cranfield.evaluation.result import Evaluation, Evaluations
 from cranfield.evaluation.values import Counts, measured
@@ -24,10 +26,13 @@ from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.overlap import RunIds, SourceIds, check_overlap, little_in_common
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import rank_scanned, scan_source
+from cranfield.ranks.scan.native import CORES
+from cranfield.ranks.scan.parallel import in_parallel
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.ranks.tie_orders import TieOrders
 from cranfield.read.shapes import Source
 from cranfield.read.source import open_source, run_name
+from cranfield.read.streams import Stream
 
 if TYPE_CHECKING:
     from cranfield.ranks.grouped_judgments import GroupedJudgments
@@ -114,13 +119,12 @@ def evaluate(
         orders = None  # in another order of ties, other lengths stand above a document
     refuse_missing(judged, policy, source.name)
     stream = source.stream
-    digest = stream.sha256 if stream else f"ranks-{digest_of(judged)}"
     return evaluation_of(
         name or run_name(source.name),
         wanted,
         judged,
         policy,
-        (judgments.sha256, digest),
+        InputHashes(judgments.sha256, stream.sha256 if stream else partial(digest_of, judged)),
         {} if isinstance(read, Judgments) else _tables(read, judged, wanted, policy),
         documents=documents,
         warnings=warnings,
@@ -135,7 +139,7 @@ def evaluation_of(
     measures: Sequence[Measure],
     judged: JudgedRanks,
     policy: Policy,
-    inputs: tuple[str, str],
+    inputs: InputHashes,
     tables: Mapping[str, Any] | None = None,
     *,
     documents: Documents | None = None,
@@ -154,14 +158,12 @@ def evaluation_of(
     evidence = RankedEvidence.of(judged, policy, documents, orders)
     kept, every = evidence.kept, {"ranks": judged, **(tables or {})}
     query_ids = judged.query_ids if kept.all() else tuple(compress(judged.query_ids, kept))
-    qrels_sha256, run_sha256 = inputs
     return Evaluation(
         run=run,
         measures=tuple(measures),
         policy=policy,
         counts=Counts.of(measures, judged, kept),
-        qrels_sha256=qrels_sha256,
-        run_sha256=run_sha256,
+        _inputs=inputs,
         provenance=provenance,
         query_ids=query_ids,
         _columns={measure: measured(measure, every[measure.definition.table], kept) for measure in measures},
@@ -192,7 +194,18 @@ def evaluate_runs(
     opened = partial(open_run, engine=engine, format=options.get("format")) if engine is not None else None
     named = named_runs(runs, opened=opened)
     judgments = judgments_for(qrels, named.values(), options.pop("qrels_format", None), measures, engine)
-    return Evaluations((name, evaluate(judgments, run, measures, name=name, **options)) for name, run in named.items())
+
+    def one(named_run: tuple[str, Any]) -> tuple[str, Evaluation]:
+        name, run = named_run
+        return name, evaluate(judgments, run, measures, name=name, **options)
+
+    # Few files are shared out block by block instead, and so are those of an engine, which has threads of its own.
+    threads = CORES if engine is None and len(named) >= 2 * CORES and all(map(_is_file, named.values())) else 1
+    return Evaluations(in_parallel(one, named.items(), threads))
+
+
+def _is_file(run: Any) -> bool:
+    return isinstance(run, str | os.PathLike | Stream)
 
 
 def judgments_for(
@@ -308,7 +321,7 @@ def refuse_missing(judged: JudgedRanks, policy: Policy, source: str) -> None:
 
 def digest_of(judged: JudgedRanks) -> str:
     """A hash of the judged ranks, for a run that has no bytes of its own: hashing all of it would take far longer."""
-    digest = hashlib.sha256("\n".join(judged.query_ids).encode())
+    digest = hashlib.sha256("\n".join(judged.query_ids).encode(errors="surrogatepass"))
     for column in (judged.query, judged.rank, judged.grade, judged.retrieved):
-        digest.update(column.tobytes())
-    return digest.hexdigest()
+        digest.update(column.data if column.flags.c_contiguous else column.tobytes())
+    return f"ranks-{digest.hexdigest()}"

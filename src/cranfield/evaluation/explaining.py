@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cranfield.errors import InputError
-from cranfield.layout import aligned, columns, fitted, shortened, visible, wrapped
+from cranfield.layout import UNPAINTED, Paint, aligned, columns, fitted, shortened, visible, wrapped
 from cranfield.measures import Measure, parse_measures
 from cranfield.measures.arithmetic import gains
 from cranfield.measures.parameters import GainMap
@@ -61,8 +61,10 @@ SPARE = ("log2(i+1)", "gain/log2", "gain")
 NARROW = 12  # columns that a document has at least
 
 
-def explanation_text(explanation: Explanation, width: int) -> str:
+def explanation_text(explanation: Explanation, width: int, paint: Paint = UNPAINTED, text: str = "") -> str:
     """The same in lines that fit: long ids are cut short, and columns left out that follow from others.
+
+    text: that of the query, where it is known.
 
     Where that does not help, nothing is left out, and some columns stand below the others.
     """
@@ -74,10 +76,19 @@ def explanation_text(explanation: Explanation, width: int) -> str:
         if room >= NARROW:
             rows = [[shortened(cell, room) if at == DOCUMENT else cell for at, cell in enumerate(row)] for row in fewer]
             break
-    lines = fitted(rows, width, repeated=DOCUMENT + 1, left=(DOCUMENT,))
+
+    def tint(row: int, column: int, cell: str) -> str:
+        place = explanation.positions[row - 1]
+        if row and rows[0][column] in ("document", "grade"):
+            return paint.dim(cell) if place.grade is None else paint.good(cell) if place.gain > 0 else cell
+        return cell
+
+    lines = fitted(rows, width, paint.strong, repeated=DOCUMENT + 1, left=(DOCUMENT,), tint=tint)
     notes = _gain_note(explanation) if "gain" in rows[0] else []
-    below = [line for note in (*notes, _ideal(explanation)) for line in wrapped(note, hang=2, width=width)]
-    return "\n".join([_title(explanation), *lines, *below])
+    below = [paint.dim(line) for note in (*notes, _ideal(explanation)) for line in wrapped(note, hang=2, width=width)]
+    title = _title(explanation)
+    asked = f"{title}: {text}" if text else title
+    return "\n".join([*wrapped(asked, hang=2, width=width), *lines, *below])
 
 
 def _rows(explanation: Explanation) -> list[list[str]]:

@@ -21,6 +21,7 @@ from cranfield.engines.registry import engine_of, frames_taken, listed, readers
 from cranfield.engines.sources import Lazy, open_judgments, open_run, stays_in_engine
 from cranfield.engines.totals import Totals
 from cranfield.errors import InputError
+from cranfield.evaluation.hashes import InputHashes
 from cranfield.evaluation.summary import Summary
 from cranfield.evaluation.values import Counts
 from cranfield.measures import DEFAULT_MEASURES, Measure, Measures, parse_measures
@@ -166,8 +167,7 @@ def _evaluated(
         measures=measuring.measures,
         policy=measuring.policy,
         counts=_counts(totals, extra),
-        qrels_sha256=f"rows-{totals.qrels_digest % 2**64:016x}",
-        run_sha256=f"rows-{totals.ranks_digest % 2**64:016x}",
+        _inputs=InputHashes(f"rows-{totals.qrels_digest % 2**64:016x}", f"rows-{totals.ranks_digest % 2**64:016x}"),
         per_query=per_query,
         _totals=totals,
         _input_warnings=warnings,

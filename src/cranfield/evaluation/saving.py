@@ -16,6 +16,7 @@ import numpy as np
 from cranfield.errors import InputError, MeasureError, OutputError, PolicyError
 from cranfield.evaluation.evidence import SavedEvidence
 from cranfield.evaluation.facts import FactColumns
+from cranfield.evaluation.hashes import InputHashes
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.values import Counts
 from cranfield.measures import parse_measure
@@ -67,8 +68,7 @@ def evaluation_from(content: Mapping[str, Any], path: str | os.PathLike[str]) ->
             measures=measures,
             policy=Policy(**content["policy"]),
             counts=Counts(**content["counts"]),
-            qrels_sha256=content["qrels_sha256"],
-            run_sha256=content["run_sha256"],
+            _inputs=InputHashes(content["qrels_sha256"], content["run_sha256"]),
             version=content["version"],
             provenance=str(content.get("provenance", "")),
             query_ids=tuple(content["query_ids"]),

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from cranfield.errors import MeasureError
+from cranfield.evaluation.hashes import InputHashes
 from cranfield.evaluation.values import Counts
 from cranfield.measures import Measure, known_measure
 from cranfield.measures.registry import Definition
@@ -24,10 +25,29 @@ class Summary(Mapping[str, float]):
     measures: tuple[Measure, ...]
     policy: Policy
     counts: Counts
-    qrels_sha256: str
-    run_sha256: str
+    _inputs: InputHashes
     version: str = __version__
     provenance: str = ""  # of the judgments, where they are a view of a store
+
+    @property
+    def qrels_sha256(self) -> str:
+        """The SHA-256 of the judgments: of their file, or of their columns.
+
+        >>> from cranfield import evaluate
+        >>> evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR").qrels_sha256[:8]
+        'ded2d8a9'
+        """
+        return self._inputs.qrels
+
+    @property
+    def run_sha256(self) -> str:
+        """The SHA-256 of the run: of its file, or of the ranks of judged documents.
+
+        >>> from cranfield import evaluate
+        >>> evaluate({"1": {"a": 1}}, {"1": ["a"]}, "RR").run_sha256[:14]
+        'ranks-80edade7'
+        """
+        return self._inputs.run
 
     @property
     @abstractmethod

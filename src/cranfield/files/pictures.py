@@ -8,11 +8,16 @@ from typing import Any
 
 from cranfield.errors import OutputError
 from cranfield.read.target import open_target
-from cranfield.show.pictures import FORMATS, picture, sized
+from cranfield.show.pictures import FORMATS, darkened, picture, sized
 
 
 def save_chart(
-    spec: Mapping[str, Any], path: str | os.PathLike[str], *, columns: int | None = None, title: bool = True
+    spec: Mapping[str, Any],
+    path: str | os.PathLike[str],
+    *,
+    columns: int | None = None,
+    title: bool = True,
+    dark: bool = False,
 ) -> None:
     """Write a chart as a picture: SVG, PNG (300 dots an inch), PDF, or JSON for the specification itself.
 
@@ -20,6 +25,7 @@ def save_chart(
     path: the file to write; its extension says what kind of picture.
     columns: make it as wide as one column of a two-column paper, or as both (2).
     title: without it, for a figure that has a caption.
+    dark: in colours for a dark page or slide.
 
     >>> import cranfield, os, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -36,6 +42,7 @@ def save_chart(
             hint=f"end it in {', '.join(f'.{each}' for each in FORMATS[:-1])} or .{FORMATS[-1]}",
         )
     shown = spec if columns is None else sized(spec, columns)
+    shown = darkened(shown) if dark else shown
     content = picture(shown if title else {name: part for name, part in shown.items() if name != "title"}, ending)
     with open_target(name, force=True) as target, target.opened() as file:
         file.write(content)

@@ -95,7 +95,13 @@ class Judgments:
         return len(self.query_ids)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_index"}  # built again where needed
+        made_again = ("_index", "_best_first")
+        return {name: value for name, value in self.__dict__.items() if name not in made_again}
+
+    @cached_property
+    def _best_first(self) -> dict[float, tuple[Numbers, Integers]]:
+        """Grades, and their order in ideal rankings, by the lowest grade that is a judgment: kept for the next run."""
+        return {}
 
     @cached_property
     def number(self) -> dict[str, int]:

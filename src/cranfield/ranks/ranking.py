@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from cranfield.errors import InputError
 from cranfield.ranks.columns import Integers, Numbers
-from cranfield.ranks.grades import graded
+from cranfield.ranks.grades import graded, lowest_judged
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.scan.counting import Scanned
@@ -75,11 +75,10 @@ def rank_scanned(judgments: Judgments, scanned: Scanned, policy: Policy, source:
 def rank_counted(judgments: Graded, scanned: Scanned, policy: Policy) -> JudgedRanks:
     """The table of what a scan has counted above the judged documents."""
     counted = scanned.found
-    grades = graded(judgments.grades, policy)
+    grades, by_grade = _best_first(judgments, policy)
     query, grade = judgments.query[counted.row], grades[counted.row]
     rank = broken(counted, query, grade, policy.ties)
     order = _order(query, rank)
-    by_grade = _order(judgments.query, -grades)
     table = JudgedRanks(
         query_ids=judgments.query_ids,
         query=query[order],
@@ -98,9 +97,19 @@ def rank_counted(judgments: Graded, scanned: Scanned, policy: Policy) -> JudgedR
     return table.cut(policy.depth)
 
 
+def _best_first(judgments: Graded, policy: Policy) -> tuple[Numbers, Integers]:
+    """The grades of judgments as a policy reads them, and their order in ideal rankings: the same for every run."""
+    known = judgments._best_first if isinstance(judgments, Judgments) else {}
+    how = lowest_judged(policy)
+    if how not in known:
+        grades = graded(judgments.grades, policy)
+        known[how] = grades, _order(judgments.query, -grades)
+    return known[how]
+
+
 def _order(query: Integers, key: npt.NDArray[Any]) -> Integers:
     """The order of rows by query and then by a key, in which many tables stand already."""
-    same = query[1:] == query[:-1]
-    if np.all((query[1:] > query[:-1]) | (same & (key[1:] >= key[:-1]))):
+    after = query[1:] > query[:-1]  # as all are, where no query has two rows
+    if after.all() or np.all(after | ((query[1:] == query[:-1]) & (key[1:] >= key[:-1]))):
         return np.arange(len(query))
     return np.lexsort((key, query))

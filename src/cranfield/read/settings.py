@@ -5,12 +5,28 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from cranfield.errors import InputError
 
 SETTINGS_FILE = "cranfield.toml"
-Kinds = Mapping[str, type | tuple[type, ...]]
+Kind = type | tuple[type, ...]
+
+
+class Setting(NamedTuple):
+    """A setting as documentation tells it: the kind of its value, what it means, and what holds where it is not set."""
+
+    kind: Kind
+    meaning: str
+    usual: str = ""
+
+    @property
+    def wanted(self) -> str:
+        """Its kind in words."""
+        return _wanted(self.kind)
+
+
+Kinds = Mapping[str, Kind | Setting]
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -28,12 +44,17 @@ def check_settings(table: Mapping[str, Any], known: Kinds, where: str) -> None:
     for name, value in table.items():
         if name not in known:
             raise InputError(where, f"there is no setting '{name}'.", hint=f"there are {', '.join(sorted(known))}")
+        kind = _kind(known[name])
         # In Python true is a number; here it is none.
-        if not isinstance(value, known[name]) or (isinstance(value, bool) and known[name] is not bool):
-            raise InputError(where, f"{name} must be {_wanted(known[name])}.")
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+            raise InputError(where, f"{name} must be {_wanted(kind)}.")
 
 
-def _wanted(kinds: type | tuple[type, ...]) -> str:
+def _kind(known: Kind | Setting) -> Kind:
+    return known.kind if isinstance(known, Setting) else known
+
+
+def _wanted(kinds: Kind) -> str:
     if kinds == (int, float):
         return "a number"
     words = {bool: "true or false", int: "a whole number", str: "text", dict: "a table", list: "a list"}

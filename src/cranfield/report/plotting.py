@@ -33,6 +33,8 @@ def draw_chart(
         "gain" need neither judgments nor runs.
     qrels, runs, options: those of `evaluate_runs`; "difference" and "scatter" take two runs, the baseline first.
     measures: one for most charts, by default nDCG@10; "stability" takes several.
+    highlight: names of runs to show in colour, beside the best; all others are grey. Charts of lines and
+        "distribution" take it. Without it, up to eight runs have a colour each.
     Returns the specification, as a dict.
 
     "precision-recall-full" has options of its own: `query`, to draw instead of the mean over all, or `grades` and
@@ -67,16 +69,17 @@ def draw_chart(
             raise ComparisonError(fact, hint="the baseline, then the other")
         if chart.of == "curves":
             query = own.get("query")
-            return chart.draw(rank_curves(results, measure, query), query=query, mean=query is None)
+            return chart.draw(rank_curves(results, measure, query), mean=query is None, **own)
         return chart.draw(results, measure, **own)
 
 
 def _own_options(chart: Chart, options: dict[str, Any]) -> dict[str, Any]:
     """The options of the chart itself, taken out of all."""
-    for other in CHARTS.values():
-        for name in other.options:
-            if name in options and name not in chart.options:
-                raise CranfieldError(f"{name} belongs to the chart '{other.name}', not to '{chart.name}'.")
+    for name in options:
+        owners = [f"'{other.name}'" for other in CHARTS.values() if name in other.options]
+        if owners and name not in chart.options:
+            several = "charts" if len(owners) > 1 else "chart"
+            raise CranfieldError(f"{name} belongs to the {several} {', '.join(owners)}, not to '{chart.name}'.")
     return {name: options.pop(name) for name in chart.options if name in options}
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from cranfield.comparison.conclusions import Comparison, described_method
-from cranfield.comparison.differences import Difference, decisive_p, p_text
-from cranfield.comparison.significance import SAME, TESTS
+from cranfield.comparison.differences import Difference, p_text, signed
+from cranfield.comparison.significance import TESTS
+from cranfield.comparison.standing import standings
+from cranfield.comparison.unjudged import Reach
 from cranfield.layout import count
 
 
@@ -17,42 +17,14 @@ def verdict(comparison: Comparison) -> str:
         return comparison.of(measure)[0].sentence
     against = comparison.baseline or ""
     if comparison.baseline is None:
-        return _leaders(comparison, measure)
+        return standings(comparison).sentence
     rest = [run for run in comparison.runs if run != against]
     verdicts = [_seen_from(comparison.between(measure, run, against), run) for run in rest]
     better, worse = verdicts.count("better"), verdicts.count("worse")
-    are = "is" if better == 1 else "are"
     return (
-        f"{better} of {len(rest)} runs {are} significantly better than {against} by {measure}, {worse} significantly "
-        f"worse, {len(rest) - better - worse} too close to call"
+        f"{measure} vs {against}: {better} of {len(rest)} runs significantly better, {worse} worse, "
+        f"{len(rest) - better - worse} too close to call"
     )
-
-
-def _leaders(comparison: Comparison, measure: str) -> str:
-    """Which runs have the best mean, and how many of the others are significantly worse than the first of them."""
-    means, best = comparison.means[measure], comparison.best_first(measure)[0]
-    leaders = [run for run in comparison.runs if abs(means[run] - means[best]) <= SAME]
-    rest = [run for run in comparison.runs if run not in leaders]
-    if not rest:
-        return f"all {len(leaders)} runs have the same {measure}"
-    worse = sum(_seen_from(comparison.between(measure, run, best), run) == "worse" for run in rest)
-    said = f"{listed_text(leaders)} {'has' if len(leaders) == 1 else 'have'} the best {measure}; "
-    if len(rest) == 1:
-        return f"{said}the other run is {'' if worse else 'not '}significantly worse"
-    if worse == len(rest):
-        return f"{said}{'both' if worse == 2 else f'all {worse}'} other runs are significantly worse"
-    if not worse:
-        return f"{said}{'neither' if len(rest) == 2 else 'none'} of the other {len(rest)} runs is significantly worse"
-    return f"{said}{worse} of the other {len(rest)} runs {'is' if worse == 1 else 'are'} significantly worse"
-
-
-def listed_text(names: Sequence[str]) -> str:
-    """Names in a sentence.
-
-    >>> listed_text(["a"]), listed_text(["a", "b", "c"])
-    ('a', 'a, b and c')
-    """
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def _seen_from(difference: Difference, run: str) -> str:
@@ -64,7 +36,12 @@ def _seen_from(difference: Difference, run: str) -> str:
 def basis_text(comparison: Comparison) -> str:
     """What the differences rest on: the queries, the test and the correction."""
     left = f"; {_left_out(comparison.left_out)}" if comparison.left_out else ""
-    return f"{comparison.queries} queries, matched by id{left}. {as_sentence(described_method(comparison))}."
+    return f"{comparison.queries} queries, matched by id{left}. {method_text(comparison)}"
+
+
+def method_text(comparison: Comparison) -> str:
+    """The test and the correction, as a sentence."""
+    return f"{as_sentence(described_method(comparison))}."
 
 
 def _left_out(queries: int) -> str:
@@ -103,8 +80,22 @@ def share_text(value: float | None, digits: int = 4) -> str:
 
 
 def p_cell(difference: Difference) -> str:
-    """The p-value in a table."""
-    return decisive_p(difference).removeprefix("= ").replace(" ", "")
+    """The p-value that decides, in a table."""
+    return p_number(difference.adjusted, difference.alpha)
+
+
+def p_number(p: float, alpha: float) -> str:
+    """A p-value in a table.
+
+    >>> p_number(0.08704, 0.05), p_number(0.00001, 0.05)
+    ('0.0870', '<0.0001')
+    """
+    return p_text(p, alpha).removeprefix("= ").replace(" ", "")
+
+
+def reach_text(reach: Reach) -> str:
+    """How low and high unjudged documents could make a difference; ~ where the true bounds may be narrower."""
+    return f"{signed(reach.low)} to {signed(reach.high)}{'' if reach.exact else '~'}"
 
 
 def effect_cell(value: float | None) -> str:

@@ -2,29 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from cranfield.comparison.checks import GatedMeasure
+from cranfield.comparison.checks import Check, GatedMeasure
 from cranfield.comparison.corrections import CORRECTIONS
 from cranfield.comparison.gating import GATE_TESTS, GateResult
 from cranfield.comparison.power import USUAL
 from cranfield.comparison.significance import TESTS
-from cranfield.layout import columns, count, cut, padded, visible, wrapped
+from cranfield.layout import UNPAINTED, WIDTH, Paint, columns, count, cut, padded, visible, wrapped
 from cranfield.show.comparison_markup import markdown_table
 from cranfield.show.corrected_text import basis_sentence
 from cranfield.show.escaping import markdown_text
 
+NO_TEXTS: Mapping[str, str] = {}
 
-def gate_text(result: GateResult) -> str:
-    """What passed and what failed, what the gate could have seen, and the queries that got worse."""
-    names = visible(f"{result.candidate} against {result.baseline}")
-    lines = [f"{'PASSED' if result.passed else 'FAILED'}: {names}", ""]
+
+def gate_text(
+    result: GateResult, *, width: int = WIDTH, paint: Paint = UNPAINTED, texts: Mapping[str, str] = NO_TEXTS
+) -> str:
+    """What passed and what failed, what the gate could have seen, and the queries that got worse.
+
+    texts: the texts of queries, as far as they are known.
+    """
+    word = paint.good("PASSED") if result.passed else paint.bad("FAILED")
+    lines = [f"{word}: {visible(f'{result.candidate} against {result.baseline}')}", ""]
     for check in result.checks:
-        lines += wrapped(check.message, "  ok      " if check.passed else "  FAILED  ")
-    lines += ["", *wrapped(f"{_basis(result)}.")]
+        lines += check_lines(check, width, paint)
+    lines += ["", *map(paint.dim, wrapped(f"{_basis(result)}.", width=width))]
     for measure in result.measures:
-        lines += ["", *_measure_lines(measure, result.test)]
+        lines += ["", *_measure_lines(measure, result.test, width, paint, texts)]
     return "\n".join(lines)
+
+
+def check_lines(check: Check, width: int, paint: Paint) -> list[str]:
+    """What a check says, behind whether it passed."""
+    head = "  ok      " if check.passed else "  FAILED  "
+    first, *more = wrapped(check.message, head, width=width)
+    word = head.rstrip()
+    return [f"{(paint.good if check.passed else paint.bad)(word)}{first.removeprefix(word)}", *more]
 
 
 def _basis(result: GateResult) -> str:
@@ -42,18 +57,26 @@ def _corrected(result: GateResult) -> str:
     return f", p corrected over {over} ({CORRECTIONS[result.correction].title})"
 
 
-def _measure_lines(seen: GatedMeasure, test: str) -> Iterator[str]:
+def _measure_lines(seen: GatedMeasure, test: str, width: int, paint: Paint, texts: Mapping[str, str]) -> Iterator[str]:
     better = count(seen.better, "sampled query" if seen.corrected else "query", _queries(seen))
-    yield from wrapped(f"{seen.measure}: {better} better, {seen.same} the same, {seen.worse} worse{_judged(seen)}")
-    yield from wrapped(f"Two-sided: {seen.sentence}.", "  ")
-    yield from wrapped(f"{could_see(seen, test)}.", "  ")
+    counts = f"{seen.measure}: {better} better, {seen.same} the same, {seen.worse} worse{_judged(seen)}"
+    yield from wrapped(counts, width=width)
+    yield from wrapped(f"Two-sided: {seen.sentence}.", "  ", width=width)
+    yield from map(paint.dim, wrapped(f"{could_see(seen, test)}.", "  ", width=width))
     if seen.worse_queries:
         names = [cut(name, 24) for name in ("got worse", *(query.query_id for query in seen.worse_queries))]
-        width = max(map(columns, names))
-        yield f"  {padded(names[0], width)}  {'before':>7}  {'now':>7}  what moved"
+        room = max(map(columns, names))
+        yield paint.strong(f"  {padded(names[0], room)}  {'before':>7}  {'now':>7}  what moved")
         for name, query in zip(names[1:], seen.worse_queries, strict=True):
-            head = f"  {padded(name, width)}  {query.baseline:>7.4f}  {query.candidate:>7.4f}  "
-            yield from wrapped(query.moved, head)
+            values = f"{query.baseline:>7.4f}  {query.candidate:>7.4f}"
+            head = f"  {padded(name, room)}  {values}  "
+            text = texts.get(query.query_id)
+            lines = wrapped(query.moved, " " * columns(head) if text else head, width=width)
+            if text:
+                yield f"{head}{cut(text, max(width - columns(head), 12))}".replace(values, paint.bad(values))
+                yield from map(paint.dim, lines)
+            else:
+                yield from (line.replace(values, paint.bad(values)) for line in lines)
         if seen.worse > len(seen.worse_queries):
             yield f"  … and {seen.worse - len(seen.worse_queries)} more"
 

@@ -14,6 +14,7 @@ def markdown(view: View) -> str:
     lines += [_row([markdown_text(name) for name in head]), _row([":--", *["--:"] * len(view.measures)])]
     for label, cells in _rows(view, "**{}**"):
         lines.append(_row([markdown_text(label), *cells]))
+    lines += [line for text in view.other_names() for line in ("", f"{markdown_text(text)}.")]
     lines += [line for text in view.tie_warnings() for line in ("", markdown_text(text))]
     return "\n".join(lines)
 
@@ -29,6 +30,7 @@ def latex(view: View) -> str:
         *(" & ".join([latex_text(label), *cells]) + r" \\" for label, cells in _rows(view, "\\textbf{{{}}}")),
         "\\bottomrule",
         "\\end{tabular}",
+        *(f"% {latex_text(text)}" for text in view.other_names()),
     ]
     return "\n".join(lines)
 

@@ -15,7 +15,7 @@ from cranfield.show.charts.difference import difference_chart
 from cranfield.show.charts.distribution import distribution_chart
 from cranfield.show.charts.drawing import Spec
 from cranfield.show.comparison_words import interval_text, verdict
-from cranfield.show.pictures import shown_in_notebook
+from cranfield.show.pictures import on_paper
 
 LISTED = 10  # differences in the table of a comparison
 
@@ -85,7 +85,7 @@ def _chart(drawn: Callable[[], Spec]) -> str:
         spec = drawn()
     except MissingLibrary:
         return ""
-    svg = shown_in_notebook(spec)
+    svg = on_paper(spec)
     if svg is None:
         return ""
     told = escape(f"{spec['title']}. {spec['description']}")

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from html import escape
+from textwrap import wrap
 from typing import Any
 
 from cranfield.errors import MissingLibrary, OutputError, need
-from cranfield.show.charts.drawing import HEIGHT, Spec
+from cranfield.show.charts.drawing import NOTE, Spec
+from cranfield.show.look import DARK, LIGHT
 
 COLUMN_WIDTHS = {1: 240, 2: 504}  # points: a column of a two-column paper, and the whole of its width
+PAPER = "paper"  # among a specification's notes: that its lengths are points of a page, not pixels of a screen
 FORMATS = ("svg", "png", "pdf", "json")
 DOTS = 300  # per inch, of a PNG
+_WITHOUT_COLOURS = frozenset({"data", "domain", "sort", "values"})  # names, which may be any
 
 
 def picture(spec: Mapping[str, Any], format: str) -> bytes:
@@ -21,24 +26,47 @@ def picture(spec: Mapping[str, Any], format: str) -> bytes:
         return json.dumps(spec, indent=2, ensure_ascii=False, allow_nan=False).encode(errors="backslashreplace")
     converter = need("vl_convert", extra="report", purpose="drawing pictures")
     # Half of a character, as in a file name that is not UTF-8, cannot be drawn.
-    text = json.dumps(spec if format != "png" else {**spec, "background": "white"}, ensure_ascii=False)
-    drawn = text.encode(errors="replace").decode()
+    paper = {"background": spec.get("background") or LIGHT["paper"]} if format == "png" else {}
+    drawn = json.dumps({**spec, **paper}, ensure_ascii=False).encode(errors="replace").decode()
     if format == "svg":
         svg: str = converter.vegalite_to_svg(drawn)
-        words = [f"{spec['title']}."] if "title" in spec else []
-        told = escape(" ".join([*words, spec.get("description", "")]))  # for those who do not see it
-        return svg.replace("<svg ", f'<svg role="img" aria-label="{told}" ', 1).encode(errors="replace")
+        told = escape(" ".join([*_title(spec), spec.get("description", "")]))  # for those who do not see it
+        svg = svg.replace("<svg ", f'<svg role="img" aria-label="{told}" ', 1)
+        if PAPER in spec.get("usermeta", {}):
+            svg = re.sub(
+                r'(<svg[^>]*?) width="([\d.]+)" height="([\d.]+)"', r'\1 width="\2pt" height="\3pt"', svg, count=1
+            )
+        return svg.encode(errors="replace")
     if format == "pdf":
         return bytes(converter.vegalite_to_pdf(drawn))
     return bytes(converter.vegalite_to_png(drawn, ppi=DOTS))
 
 
-def shown_in_notebook(spec: Mapping[str, Any]) -> str | None:
+def _title(spec: Mapping[str, Any]) -> list[str]:
+    lines = spec.get("title", [])
+    return [f"{lines if isinstance(lines, str) else ' '.join(lines)}."] if lines else []
+
+
+def on_paper(spec: Mapping[str, Any]) -> str | None:
     """A chart as SVG on white, readable on a dark page too; None where the library that draws it is not installed."""
     try:
-        return picture({**spec, "background": "white", "padding": 8}, "svg").decode()
+        return picture({**spec, "background": LIGHT["paper"], "padding": 8}, "svg").decode()
     except MissingLibrary:
         return None
+
+
+def darkened(spec: Mapping[str, Any]) -> Spec:
+    """A chart for a dark page: the same, in the colours that belong there."""
+    dark = {LIGHT[name]: DARK[name] for name in reversed(LIGHT)}  # of names that share a colour, the first counts
+
+    def turned(part: Any, name: str = "") -> Any:
+        if isinstance(part, str):
+            return dark.get(part, part)
+        if isinstance(part, Mapping):
+            return {name: each if name in _WITHOUT_COLOURS else turned(each, name) for name, each in part.items()}
+        return [turned(each) for each in part] if isinstance(part, list | tuple) else part
+
+    return Spec(turned(spec), background=DARK["paper"])
 
 
 def sized(spec: Mapping[str, Any], columns: int) -> Spec:
@@ -46,15 +74,27 @@ def sized(spec: Mapping[str, Any], columns: int) -> Spec:
     if columns not in COLUMN_WIDTHS:
         raise OutputError("the chart", f"a paper has no {columns} columns.", hint="columns are 1 or 2")
     width = COLUMN_WIDTHS[columns]
-    small = {"labelFontSize": 7, "titleFontSize": 8}
-    config = {
-        **spec.get("config", {}),
-        "axis": {**spec.get("config", {}).get("axis", {}), **small},
-        "legend": {**spec.get("config", {}).get("legend", {}), **small, "labelLimit": width // 2 - 20},
-        "title": {"anchor": "start", "fontSize": 9, "limit": width},
+    sizes = {
+        "axis": {"labelFontSize": 7, "titleFontSize": 8, "titlePadding": 5, "labelLimit": width // 3},
+        "legend": {"labelFontSize": 7, "labelLimit": width - 40},
+        "title": {"fontSize": 9, "limit": width - 4, "offset": 8},
+        "style": {NOTE: {"fontSize": 7}},
     }
     height = spec["height"]
-    if not isinstance(height, dict):
-        height += round(width * (0.75 if columns == 1 else 0.45)) - HEIGHT
+    if isinstance(height, dict):
+        height = {"step": round(height["step"] * 0.75, 1)}
+    else:
+        height = round(width * height / spec["width"] * (1.2 if columns == 1 else 0.75))
     fit = {"type": "fit-x" if isinstance(height, dict) else "fit", "contains": "padding"}
-    return Spec(spec, width=width, height=height, padding=2, autosize=fit, config=config)
+    config = _merged(spec.get("config", {}), sizes)
+    if isinstance(spec.get("title"), str):
+        spec = {**spec, "title": wrap(spec["title"], width // 5) or ""}  # such a letter is about 5 points wide
+    return Spec(spec, width=width, height=height, padding=2, autosize=fit, config=config, usermeta={PAPER: columns})
+
+
+def _merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """Both, and of what is in both the other."""
+    found = {**one}
+    for name, part in other.items():
+        found[name] = _merged(found.get(name, {}), part) if isinstance(part, Mapping) else part
+    return found

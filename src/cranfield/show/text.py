@@ -2,36 +2,73 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
 from cranfield.evaluation.result import Evaluation
-from cranfield.layout import Style, aligned, columns, fitted, folded, shortened, visible, wrapped
+from cranfield.layout import (
+    UNPAINTED,
+    WIDTH,
+    Paint,
+    aligned,
+    columns,
+    count,
+    cut,
+    fitted,
+    folded,
+    shortened,
+    visible,
+    wrapped,
+)
 from cranfield.show.view import View
 
 BEST = "*"
+COUNTED = 3  # sets of counts that are shown of many runs
 
 
-def table(view: View, width: int = 80, style: Style | None = None) -> str:
-    """Warnings, and one row for each run; below it what else was asked for, then notes, counts and the signature."""
-    lines = _wrapped([f"warning: {text}" for text in view.warnings(ties=False)], width)
+NO_TEXTS: Mapping[str, str] = {}
+
+
+def table(
+    view: View,
+    width: int = WIDTH,
+    paint: Paint = UNPAINTED,
+    *,
+    signatures: bool = True,
+    texts: Mapping[str, str] = NO_TEXTS,
+) -> str:
+    """Warnings, and one row for each run; below it what else was asked for, then notes, counts and the signatures.
+
+    texts: the texts of queries, as far as they are known.
+    """
+    lines: list[str] = []
+    for text in view.warnings(ties=False):
+        first, *more = wrapped(f"warning: {text}", hang=2, width=width)
+        lines += [paint.close("warning:") + first.removeprefix("warning:"), *more]
     lines += [""] * bool(lines)
     if view.per_query:
         for result in view.evaluations:
-            lines += [*_queries(view, result, width, style), ""]
-    lines += [*_means(view, width, style), *_wrapped(view.other_names(), width)]
+            lines += [*_queries(view, result, width, paint), ""]
+    lines += [*_means(view, width, paint), *map(paint.dim, _wrapped(view.other_names(), width))]
     if view.bounds:
-        lines += ["", *_bounds(view, width, style)]
+        lines += ["", *_bounds(view, width, paint)]
     if view.segment_names:
-        lines += ["", *_segments(view, width, style)]
+        lines += ["", *_segments(view, width, paint)]
     if view.worst:
         for result in view.evaluations:
-            lines += ["", *_worst(view, result, width, style)]
-    return "\n".join([*lines, "", *_wrapped(view.tie_warnings(), width), *_provenance(view, width)])
+            lines += ["", *_worst(view, result, width, paint, texts)]
+    brief = view.ranked_by is not None and not signatures
+    ties = _brief_ties(view) if brief else view.tie_warnings()
+    below = [*(_brief_counts(view, width) if brief else _counts(view, width))]
+    below += _signatures(view, width) if signatures else ()
+    return "\n".join([*lines, "", *_wrapped(ties, width), *map(paint.dim, below)])
 
 
 def _wrapped(texts: list[str], width: int) -> list[str]:
     return [line for text in texts for line in wrapped(text, hang=2, width=width)]
 
 
-def _means(view: View, width: int, style: Style | None) -> list[str]:
+def _means(view: View, width: int, paint: Paint) -> list[str]:
     best = {measure: view.best(measure) for measure in view.measures}
     marked = any(best.values())
 
@@ -41,11 +78,19 @@ def _means(view: View, width: int, style: Style | None) -> list[str]:
 
     head = ["run", *(measure + " " * marked for measure in view.measures)]
     rows = [[result.run, *(cell(result, measure) for measure in view.measures)] for result in view.evaluations]
-    lines = fitted([head, *rows], width, style)
-    return [*lines, f"{BEST} the best of the runs"] if marked else lines
+    first = 1
+    if view.ranked_by is not None:
+        first, head = 2, ["#", *head]
+        rows = [[str(place), *row] for place, row in zip(view.places(), rows, strict=True)]
+
+    def tint(row: int, column: int, text: str) -> str:
+        return paint.good(text) if row and column >= first and text.endswith(BEST) else text
+
+    lines = fitted([head, *rows], width, paint.strong, repeated=first, left=[first - 1], tint=tint)
+    return [*lines, paint.dim(f"{BEST} the best of the runs")] if marked else lines
 
 
-def _bounds(view: View, width: int, style: Style | None) -> list[str]:
+def _bounds(view: View, width: int, paint: Paint) -> list[str]:
     rows = [["run", *view.measures]]
     exact, scale = True, set[float]()
     for result in view.evaluations:
@@ -57,10 +102,10 @@ def _bounds(view: View, width: int, style: Style | None) -> list[str]:
         rows.append([result.run, *cells])
     title = f"Lowest and highest value, {view.describe_bounds(scale)}:"
     note = [] if exact else ["~ the true bounds may be narrower"]
-    return [*wrapped(title, width=width), *fitted(rows, width, style), *note]
+    return [*wrapped(title, width=width), *fitted(rows, width, paint.strong), *note]
 
 
-def _segments(view: View, width: int, style: Style | None) -> list[str]:
+def _segments(view: View, width: int, paint: Paint) -> list[str]:
     rows = [["segment: run", *view.measures]]
     for segment in view.segment_names:
         for result in view.evaluations:
@@ -68,20 +113,20 @@ def _segments(view: View, width: int, style: Style | None) -> list[str]:
             rows.append([f"{segment}: {result.run}" if len(view.evaluations) > 1 else segment, *cells])
     if len(view.evaluations) == 1:
         rows[0][0] = "segment"
-    return fitted(rows, width, style)
+    return fitted(rows, width, paint.strong)
 
 
-def _queries(view: View, result: Evaluation, width: int, style: Style | None) -> list[str]:
+def _queries(view: View, result: Evaluation, width: int, paint: Paint) -> list[str]:
     columns = [result.column(measure).tolist() for measure in result]
     rows = [
         [query, *(view.shown(value, measure) for measure, value in zip(result, values, strict=True))]
         for query, *values in zip(result.query_ids, *columns, strict=True)
     ]
     title = f"{visible(result.run)}, query by query"
-    return [title, *fitted([["query", *result], *rows], width, style)]
+    return [title, *fitted([["query", *result], *rows], width, paint.strong)]
 
 
-def _worst(view: View, result: Evaluation, width: int, style: Style | None) -> list[str]:
+def _worst(view: View, result: Evaluation, width: int, paint: Paint, texts: Mapping[str, str]) -> list[str]:
     """The queries of a run that perform poorly by the first measure, and what happened."""
     measure = view.measures[0]
     poor = view.poor(result)
@@ -89,24 +134,49 @@ def _worst(view: View, result: Evaluation, width: int, style: Style | None) -> l
     title = f"{result.run}: the {queries} by {measure}"
     names = [shortened(each.query_id, width * 2 // 5) for each in poor]
     room = max(width - max([5, *map(columns, names)]) - max(len(measure), 6) - 4, 20)
-    rows = [["query", measure, "what happened"]]
+    rows, asked = [["query", measure, "what happened"]], set[int]()
     for name, each in zip(names, poor, strict=True):
+        if text := texts.get(each.query_id):
+            asked.add(len(rows))
+            rows.append([name, f"{each.value:.4f}", cut(text, room)])
+            name, value = "", ""
+        else:
+            value = f"{each.value:.4f}"
         first, *rest = wrapped(each.reason, width=room) or [""]
-        rows.append([name, f"{each.value:.4f}", first])
+        rows.append([name, value, first])
         rows += [["", "", line] for line in rest]
-    return [*wrapped(title, width=width), *aligned(rows, left=(0, 2), style=style)]
+
+    def tint(row: int, column: int, text: str) -> str:
+        return paint.dim(text) if column == 2 and row not in asked and texts else text
+
+    return [*wrapped(title, width=width), *aligned(rows, left=(0, 2), style=paint.strong, tint=tint)]
 
 
-def _provenance(view: View, width: int) -> list[str]:
-    lines: list[str] = []
+def _counts(view: View, width: int) -> Iterator[str]:
     counts = {result.run: result.describe_counts() for result in view.evaluations}
     shared = len(set(counts.values())) == 1
     for run, words in list(counts.items())[: 1 if shared else None]:
-        lines += wrapped(words if shared else f"{run}: {words}", hang=2, width=width)
-    lines += folded(view.signature(), "|", width)
+        yield from wrapped(words if shared else f"{run}: {words}", hang=2, width=width)
+
+
+def _brief_counts(view: View, width: int) -> Iterator[str]:
+    """The counts of many runs: those that are said of most of them, and how many others there are."""
+    texts = Counter(result.describe_counts() for result in view.evaluations)
+    for text, runs in texts.most_common(COUNTED):
+        yield from wrapped(text if len(texts) == 1 else f"{count(runs, 'run')}: {text}", hang=2, width=width)
+    if len(texts) > COUNTED:
+        yield f"{count(len(texts) - COUNTED, 'other count')}: -v"
+
+
+def _brief_ties(view: View) -> list[str]:
+    runs = sum(bool(each) for each in view.found.tie_warnings.values())
+    return [f"ties matter to {runs} of {len(view.evaluations)} runs; -v says how much"] if runs else []
+
+
+def _signatures(view: View, width: int) -> Iterator[str]:
+    yield from folded(view.signature(), "|", width)
     if len(view.evaluations) > 1:
         for result in view.evaluations:
             own = folded(view.own_signature(result), "|", width - 2)
-            lines += wrapped(f"{result.run}: {own[0]}", hang=2, width=width)
-            lines += [f"  {line}" for line in own[1:]]
-    return lines
+            yield from wrapped(f"{result.run}: {own[0]}", hang=2, width=width)
+            yield from (f"  {line}" for line in own[1:])

@@ -20,6 +20,7 @@ class View:
     """What was found about evaluations of one or more runs by the same measures, in the words and orders of a table."""
 
     found: Overview
+    ranked_by: str | None = None  # the measure whose best run comes first, where runs are numbered
 
     @property
     def evaluations(self) -> Sequence[Evaluation]:
@@ -99,8 +100,22 @@ class View:
 
     def other_names(self) -> list[str]:
         """Which measures of ours are meant by the names of other tools that columns keep."""
-        measures = self.evaluations[0].measures
-        return [f"{each.name} is {each.canonical}" for each in measures if each.typed]
+        return [f"{name} is {ours}" for name, ours in self.canonical_names.items()]
+
+    @property
+    def canonical_names(self) -> dict[str, str]:
+        """Our names of the measures that keep those of other tools."""
+        return {each.name: str(each.canonical) for each in self.evaluations[0].measures if each.typed}
+
+    def places(self) -> list[int]:
+        """The place of each run by the measure that they are ranked by; runs with the same value share one."""
+        found: list[int] = []
+        for at, result in enumerate(self.evaluations):
+            measure = self.ranked_by or self.measures[0]
+            before = self.evaluations[at - 1]
+            same = at > 0 and self.mean(before, measure) == self.mean(result, measure)
+            found.append(found[-1] if same else at + 1)
+        return found
 
     def tie_warnings(self) -> list[str]:
         """The warnings about ties, which are about means without weights."""
@@ -146,8 +161,10 @@ class View:
         shared = {
             name: count if all(each[name] == count for each in counts) else None for name, count in counts[0].items()
         }
+        ours = self.canonical_names
         return {
             "measures": self.measures,
+            **({"canonical_names": ours} if ours else {}),
             "runs": [self._run(result) for result in self.evaluations],
             "counts": shared,
             "signature": self.signature(),

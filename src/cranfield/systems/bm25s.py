@@ -7,12 +7,15 @@ from typing import Any
 
 from cranfield.errors import InputError, need
 from cranfield.read.secrets import Secrets
+from cranfield.read.settings import Setting
 from cranfield.systems.answers import Returned, falling
 from cranfield.systems.collection import Collection, Document, indexed
 
-SETTINGS: dict[str, type | tuple[type, ...]] = {
-    **dict.fromkeys(("method", "stopwords"), str),
-    **dict.fromkeys(("k1", "b"), (int, float)),
+SETTINGS = {
+    "method": Setting(str, "the variant of BM25, as bm25s names it", '"lucene"'),
+    "k1": Setting((int, float), "how soon more occurrences of a word stop to count", "1.5"),
+    "b": Setting((int, float), "how much the length of a document counts, 0 to 1", "0.75"),
+    "stopwords": Setting(str, 'the language whose frequent words are ignored; "" for none', '"en"'),
 }
 
 
@@ -24,10 +27,7 @@ def open_type(
 
 
 class Bm25sSearch:
-    """BM25 as bm25s does it, over title and text as one.
-
-    method, k1, b: those of bm25s; stopwords: a language such as "en", or "" for none
-    """
+    """BM25 as bm25s does it, over title and text as one; see SETTINGS."""
 
     def __init__(
         self,

@@ -15,7 +15,8 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from cranfield.errors import InputError, SystemFailure
 from cranfield.read.secrets import Secrets
-from cranfield.systems.answers import Returned, chosen_order, ranking_of
+from cranfield.read.settings import Setting
+from cranfield.systems.answers import ORDER, Returned, chosen_order, ranking_of
 from cranfield.systems.connections import Connections
 from cranfield.systems.deadlines import connect_by
 from cranfield.systems.presets import PRESETS
@@ -25,11 +26,22 @@ from cranfield.version import __version__
 _PLACE = re.compile(r"\{(query|k)\}")
 _RETRIED = {408, 425, 429, 500, 502, 503, 504}
 _LARGEST = 1 << 26  # bytes of an answer
-SETTINGS: dict[str, type | tuple[type, ...]] = {
-    **dict.fromkeys(("url", "method", "auth", "results", "id", "id_pattern", "score", "order", "empty"), str),
-    **dict.fromkeys(("headers", "params"), dict),
-    "body": (dict, list, str),
-    "timeout": (int, float),
+SETTINGS = {
+    "url": Setting(str, "the address to ask"),
+    "method": Setting(str, "GET, POST or another method of HTTP; a GET has no body", '"POST"'),
+    "params": Setting(dict, "parameters to add to the URL"),
+    "body": Setting((dict, list, str), "the JSON to send: a table, a list, or JSON as text"),
+    "headers": Setting(dict, "headers of the request"),
+    "auth": Setting(str, "`user:password`, sent as HTTP Basic authentication"),
+    "results": Setting(str, "the path of the list of results in the answer, such as `hits.hits` or `data[0].items`"),
+    "id": Setting(str, "the path of the document's id in each result, such as `_id` or `document.id`"),
+    "id_pattern": Setting(str, "a regular expression that the whole id matches; its one group becomes the id", "none"),
+    "score": Setting(str, 'the path of the score in each result; "" reads no scores', "the usual names"),
+    "order": ORDER,
+    "empty": Setting(
+        str, "a path that an answer has even where it leaves `results` out because nothing was found", "none"
+    ),
+    "timeout": Setting((int, float), "seconds to wait for the whole answer", "30"),
 }
 
 
@@ -39,16 +51,7 @@ def open_type(kind: str, settings: Mapping[str, Any], name: str, secrets: Secret
 
 
 class HttpSearch:
-    """Sends a query as a request, and reads ids and scores from the JSON that comes back.
-
-    url: with {query} and {k} where they belong, or without them if they stand in params or body
-    method, headers, auth ("user:password"), params (of the URL), body (a table, or JSON as text)
-    results: the path of the list of results, such as "hits.hits"; id, score: paths in each result; score = "": none
-    id_pattern: a regular expression whose group is the id proper
-    order: "returned" (as the results come), "score" (they must fall) or "rank" (whatever their scores)
-    empty: a path that shows the answer to be one, where `results` is left out if nothing was found
-    timeout: seconds for the whole exchange
-    ${NAME} in any of these is the value of an environment variable, which is never shown.
+    """Sends a query as a request, and reads ids and scores from the JSON that comes back: see SETTINGS.
 
     The standard library's client, with connections that stay open: an HTTP library would cost more time for
     each query than all the rest here.
@@ -69,6 +72,8 @@ class HttpSearch:
         self._order = chosen_order(chosen.get("order"), chosen.get("score"), name)
         self._address(str(chosen["url"]), chosen["params"])
         self._body = self._template(chosen.get("body")) if self._method not in ("GET", "HEAD") else None
+        if "{query}" not in self._target and "{query}" not in json.dumps(self._body):
+            raise InputError(name, "nothing says where the query goes.", hint="write {query} in url, params or body")
         self._headers = {
             "User-Agent": f"cranfield/{__version__}",
             "Accept": "application/json",

@@ -26,13 +26,13 @@ class SystemKind(NamedTuple):
 
 
 KINDS: dict[str, SystemKind] = {
+    "postgres": SystemKind("postgres", "PostgreSQL's full-text search, or an SQL statement of your own"),
+    **{name: SystemKind("http", told) for name, told in MEANINGS.items()},
     "python": SystemKind("python", "a function, a class or a retriever in Python: package.module:name"),
     "sqlite": SystemKind(
         "sqlite", "SQLite's full-text search over the collection's documents, in memory", ("sqlite", "sqlite:tuned")
     ),
     "bm25s": SystemKind("bm25s", "BM25 by the library bm25s over the collection's documents, in memory", ("bm25s",)),
-    "postgres": SystemKind("postgres", "an SQL query to PostgreSQL"),
-    **{name: SystemKind("http", told) for name, told in MEANINGS.items()},
 }
 
 

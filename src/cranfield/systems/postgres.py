@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from cranfield.errors import InputError, SystemFailure, need
 from cranfield.read.secrets import Secrets
-from cranfield.systems.answers import Returned, chosen_order, ranking_of
+from cranfield.read.settings import Setting
+from cranfield.systems.answers import ORDER, Returned, chosen_order, ranking_of
 from cranfield.systems.connections import Connections
+from cranfield.systems.placeholders import psycopg_statement
 
-SETTINGS: dict[str, type | tuple[type, ...]] = {
-    **dict.fromkeys(("dsn", "table", "id", "language", "match", "sql", "order"), str),
-    "columns": list,
-    "timeout": (int, float),
+SETTINGS = {
+    "dsn": Setting(
+        str, "how to connect, as libpq takes it: `dbname=shop user=reader` or a `postgresql://` URL", "`PG*`"
+    ),
+    "table": Setting(str, "the table or view to search, with its schema if need be: `public.products`"),
+    "columns": Setting(list, "the columns of text to search in"),
+    "id": Setting(str, "the column with the id of the document", '"id"'),
+    "language": Setting(str, "the text-search configuration: how words are stemmed", '"english"'),
+    "match": Setting(str, 'whether a document must hold "any" word of the query or "all" of them', '"any"'),
+    "sql": Setting(
+        str,
+        "your own statement, instead of table, columns, id, language and match: ids or (id, score) rows, best first",
+    ),
+    "order": ORDER,
+    "timeout": Setting((int, float), "seconds to wait for a connection, and for an answer", "30"),
 }
 
 
@@ -24,14 +36,7 @@ def open_type(kind: str, settings: Mapping[str, Any], name: str, secrets: Secret
 
 
 class PostgresSearch:
-    """Asks a table, or runs a statement of your own.
-
-    dsn: how to connect, such as "dbname=shop user=reader password=${PGPASSWORD}"; empty takes PG* from the environment
-    table, id, columns: what is searched; language: the text-search configuration ("english")
-    match: "any" word of the query (ranked by ts_rank_cd), or "all" of them
-    sql: instead of all that, a statement with %(query)s and %(k)s that gives ids, or ids and scores, the best first
-    order: "returned" (as the rows come), "score" (they must fall) or "rank" (whatever their scores)
-    """
+    """Asks a table, ranked by ts_rank_cd, or runs a statement of your own: see SETTINGS."""
 
     def __init__(self, settings: Mapping[str, Any], name: str, secrets: Secrets) -> None:
         self.name = name
@@ -46,17 +51,9 @@ class PostgresSearch:
             secrets.keep(str(known["password"]), "(password)")
         self._timeout = float(settings.get("timeout", 30))
         self._order = chosen_order(settings.get("order"), None, name)
-        self._statement = self._own(settings["sql"]) if settings.get("sql") else self._ranked(settings)
+        self._statement = psycopg_statement(settings["sql"], name) if settings.get("sql") else self._ranked(settings)
         self._language = str(settings.get("language", "english"))
         self._connections = Connections(self._connect)
-
-    def _own(self, statement: str) -> str:
-        """A statement of the user's, with the two places that psycopg fills in."""
-        unknown = [mark for mark in _MARK.findall(statement) if mark not in ("%(query)s", "%(k)s", "%%")]
-        if unknown or "%(query)s" not in statement:
-            fact = f"sql has {unknown[0]!r} in it." if unknown else "sql does not say where the query goes."
-            raise InputError(self.name, fact, hint="write %(query)s and %(k)s, without quotes; a percent sign is %%")
-        return statement
 
     def _ranked(self, settings: Mapping[str, Any]) -> Any:
         if not settings.get("table") or not settings.get("columns"):
@@ -109,7 +106,6 @@ class PostgresSearch:
 
 
 _DSN = "such as dbname=shop user=reader password=${PGPASSWORD}"
-_MARK = re.compile(r"%(?:\([^)]*\)\w?|.|$)", re.DOTALL)
 # What libpq puts before a server's refusal of a connection; other failures are of the way to the server. It may let us
 # in later where it is starting, stopping or full.
 _FATAL = "FATAL: "

@@ -57,7 +57,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 
 MEANINGS = {  # for documentation
-    "http": "any server that answers a query with JSON over HTTP",
+    "http": "any server that answers a query over HTTP with JSON",
     "elasticsearch": "Elasticsearch's _search",
     "opensearch": "OpenSearch's _search",
     "solr": "Solr's select",

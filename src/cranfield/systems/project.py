@@ -11,49 +11,13 @@ from typing import Any
 
 from cranfield.errors import InputError
 from cranfield.measures import DEFAULT_MEASURES, parse_measures
-from cranfield.ranks.policy import Policy, settings_of
+from cranfield.ranks.policy import Policy
 from cranfield.read.formats.store import STORE, JudgmentView
 from cranfield.read.settings import check_settings, read_toml
 from cranfield.systems.collapse import Collapse
 from cranfield.systems.collection import BUILTIN, IR_DATASETS, Collection, open_collection
+from cranfield.systems.project_settings import ASKING, GATE, JUDGMENTS, POLICY, PROJECT
 
-_POLICY: dict[str, type | tuple[type, ...]] = {
-    name: setting.kind for name, setting in settings_of().items() if setting.live
-}
-_ASKING: dict[str, type | tuple[type, ...]] = {"jobs": int, "retries": int, "give_up": int, "wait": (int, float)}
-_SETTINGS: dict[str, type | tuple[type, ...]] = {
-    "collection": str,
-    "split": str,
-    "baseline": str,
-    "collapse": str,
-    "measures": list,
-    "k": int,
-    "timeout": (int, float),
-    "gate": dict,
-    "judgments": dict,
-    "systems": dict,
-    "assessors": dict,  # read where models are asked
-    **_ASKING,
-    **_POLICY,
-}
-_GATE: dict[str, type | tuple[type, ...]] = {
-    "measures": list,
-    "minimum": dict,
-    "tolerance": (int, float, dict),
-    "alpha": (int, float),
-    "test": str,
-    "correction": str,
-    "require_improvement": bool,
-    "non_inferiority": (int, float),
-    "max_worse_queries": int,
-}
-_JUDGMENTS: dict[str, type | tuple[type, ...]] = {
-    "store": str,
-    "scale": list,
-    "assessors": list,
-    "merge": str,
-    "kinds": list,
-}
 _NAME = re.compile(r"\w[\w.-]*")
 
 
@@ -115,16 +79,16 @@ class Project:
 
     def changed(self, settings: Mapping[str, Any]) -> Project:
         """The project with other settings than those of its file: any but its collection and its systems."""
-        known = {**_SETTINGS, "collapse": object}
+        known: dict[str, Any] = {**PROJECT, "collapse": object}
         for name in ("collection", "systems"):
             del known[name]
         check_settings(settings, known, "search_quality")
-        asking = {name: settings[name] for name in _ASKING if name in settings}
-        policy = {name: settings[name] for name in _POLICY if name in settings}
+        asking = {name: settings[name] for name in ASKING if name in settings}
+        policy = {name: settings[name] for name in POLICY if name in settings}
         gate = settings.get("gate", {})
-        check_settings(gate, _GATE, "search_quality: gate")
+        check_settings(gate, GATE, "search_quality: gate")
         chosen = settings.get("judgments", {})
-        check_settings(chosen, _JUDGMENTS, "search_quality: judgments")
+        check_settings(chosen, JUDGMENTS, "search_quality: judgments")
         plain = ("k", "timeout", "collapse", "split", "baseline")
         others: dict[str, Any] = {name: settings[name] for name in plain if name in settings}
         if "measures" in settings:
@@ -150,9 +114,9 @@ def refuse_name(name: str, where: str, hint: str = "") -> None:
 def read_project(path: Path) -> Project:
     """Read a cranfield.toml, and check all that can be checked without asking anything."""
     table = read_toml(path)
-    check_settings(table, _SETTINGS, str(path))
+    check_settings(table, PROJECT, str(path))
     gate = table.get("gate", {})
-    check_settings(gate, _GATE, f"{path}: [gate]")
+    check_settings(gate, GATE, f"{path}: [gate]")
     systems = table.get("systems", {})
     if not table.get("collection"):
         raise InputError(str(path), "it names no collection.", hint="'cranfield init' writes an example")
@@ -163,7 +127,7 @@ def read_project(path: Path) -> Project:
             raise InputError(str(path), f"systems.{name} is not a table.")
         refuse_name(name, str(path))
     chosen = table.get("judgments", {})
-    check_settings(chosen, _JUDGMENTS, f"{path}: [judgments]")
+    check_settings(chosen, JUDGMENTS, f"{path}: [judgments]")
     measures = table.get("measures", list(DEFAULT_MEASURES))
     parse_measures([*measures, *gate.get("measures", ())])
     return Project(
@@ -177,8 +141,8 @@ def read_project(path: Path) -> Project:
         collapse=table.get("collapse"),
         baseline=table.get("baseline", "baseline"),
         gate=gate,
-        asking={name: table[name] for name in _ASKING if name in table},
-        policy=Policy(**{name: table[name] for name in _POLICY if name in table}),
+        asking={name: table[name] for name in ASKING if name in table},
+        policy=Policy(**{name: table[name] for name in POLICY if name in table}),
         store=chosen.get("store"),
         scale=chosen.get("scale"),
         view=_view(chosen) if {*chosen} - {"store", "scale"} else None,

@@ -13,9 +13,17 @@ from typing import Any
 
 from cranfield.errors import InputError, SystemFailure
 from cranfield.read.secrets import Secrets
-from cranfield.systems.answers import Returned, chosen_order, ranking_of
+from cranfield.read.settings import Setting
+from cranfield.systems.answers import ORDER, Returned, chosen_order, ranking_of
 
-SETTINGS: dict[str, type | tuple[type, ...]] = dict.fromkeys(("object", "id", "score", "order"), str)
+SETTINGS = {
+    "object": Setting(
+        str, "`package.module:name` of a function, a class or a retriever; the working folder is searched, too"
+    ),
+    "id": Setting(str, "the path of the document's id in each result, such as `metadata.page`", "the usual names"),
+    "score": Setting(str, 'the path of the score in each result; "" reads no scores', "the usual names"),
+    "order": ORDER,
+}
 Ask = Callable[[str, int], Any]
 _TOP_K = "similarity_top_k"
 

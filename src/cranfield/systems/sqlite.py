@@ -11,10 +11,16 @@ from typing import Any
 
 from cranfield.errors import InputError
 from cranfield.read.secrets import Secrets
+from cranfield.read.settings import Setting
 from cranfield.systems.answers import Returned, falling
 from cranfield.systems.collection import Collection, Document, indexed
 
-SETTINGS: dict[str, type | tuple[type, ...]] = {"tuned": bool, "stem": bool, "weights": dict, "ignore": list}
+SETTINGS = {
+    "stem": Setting(bool, 'cut English words down to their stems (Porter), so that "ranking" finds "ranked"', "false"),
+    "weights": Setting(dict, "how much a match in the title and in the text counts", "`{ title = 1, text = 1 }`"),
+    "ignore": Setting(list, "words of a query that are not searched for", "none"),
+    "tuned": Setting(bool, "stems, titles that count three times, and a list of English words to ignore", "false"),
+}
 _WORD = re.compile(r"\w+")
 
 
@@ -28,12 +34,7 @@ def open_type(
 
 
 class SqliteSearch:
-    """BM25 over titles and texts. A document matches if it holds any word of the query.
-
-    stem: cut English words down to their stems (Porter), so that "ranking" finds "ranked"
-    weights: how much a match in the title and in the text counts
-    ignore: words of a query that are not searched for
-    """
+    """BM25 over titles and texts; see SETTINGS. A document matches if it holds any word of the query."""
 
     def __init__(
         self,

@@ -18,7 +18,7 @@ from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import rank_counted
 from cranfield.ranks.scan.counting import Scanned
 from cranfield.ranks.tables.ranks import JudgedRanks
-from cranfield.torch.counting import Counted, counter
+from cranfield.torch.counting import Counted, counter, taken
 from cranfield.torch.judgments import TensorJudgments, read_judgments
 from cranfield.torch.scores import check_measures, finish, scanned_of
 
@@ -113,7 +113,7 @@ class FullCorpus:
         policy = policy or Policy()
         wanted = check_measures(measures, policy)
         judgments, scanned = self._survey.judgments, self._scanned(policy)
-        return finish(judgments, scanned, wanted, policy, name, judgments.sha256)
+        return finish(judgments, scanned, wanted, policy, name, judgments.digest())
 
     def ranks(self, policy: Policy | None = None) -> JudgedRanks:
         """The ranks of the judged documents among all documents.
@@ -125,9 +125,8 @@ class FullCorpus:
         return rank_counted(self._survey.judgments, self._scanned(policy), policy)
 
     def _scanned(self, policy: Policy) -> Scanned:
-        counted, own = self._counted
-        sizes = torch.full((len(self._queries),), self._survey.size)
-        return scanned_of(self._survey.judgments, counted, own, sizes, policy)
+        sizes = np.full(len(self._queries), self._survey.size)
+        return scanned_of(self._survey.judgments, taken(self._counted), sizes, policy)
 
     # The documents.
 
@@ -227,12 +226,12 @@ class FullCorpus:
         return own
 
     @cached_property
-    def _counted(self) -> tuple[Counted, Tensor]:
+    def _counted(self) -> Counted:
         own = self._ahead()
         for _ in range(2):
             counted, seen = self._count(own)
             if torch.equal(own, seen):
-                return counted, own
+                return counted
             own = seen
         raise CranfieldError(
             "the same product gave different scores each time.",
@@ -284,7 +283,7 @@ class _Share:
         for rows, judged in corpus._blocks():
             its_queries, row = queries[rows], (judgments.row[judged] - rows.start).to(device)
             column = judgments.column[judged].to(device)
-            counting = counter(len(its_queries), row, self.seen[judged].clone(), column)
+            counting = counter(row, self.seen[judged].clone(), column, judgments.judged[rows])
             self._blocks.append((its_queries, judged, row, column, counting))
 
     def add(self, start: int, piece: Any) -> None:

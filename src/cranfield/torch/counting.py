@@ -6,8 +6,11 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from typing import NamedTuple, Protocol
 
+import numpy as np
 import torch
 from torch import Tensor
+
+from cranfield.ranks.columns import Integers
 
 _FEW = 6  # judged documents of a query that are faster compared one by one
 _AT_ONCE = {"cpu": 1 << 20}  # scores compared at once: what fits the cache; on a device, what fills it
@@ -26,6 +29,22 @@ class Counted(NamedTuple):
     odd: Tensor
 
 
+class Taken(NamedTuple):
+    """The same on the host. A document was retrieved if one has its score: it has itself."""
+
+    above: Integers
+    before: Integers
+    tied: Integers
+    odd: Integers
+
+
+def taken(counted: Counted) -> Taken:
+    """Take what was counted to the host, all in one copy."""
+    size = len(counted.above)
+    flat = torch.cat(counted).cpu().numpy().astype(np.int64)
+    return Taken(flat[:size], flat[size : 2 * size], flat[2 * size : 3 * size], flat[3 * size :])
+
+
 class Counter(Protocol):
     """Compares rows of scores with those of their judged documents, a tile of columns after another."""
 
@@ -36,10 +55,11 @@ class Counter(Protocol):
         """All that was counted."""
 
 
-def counter(rows: int, query: Tensor, own: Tensor, document: Tensor) -> Counter:
-    """What counts above judged documents in so many rows of scores.
+def counter(query: Tensor, own: Tensor, document: Tensor, judged: Integers) -> Counter:
+    """What counts above judged documents in rows of scores.
 
     query, own, document: of each judged document its row, its score and its column; rows ascend.
+    judged: how many of them each row has.
     Among equal scores the larger column comes first.
     """
     own = own.masked_fill(own == -torch.inf, torch.inf)  # not retrieved: nothing is above, nothing is equal
@@ -48,17 +68,17 @@ def counter(rows: int, query: Tensor, own: Tensor, document: Tensor) -> Counter:
     ):  # the kernels hold words that only NVIDIA's understand
         from cranfield.torch.kernels import DeviceCounter
 
-        return DeviceCounter(rows, query, own, document)
-    return PlainCounter(rows, query, own, document)
+        return DeviceCounter(query, own, document, judged)
+    return PlainCounter(query, own, document, judged)
 
 
 class PlainCounter:
     """Counts by the functions of PyTorch, a block of rows after another."""
 
-    def __init__(self, rows: int, query: Tensor, own: Tensor, document: Tensor) -> None:
+    def __init__(self, query: Tensor, own: Tensor, document: Tensor, judged: Integers) -> None:
         self._query, self._own, self._document = query, own, document
         above, before, tied = torch.zeros((3, len(query)), dtype=torch.int64, device=query.device)
-        self._counted = Counted(above, before, tied, torch.zeros(rows, dtype=torch.int32, device=query.device))
+        self._counted = Counted(above, before, tied, torch.zeros(len(judged), dtype=torch.int32, device=query.device))
 
     def add(self, scores: Tensor, start: int = 0) -> None:
         """Count in a tile of scores, whose first column is the document `start`."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
@@ -26,29 +27,39 @@ class TensorJudgments:
     """Judged documents by query, as columns; rows ascend by query and document.
 
     On the device: `row` and `column`, where each stands in the scores.
-    On the host: `query_ids` of the judged queries, `rows` (where those stand in the scores) and `grades`.
+    On the host: `query_ids` of the judged queries, `rows` (where those stand in the scores), of each judgment the
+    `document` (its column once more) and the grade, and how many judgments each row of the scores has.
     """
 
     row: Tensor
     column: Tensor
     rows: Integers
     query_ids: tuple[str, ...]
-    first: Integers
+    document: Integers
     grades: Numbers
+    judged: Integers
     extra: int
+
+    @cached_property
+    def first(self) -> Integers:
+        """Judgments first[q] to first[q + 1] are about query q."""
+        return np.concatenate(([0], np.cumsum(self.judged[self.rows])))
 
     @cached_property
     def query(self) -> Integers:
         """The query of every judgment."""
         return np.repeat(np.arange(len(self.query_ids), dtype=np.int64), np.diff(self.first))
 
-    @cached_property
-    def sha256(self) -> str:
-        """A hash of the columns."""
-        digest = hashlib.sha256("\n".join(self.query_ids).encode())
-        for column in (self.first, self.column.cpu().numpy(), self.grades):
-            digest.update(column.tobytes())
-        return digest.hexdigest()
+    def digest(self) -> Callable[[], str]:
+        """What hashes the columns; it holds none of the device's memory."""
+        return partial(_digest, self.query_ids, self.first, self.document, self.grades)
+
+
+def _digest(query_ids: Sequence[str], *columns: npt.NDArray[Any]) -> str:
+    digest = hashlib.sha256("\n".join(query_ids).encode(errors="surrogatepass"))
+    for column in columns:
+        digest.update(np.ascontiguousarray(column).data)
+    return digest.hexdigest()
 
 
 def read_judgments(
@@ -67,33 +78,59 @@ def read_judgments(
     not judged, unless `everybody` is.
     """
     names = _names(query_ids, shape[0])
-    if isinstance(qrels, Tensor) and qrels.layout == torch.strided:
+    dense = isinstance(qrels, Tensor) and qrels.layout == torch.strided
+    if dense:
         row, column, grade = _dense(qrels, shape, judged)
         everybody = judged is None
     elif judged is not None:
         raise InputError("qrels", "only dense judgments can have a mask of what is judged.", hint=SHAPES)
     else:
         row, column, grade = _columns(qrels, shape)
-    grades = grade.double().cpu().numpy()
+    # One copy to the host: each costs the device a rest, and what the columns say can be checked there as well.
+    query, document, bits = torch.stack((row, column, grade.double().view(torch.int64))).cpu().numpy()
+    grades = bits.view(np.float64)
+    if not len(grades):
+        raise InputError("qrels", "there is not one judgment in it.")
+    order = None if dense else _checked_order(query, document, shape)
+    if order is not None:
+        query, document, grades = query[order], document[order], grades[order]
+        row, column = torch.from_numpy(query), torch.from_numpy(document)
     if not np.isfinite(grades).all():
         at = int(np.flatnonzero(~np.isfinite(grades))[0])
         raise InputError(
             "qrels",
-            f"the grade of document {int(column[at])} for query '{names[int(row[at])]}' is {grades[at]}, not a number.",
+            f"the grade of document {document[at]} for query '{names[query[at]]}' is {grades[at]}, not a number.",
         )
-    if not len(grades):
-        raise InputError("qrels", "there is not one judgment in it.")
-    sizes = torch.bincount(row, minlength=shape[0]).cpu().numpy()
-    rows = np.arange(shape[0]) if everybody else np.flatnonzero(sizes)
+    counts = np.bincount(query, minlength=shape[0])
+    rows = np.arange(shape[0]) if everybody else np.flatnonzero(counts)
     return TensorJudgments(
         row=row.to(device),
         column=column.to(device),
         rows=rows,
         query_ids=names if len(rows) == shape[0] else tuple(names[at] for at in rows.tolist()),
-        first=np.concatenate(([0], np.cumsum(sizes[rows]))),
+        document=document,
         grades=grades,
+        judged=counts,
         extra=shape[0] - len(rows),
     )
+
+
+def _checked_order(query: Integers, document: Integers, shape: tuple[int, int]) -> Integers | None:
+    """The order of judgments by query and document, or None if they stand in it, all of them within the scores."""
+    for name, part, size in (("query", query, shape[0]), ("document", document, shape[1])):
+        if part.min() < 0 or part.max() >= size:
+            outside = part[(part < 0) | (part >= size)][0]
+            fact = f"{name} {outside} is judged, but the scores have {size} of them."
+            raise InputError("qrels", fact, hint="queries and documents are numbers from 0")
+    key = query * shape[1] + document
+    if (key[1:] > key[:-1]).all():
+        return None
+    order = np.argsort(key, kind="stable")
+    again = np.flatnonzero(key[order[1:]] == key[order[:-1]])
+    if len(again):
+        at = order[again[0]]
+        raise DuplicateError("qrels", f"document {document[at]} is judged twice for query {query[at]}.")
+    return order
 
 
 @lru_cache(maxsize=4)
@@ -148,14 +185,4 @@ def _columns(qrels: Any, shape: tuple[int, int]) -> tuple[Tensor, Tensor, Tensor
         row, column, grade = row.long(), column.to(row.device).long(), grade.to(row.device)
     else:
         raise InputError("qrels", f"cannot be read from {type(qrels).__name__}.", hint=SHAPES)
-    for name, part, size in (("query", row, shape[0]), ("document", column, shape[1])):
-        outside = ((part < 0) | (part >= size)).nonzero().flatten()
-        if len(outside):
-            fact = f"{name} {int(part[outside[0]])} is judged, but the scores have {size} of them."
-            raise InputError("qrels", fact, hint="queries and documents are numbers from 0")
-    key, order = (row * shape[1] + column).sort()
-    again = (key[1:] == key[:-1]).nonzero().flatten()
-    if len(again):
-        at = order[again[0]]
-        raise DuplicateError("qrels", f"document {int(column[at])} is judged twice for query {int(row[at])}.")
-    return row[order], column[order], grade[order]
+    return row, column, grade

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 
+import numpy as np
 import torch
 import triton
 import triton.language as tl
 from torch import Tensor
 
+from cranfield.ranks.columns import Integers
 from cranfield.torch.counting import Counted
 
 _FEW = 8  # judged documents of a query that are faster compared one by one than searched
@@ -175,21 +177,21 @@ def _count_many(
 class DeviceCounter:
     """Counts by kernels: one judged document after another where they are few, and all of a row at once otherwise."""
 
-    def __init__(self, rows: int, query: Tensor, own: Tensor, document: Tensor) -> None:
+    def __init__(self, query: Tensor, own: Tensor, document: Tensor, judged: Integers) -> None:
         self._judged = len(query)
-        self._odd = torch.zeros(rows, dtype=torch.int32, device=query.device)
+        self._odd = torch.zeros(len(judged), dtype=torch.int32, device=query.device)
         own = own.to(torch.float64 if own.dtype == torch.float64 else torch.float32)
         document = document.to(torch.int32)
-        judged = torch.bincount(query, minlength=rows)
-        most = int(judged.max()) if rows else 0
+        most = int(judged.max(initial=0))
         self._slabs = _Slabs(query, own, document, judged, most) if most > _FEW else None
         if self._slabs and int(self._slabs.largest_tie.max()) > _MANY_EQUAL:
             self._slabs = None
-        # A row without a judged document is read as well, for what is odd about it.
-        unjudged = (judged == 0).nonzero().flatten()
-        self._query = torch.cat((query, unjudged))
-        self._own = torch.cat((own, own.new_full((len(unjudged),), torch.inf)))
-        self._document = torch.cat((document, document.new_zeros(len(unjudged))))
+        unjudged = np.flatnonzero(judged == 0)
+        if len(unjudged):  # those rows are read as well, for what is odd about them
+            query = torch.cat((query, torch.from_numpy(unjudged).to(query.device)))
+            own = torch.cat((own, own.new_full((len(unjudged),), torch.inf)))
+            document = torch.cat((document, document.new_zeros(len(unjudged))))
+        self._query, self._own, self._document = query.contiguous(), own.contiguous(), document.contiguous()
         self._counts = torch.zeros((3, len(self._query)), dtype=torch.int32, device=query.device)
 
     def add(self, scores: Tensor, start: int = 0) -> None:
@@ -219,24 +221,25 @@ class DeviceCounter:
 
     def counted(self) -> Counted:
         """All that was counted."""
-        above, before, tied = self._slabs.counts() if self._slabs else self._counts[:, : self._judged].long()
+        above, before, tied = self._slabs.counts() if self._slabs else self._counts[:, : self._judged]
         return Counted(above, before, tied, self._odd)
 
 
 class _Slabs:
     """The judged scores of each row, ascending, in slabs of as many as one program can search."""
 
-    def __init__(self, query: Tensor, own: Tensor, document: Tensor, judged: Tensor, most: int) -> None:
+    def __init__(self, query: Tensor, own: Tensor, document: Tensor, counts: Integers, most: int) -> None:
+        judged = torch.from_numpy(counts).to(query.device)
         order = own.argsort(stable=True)  # documents with one score stay in the order of their columns
         self.order = order[query[order].argsort(stable=True)]
         self.steps = min(_STEPS, max(4, most.bit_length()))
         size = 1 << self.steps
         room = size - 1  # a place stays free, as the end
-        counts = (judged + room - 1).div(room, rounding_mode="floor").clamp(min=1)
-        first = counts.cumsum(0) - counts
+        slabs = (judged + room - 1).div(room, rounding_mode="floor").clamp(min=1)
+        first = slabs.cumsum(0) - slabs
         place = torch.arange(len(query), device=query.device) - (judged.cumsum(0) - judged)[query]
         self.slab, self.slot = first[query] + place.div(room, rounding_mode="floor"), place % room
-        self.query = torch.repeat_interleave(torch.arange(len(judged), device=query.device), counts)
+        self.query = torch.repeat_interleave(torch.arange(len(judged), device=query.device), slabs)
         self.limits = own.new_full((len(self.query), size), torch.inf)
         self.limits[self.slab, self.slot] = own[self.order]
         self.documents = document.new_zeros((len(self.query), size))

@@ -12,7 +12,7 @@ from cranfield.errors import InputError
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import DEFAULT_MEASURES, Measures
 from cranfield.ranks.policy import Policy
-from cranfield.torch.counting import Counted, counter, retrieved
+from cranfield.torch.counting import Counted, counter, retrieved, taken
 from cranfield.torch.judgments import TensorJudgments, read_judgments
 from cranfield.torch.scores import check_measures, finish, scanned_of
 
@@ -70,8 +70,8 @@ def evaluate_flat(
         value = scores[query == wrong[0]]
         value = value[~(value < torch.inf)][0]
         raise InputError(name, f"a score of query {int(found_queries[wrong[0]])} is {float(value)}.")
-    scanned = scanned_of(judgments, counted, own, found, policy)
-    return finish(judgments, scanned, wanted, policy, name, judgments.sha256)
+    scanned = scanned_of(judgments, taken(counted), found.cpu().numpy(), policy)
+    return finish(judgments, scanned, wanted, policy, name, judgments.digest())
 
 
 def _check_columns(grades: Tensor, scores: Tensor, numbers: Tensor, judged: Tensor | None, name: str) -> None:
@@ -100,7 +100,8 @@ def _count(
         scores = flat.new_full((len(members), int(sizes[members].max())), -torch.inf)
         scores[row[query[these]], column[these]] = flat[these]
         hits = (kind[judgments.row] == length).nonzero().flatten()
-        counting = counter(len(members), row[judgments.row[hits]], own[hits], judgments.column[hits])
+        judged = judgments.judged[members.cpu().numpy()]
+        counting = counter(row[judgments.row[hits]], own[hits], judgments.column[hits], judged)
         counting.add(scores)
         part = counting.counted()
         above[hits], before[hits], tied[hits], odd[members] = part

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,15 @@ from torch import Tensor
 
 from cranfield.errors import InputError, MeasureError, PolicyError
 from cranfield.evaluation.evaluating import digest_of, evaluation_of, refuse_missing
+from cranfield.evaluation.hashes import InputHashes
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import DEFAULT_MEASURES, Measure, Measures, parse_measures
+from cranfield.ranks.columns import Integers
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import Graded, rank_counted
 from cranfield.ranks.scan.counting import Places, Scanned
 from cranfield.ranks.tie_orders import TieOrders
-from cranfield.torch.counting import Counted, counter, retrieved
+from cranfield.torch.counting import Taken, counter, retrieved, taken
 from cranfield.torch.judgments import TensorJudgments, read_judgments
 
 
@@ -66,42 +69,43 @@ def evaluate(
     scores = run.detach()
     judgments = read_judgments(qrels, (scores.shape[0], scores.shape[1]), scores.device, judged, query_ids)
     scanned = scan_scores(scores, judgments, policy, name)
-    return finish(judgments, scanned, wanted, policy, name, judgments.sha256)
+    return finish(judgments, scanned, wanted, policy, name, judgments.digest())
 
 
 def scan_scores(scores: Tensor, judgments: TensorJudgments, policy: Policy, name: str) -> Scanned:
     """Rank the judged documents of a tensor of scores."""
     own = scores[judgments.row, judgments.column]
-    counting = counter(len(scores), judgments.row, own, judgments.column)
+    counting = counter(judgments.row, own, judgments.column, judgments.judged)
     counting.add(scores)
     counted = counting.counted()
-    sizes = retrieved(scores, counted.odd)
-    if len(sizes) and int(sizes.min()) < 0:
-        raise _not_a_score(scores, sizes, name)
-    return scanned_of(judgments, counted, own, sizes, policy)
+    found = taken(counted)
+    sizes = np.full(len(scores), scores.shape[1])
+    if found.odd.any():
+        sizes = retrieved(scores, counted.odd).cpu().numpy()
+        if sizes.min() < 0:
+            raise _not_a_score(scores, sizes, name)
+    return scanned_of(judgments, found, sizes, policy)
 
 
-def scanned_of(judgments: TensorJudgments, counted: Counted, own: Tensor, sizes: Tensor, policy: Policy) -> Scanned:
-    """What was counted, taken to the host: `own` are the scores of the judged documents, `sizes` of the rankings."""
-    before = counted.tied - 1 - counted.before if policy.ties == "file" else counted.before
-    columns = torch.stack((counted.above, before, counted.tied, (own > -torch.inf).long()))
-    above, before_, tied, found = columns.cpu().numpy()
-    row = np.flatnonzero(found)
-    by_query = sizes.cpu().numpy()[judgments.rows]
+def scanned_of(judgments: TensorJudgments, found: Taken, sizes: Integers, policy: Policy) -> Scanned:
+    """What was counted, as a scan: `sizes` are the lengths of the rankings, one for each row of the scores."""
+    before = found.tied - 1 - found.before if policy.ties == "file" else found.before
+    row = np.flatnonzero(found.tied)
+    by_query = sizes[judgments.rows]
     retrieved_ = np.where(by_query > 0, by_query, -1)
-    return Scanned(retrieved_, judgments.extra, Places(row, above[row], before_[row], tied[row]))
+    return Scanned(retrieved_, judgments.extra, Places(row, found.above[row], before[row], found.tied[row]))
 
 
 def finish(
-    judgments: Graded, scanned: Scanned, wanted: Sequence[Measure], policy: Policy, name: str, sha256: str
+    judgments: Graded, scanned: Scanned, wanted: Sequence[Measure], policy: Policy, name: str, qrels: Callable[[], str]
 ) -> Evaluation:
-    """The evaluation of what was counted."""
+    """The evaluation of what was counted. `qrels` hashes the judgments, if somebody asks for it."""
     if not scanned.extra and (scanned.retrieved < 0).all():
         raise InputError(name, "there is not one ranking in it.")
     judged = rank_counted(judgments, scanned, policy)
     refuse_missing(judged, policy, name)
     orders = TieOrders.of(judgments, scanned, policy)
-    return evaluation_of(name, wanted, judged, policy, (sha256, f"ranks-{digest_of(judged)}"), orders=orders)
+    return evaluation_of(name, wanted, judged, policy, InputHashes(qrels, partial(digest_of, judged)), orders=orders)
 
 
 def check_measures(measures: Measures, policy: Policy) -> Sequence[Measure]:
@@ -120,8 +124,8 @@ def check_measures(measures: Measures, policy: Policy) -> Sequence[Measure]:
     return wanted
 
 
-def _not_a_score(scores: Tensor, sizes: Tensor, name: str) -> InputError:
-    row = int((sizes < 0).nonzero()[0])
+def _not_a_score(scores: Tensor, sizes: Integers, name: str) -> InputError:
+    row = int(np.flatnonzero(sizes < 0)[0])
     column = int((~(scores[row] < torch.inf)).nonzero()[0])
     return InputError(
         name,

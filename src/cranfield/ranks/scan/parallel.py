@@ -13,17 +13,19 @@ Result = TypeVar("Result")
 
 WAITING = 4  # results for each thread that may wait to be taken
 _END: Any = object()
+_team = threading.local()  # whose `member` says that this thread belongs to one
 
 
 def in_parallel(work: Callable[[Piece], Result], pieces: Iterable[Piece], threads: int) -> Generator[Result]:
     """The results, in the order of the pieces, up to the first that raises. A single piece is not worth a thread.
 
-    Each thread fetches its own next piece, under a lock, so that one reads while another works.
+    Each thread fetches its own next piece, under a lock, so that one reads while another works. Work that is shared out
+    already is not shared out again: of many files each thread scans one, and of a single file a block.
     """
     rest = iter(pieces)
     started = list(islice(rest, 2))
     rest = chain(started, rest)
-    if len(started) < 2 or threads == 1:
+    if len(started) < 2 or threads == 1 or hasattr(_team, "member"):
         yield from map(work, rest)
     else:
         yield from _Team(work, rest).results(threads)
@@ -72,6 +74,7 @@ class _Team:
 
     def _run(self) -> None:
         number = 0
+        _team.member = True
         try:
             while not self._stopped:
                 self._room.acquire()

@@ -212,7 +212,7 @@ class JudgedRanks:
     @cached_property
     def first(self) -> Integers:
         """Rows first[q] to first[q + 1] belong to query q."""
-        return np.searchsorted(self.query, np.arange(len(self) + 1))
+        return np.concatenate(([0], np.cumsum(np.bincount(self.query, minlength=len(self)))))
 
     @cached_property
     def _steps(self) -> list[Integers]:
@@ -225,7 +225,9 @@ class JudgedRanks:
     @cached_property
     def ideal(self) -> JudgedRanks:
         """The table of the ideal rankings: all judged documents, the best first."""
-        kept = self.judged_grades >= 0
+        kept: Any = self.judged_grades >= 0
+        if kept.all():
+            kept = slice(None)  # and nothing is copied
         query = self.judged_query[kept]
         return replace(
             self,

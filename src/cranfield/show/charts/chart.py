@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from cranfield.comparison.significance import SAME
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure
-from cranfield.show.charts.drawing import Spec
+from cranfield.show.charts.drawing import NOTE, Spec
+from cranfield.show.look import LIGHT
 
 
 @dataclass(frozen=True)
@@ -31,3 +33,20 @@ def shared_values(results: Sequence[Evaluation], measure: Any) -> dict[str, tupl
     """The values of the queries that two evaluations share."""
     one, other = (each.by_query(measure) for each in results)
     return {query: (value, other[query]) for query, value in one.items() if query in other}
+
+
+def counts(alt: Any, base: Any, gain: str) -> list[Any]:
+    """How many queries are better, the same and worse, in a line above the chart; gain: an expression of its data."""
+    counted = base.transform_calculate(up=f"{gain} > {SAME} ? 1 : 0", down=f"{gain} < -{SAME} ? 1 : 0")
+    counted = counted.transform_aggregate(n="count()", up="sum(up)", down="sum(down)")
+    texts = (
+        ("better", "left", 0, "'▲ ' + format(datum.up, ',') + ' better'"),
+        ("soft", "center", {"expr": "width / 2"}, "format(datum.n - datum.up - datum.down, ',') + ' the same'"),
+        ("worse", "right", "width", "'▼ ' + format(datum.down, ',') + ' worse'"),
+    )
+    return [
+        counted.transform_calculate(told=text)
+        .mark_text(style=NOTE, align=align, baseline="bottom", fontWeight="bold", dy=-8)
+        .encode(x=alt.value(x), y=alt.value(0), text="told:N", color=alt.value(LIGHT[colour]))
+        for colour, align, x, text in texts
+    ]

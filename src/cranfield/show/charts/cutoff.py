@@ -7,24 +7,41 @@ from collections.abc import Mapping, Sequence
 from cranfield.errors import MeasureError
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure
+from cranfield.show.charts.axes import TICKS, domain, whole_ticks
 from cranfield.show.charts.chart import Chart
-from cranfield.show.charts.drawing import Spec, altair, lines, specification
+from cranfield.show.charts.drawing import Spec, altair, specification
+from cranfield.show.charts.runs import best_of, emphasised, lines
 
 CUTOFFS = 20  # how deep the chart goes
 
 
-def cutoff_chart(measure: str, curves: Mapping[str, Mapping[int, float]]) -> Spec:
+def cutoff_chart(
+    measure: str,
+    curves: Mapping[str, Mapping[int, float]],
+    *,
+    highlight: Sequence[str] = (),
+    lower_is_better: bool = False,
+) -> Spec:
     """The mean of a measure at one cutoff after the other, a line for each run: {run: {cutoff: value}}."""
     alt = altair()
     rows = [{"run": run, "cutoff": k, "value": value} for run, values in curves.items() for k, value in values.items()]
-    chart = lines(alt, rows, curves).encode(
-        x=alt.X("cutoff:Q", title="cutoff k", axis=alt.Axis(tickMinStep=1), scale=alt.Scale(nice=False)),
-        y=alt.Y("value:Q", title=f"{measure}@k"),
+    ends = domain(row["value"] for row in rows)
+    whole = sorted({row["cutoff"] for row in rows}) or [1]
+    means = {run: sum(values.values()) / max(len(values), 1) for run, values in curves.items()}
+    shown = emphasised(curves, highlight, best_of(means, lower=lower_is_better))
+    chart = lines(alt, rows, list(curves), "cutoff", "value", ends, shown=shown).encode(
+        x=alt.X(
+            "cutoff:Q",
+            title="cutoff k",
+            axis=alt.Axis(values=whole_ticks(whole[0], whole[-1])),
+            scale=alt.Scale(domain=[whole[0], whole[-1]]),
+        ),
+        y=alt.Y("value:Q", title=f"{measure}@k", axis=alt.Axis(tickCount=TICKS), scale=alt.Scale(domain=ends)),
         tooltip=["run:N", "cutoff:Q", alt.Tooltip("value:Q", format=".4f")],
     )
     last = {run: list(values.items())[-1] for run, values in curves.items() if values}
     told = "; ".join(f"{run} reaches {value:.4f} at {k}" for run, (k, value) in last.items())
-    return specification(chart, f"{measure} by cutoff", f"The mean of {measure} at each cutoff: {told}.", curves)
+    return specification(chart, f"{measure} by cutoff", f"The mean of {measure} at each cutoff: {told}.")
 
 
 def cutoffs_of(measure: Measure, deepest: int = CUTOFFS) -> list[Measure]:
@@ -39,10 +56,23 @@ def family(measure: Measure) -> str:
     return measure.name.rpartition("@")[0] if "cutoff" in dict(measure.parameters) else measure.name
 
 
-def by_cutoff(results: Sequence[Evaluation], measure: Measure, deepest: int = CUTOFFS) -> Spec:
+def by_cutoff(
+    results: Sequence[Evaluation], measure: Measure, deepest: int = CUTOFFS, *, highlight: Sequence[str] = ()
+) -> Spec:
     """The chart of evaluations that have the measure at each cutoff."""
     at = cutoffs_of(measure, deepest)
-    return cutoff_chart(family(measure), {each.run: {k: each[m] for k, m in enumerate(at, 1)} for each in results})
+    return cutoff_chart(
+        family(measure),
+        {each.run: {k: each[m] for k, m in enumerate(at, 1)} for each in results},
+        highlight=highlight,
+        lower_is_better=measure.definition.lower_is_better,
+    )
 
 
-CHART = Chart(name="cutoff", meaning=f"a measure at each cutoff down to {CUTOFFS}", needed=cutoffs_of, draw=by_cutoff)
+CHART = Chart(
+    name="cutoff",
+    meaning=f"a measure at each cutoff down to {CUTOFFS}",
+    needed=cutoffs_of,
+    draw=by_cutoff,
+    options=("highlight",),
+)

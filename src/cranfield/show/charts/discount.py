@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from cranfield.show.charts.axes import TICKS, whole_ticks
 from cranfield.show.charts.chart import Chart
-from cranfield.show.charts.drawing import Spec, altair, lines, specification
+from cranfield.show.charts.drawing import Spec, altair, specification
+from cranfield.show.charts.runs import lines
 
 
 def discount_chart(depth: int = 10) -> Spec:
@@ -19,14 +21,21 @@ def discount_chart(depth: int = 10) -> Spec:
     rows = [
         {"run": name, "rank": i, "kept": kept} for name, values in curves.items() for i, kept in enumerate(values, 1)
     ]
-    chart = lines(alt, rows, curves).encode(
-        x=alt.X("rank:Q", title="rank i", axis=alt.Axis(tickMinStep=1), scale=alt.Scale(nice=False)),
-        y=alt.Y("kept:Q", title="share that counts", axis=alt.Axis(format="%")),
+    chart = lines(alt, rows, list(curves), "rank", "kept", [0, 1]).encode(
+        x=alt.X(
+            "rank:Q", title="rank i", axis=alt.Axis(values=whole_ticks(1, depth)), scale=alt.Scale(domain=[1, depth])
+        ),
+        y=alt.Y(
+            "kept:Q",
+            title="share that counts",
+            axis=alt.Axis(format="%", tickCount=TICKS),
+            scale=alt.Scale(domain=[0, 1]),
+        ),
         tooltip=[alt.Tooltip("run:N", title="discount"), "rank:Q", alt.Tooltip("kept:Q", format=".1%")],
     )
     shares = ", ".join(f"{value:.0%}" for value in curves["DCG: 1/log2(i+1)"][:5])
     return specification(
-        chart, "What a document counts at each rank", f"DCG keeps {shares} of a gain at ranks 1, 2, 3, …", curves
+        chart, "What a document counts at each rank", f"DCG keeps {shares} of a gain at ranks 1, 2, 3, …"
     )
 
 

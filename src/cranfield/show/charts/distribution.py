@@ -7,51 +7,146 @@ from typing import Any
 
 import numpy as np
 
+from cranfield.layout import columns, count
+from cranfield.show.charts.axes import TICKS, domain
 from cranfield.show.charts.chart import Chart
-from cranfield.show.charts.drawing import Spec, altair, colour_scale, specification
+from cranfield.show.charts.drawing import NOTE, Spec, altair, specification
+from cranfield.show.charts.runs import HUES, LONG, best_of, emphasised, hue_scale
+from cranfield.show.look import LIGHT
 
 FEW = 500  # queries whose values are also drawn one by one ...
 ALL = 2000  # ... as long as all runs together have no more values
+WHISKERS = (5, 95)  # percent of the queries
+SIDE = 0.36  # of the width: what a mean or a median needs beside its mark
+ROW, NAME_LINE, THIN, THINNEST = 56, 14, 20, 13  # how high a row is, a name above it, a row of many, and of very many
+VERY_MANY = 30  # runs
+BOX, FULL = 0.3, 0.6  # of the height of a row, with and without more in it
 
 
-def distribution_chart(measure: str, values: Mapping[str, Sequence[float]]) -> Spec:
-    """How the values of queries are spread, a row for each run: a box from quartile to quartile, a line from the lowest
-    to the highest, the median as a tick and the mean as a diamond; each query as a faint tick while they are few.
+def distribution_chart(
+    measure: str,
+    values: Mapping[str, Sequence[float]],
+    *,
+    highlight: Sequence[str] = (),
+    lower_is_better: bool = False,
+) -> Spec:
+    """How the values of queries are spread, a row for each run: a box from quartile to quartile, whiskers from the 5th
+    to the 95th percentile, the median as a tick and the mean as a diamond; each query as a faint tick while they are
+    few. Many runs are sorted by their means.
     """
     alt = altair()
-    rows: list[dict[str, Any]] = []
-    for run, column in values.items():
-        low, q1, median, q3, high = np.percentile(column, [0, 25, 50, 75, 100]).tolist() if len(column) else [0.0] * 5
-        mean = float(np.mean(column)) if len(column) else 0.0
-        rows.append({"run": run, "low": low, "q1": q1, "median": median, "q3": q3, "high": high, "mean": mean})
+    rows = [{"run": run, **_summary(column)} for run, column in values.items()]
+    means = {row["run"]: row["mean"] for row in rows}
+    many = len(values) > len(HUES)
+    order = sorted(values, key=lambda run: means[run] if lower_is_better else -means[run]) if many else list(values)
+    shown = emphasised(order, highlight, best_of(means, lower=lower_is_better))
     sizes = list(map(len, values.values()))
-    few = max(sizes, default=0) <= FEW and sum(sizes) <= ALL
-    each = [{"run": run, "value": float(value)} for run, column in values.items() for value in column] if few else []
-    y = alt.Y("run:N", title=None, sort=list(values))
-    shown = [alt.Tooltip(f"{name}:Q", format=".4f") for name in ("low", "q1", "median", "q3", "high", "mean")]
-    boxes = alt.Chart(alt.Data(values=rows)).encode(y=y, tooltip=["run:N", *shown])
-    colour = alt.Color("run:N", scale=colour_scale(alt, values), legend=None)
-    layers = [
-        boxes.mark_rule(color="#888888").encode(x=alt.X("low:Q", title=measure), x2="high:Q"),
-        boxes.mark_bar(size=14, opacity=0.65).encode(x="q1:Q", x2="q3:Q", color=colour),
-        boxes.mark_tick(size=18, thickness=2, color="#444444").encode(x="median:Q"),
-        boxes.mark_point(shape="diamond", size=40, filled=True, color="#ffffff", stroke="#444444", opacity=1).encode(
-            x="mean:Q"
-        ),
-    ]
-    if few:
-        ticks = alt.Chart(alt.Data(values=each)).mark_tick(size=8, opacity=0.45, yOffset=14, thickness=1.5)
+    each = not many and max(sizes, default=0) <= FEW and sum(sizes) <= ALL
+    long = not many and max(map(columns, values), default=0) > LONG
+    ends = _ends([value for column in values.values() for value in column])
+    x = alt.X(
+        "low:Q",
+        title=_words(measure, sizes, many),
+        axis=alt.Axis(tickCount=TICKS, grid=True),
+        scale=alt.Scale(domain=ends),
+    )
+    y = alt.Y("run:N", title=None, sort=order, axis=alt.Axis(labels=not long, grid=False, labelColor=LIGHT["ink"]))
+    colour = alt.Color("run:N", scale=hue_scale(alt, order, shown), legend=None)
+    layers = _boxes(alt, rows, x, y, colour, box=FULL if many else BOX)
+    if not many:
+        layers += _numbers(alt, rows, y, ends)
+    if long:
+        names = alt.Chart(alt.Data(values=rows)).mark_text(
+            style=NOTE, align="left", baseline="middle", fontWeight="bold", yOffset=_of_row(alt, -0.46)
+        )
+        layers.append(names.encode(x=alt.value(0), y=y, text="run:N", color=alt.value(LIGHT["ink"])))
+    if each:
+        single = [{"run": run, "value": float(value)} for run, column in values.items() for value in column]
+        ticks = alt.Chart(alt.Data(values=single)).mark_tick(
+            size=7, opacity=0.45, thickness=1.2, yOffset=_of_row(alt, 0.33)
+        )
         layers.append(ticks.encode(x="value:Q", y=y, color=colour))
     told = "; ".join(f"{row['run']}: median {row['median']:.4f}, mean {row['mean']:.4f}" for row in rows)
-    title = f"{measure} of the queries"
-    spec = specification(alt.layer(*layers), title, f"How {measure} is spread over the queries. {told}.")
-    return Spec(spec, height={"step": 46})
+    row_height = ROW + NAME_LINE * long if not many else THIN if len(values) <= VERY_MANY else THINNEST
+    return specification(
+        alt.layer(*layers),
+        f"{measure} of the queries",
+        f"How {measure} is spread over the queries. {told}.",
+        height={"step": row_height},
+    )
+
+
+def _summary(column: Sequence[float]) -> dict[str, float]:
+    if not len(column):
+        return dict.fromkeys(("low", "q1", "median", "q3", "high", "mean"), 0.0)
+    low, q1, median, q3, high = np.percentile(column, [WHISKERS[0], 25, 50, 75, WHISKERS[1]]).tolist()
+    return {"low": low, "q1": q1, "median": median, "q3": q3, "high": high, "mean": float(np.mean(column))}
+
+
+def _ends(values: Sequence[float]) -> list[float]:
+    """The ends of the axis, which is that of all shares where values fill half of it."""
+    highest = max(values, default=1.0)
+    return domain([0.0, 1.0 if 0.5 <= highest <= 1 else highest, *([min(values)] if values else [])])
+
+
+def _words(measure: str, sizes: Sequence[int], many: bool) -> list[str]:
+    """What is drawn, below the axis."""
+    n = f"n = {count(max(sizes, default=0), 'query', 'queries')}"
+    marks = f"box: middle half, whiskers: {WHISKERS[0]}–{WHISKERS[1]}%"
+    return [f"{measure}, {n}", marks, *(["line: median, ◊: mean"] if many else [])]
+
+
+def _of_row(alt: Any, share: float) -> Any:
+    """A length that grows with the height of a row."""
+    return alt.expr(f"bandwidth('y') * {share}")
+
+
+def _boxes(alt: Any, rows: list[dict[str, Any]], x: Any, y: Any, colour: Any, box: float) -> list[Any]:
+    shown = [alt.Tooltip(f"{name}:Q", format=".4f") for name in ("low", "q1", "median", "q3", "high", "mean")]
+    base = alt.Chart(alt.Data(values=rows)).encode(y=y, tooltip=["run:N", *shown])
+    ink = alt.value(LIGHT["ink"])
+    return [
+        base.mark_rule(strokeWidth=1).encode(x=x, x2="high:Q", color=alt.value(LIGHT["faint"])),
+        base.mark_bar(height={"band": box}, opacity=0.55).encode(x="q1:Q", x2="q3:Q", color=colour),
+        base.mark_tick(size=_of_row(alt, box), thickness=2, opacity=1).encode(x="median:Q", color=ink),
+        base.mark_point(shape="diamond", size=34 if box == BOX else 14, filled=True, opacity=1, strokeWidth=1.2).encode(
+            x="mean:Q", fill=alt.value(LIGHT["paper"]), stroke=ink
+        ),
+    ]
+
+
+def _numbers(alt: Any, rows: Sequence[Mapping[str, Any]], y: Any, ends: Sequence[float]) -> list[Any]:
+    """Mean and median by name and number, on either side of their marks; both on one side near an end of the axis."""
+    texts = []
+    for row in rows:
+        mean, median = f"mean {row['mean']:.3f}", f"median {row['median']:.3f}"
+        (low, left), (high, right) = sorted(((row["mean"], mean), (row["median"], median)))
+        room = [(low - ends[0]) / (ends[1] - ends[0]), (ends[1] - high) / (ends[1] - ends[0])]
+        if min(room) >= SIDE:
+            texts += [(row["run"], low, "right", left), (row["run"], high, "left", right)]
+        elif room[0] < room[1]:
+            texts.append((row["run"], low, "left", f"{left}, {right}"))
+        else:
+            texts.append((row["run"], high, "right", f"{left}, {right}"))
+    layers = []
+    for align, shift in (("right", -3), ("left", 3)):
+        data = [{"run": run, "at": at, "told": told} for run, at, side, told in texts if side == align]
+        if data:
+            text = alt.Chart(alt.Data(values=data)).mark_text(
+                style=NOTE, align=align, baseline="middle", dx=shift, yOffset=_of_row(alt, -0.28)
+            )
+            layers.append(text.encode(x="at:Q", y=y, text="told:N", color=alt.value(LIGHT["soft"])))
+    return layers
 
 
 CHART = Chart(
     name="distribution",
     meaning="how a measure is spread over the queries",
-    draw=lambda results, measure: distribution_chart(
-        measure.name, {each.run: each.column(measure).tolist() for each in results}
+    options=("highlight",),
+    draw=lambda results, measure, **options: distribution_chart(
+        measure.name,
+        {each.run: each.column(measure).tolist() for each in results},
+        lower_is_better=measure.definition.lower_is_better,
+        **options,
     ),
 )

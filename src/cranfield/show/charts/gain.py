@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from cranfield.show.charts.axes import TICKS, domain
 from cranfield.show.charts.chart import Chart
-from cranfield.show.charts.drawing import Spec, altair, lines, specification
+from cranfield.show.charts.drawing import Spec, altair, specification
+from cranfield.show.charts.runs import lines
 
 
 def gain_chart(highest: int = 4) -> Spec:
@@ -11,21 +13,24 @@ def gain_chart(highest: int = 4) -> Spec:
     alt = altair()
     grades = list(range(highest + 1))
     curves = {
-        "linear: grade": [float(grade) for grade in grades],
-        "exponential: 2^grade - 1": [2.0**grade - 1 for grade in grades],
+        "linear: g": [float(grade) for grade in grades],
+        "exponential: 2^g - 1": [2.0**grade - 1 for grade in grades],
     }
     rows = [
         {"run": name, "grade": grade, "gain": gain}
         for name, values in curves.items()
         for grade, gain in enumerate(values)
     ]
-    chart = lines(alt, rows, curves).encode(
-        x=alt.X("grade:Q", title="grade", axis=alt.Axis(values=grades, format="d"), scale=alt.Scale(nice=False)),
-        y=alt.Y("gain:Q", title="gain"),
+    ends = domain(row["gain"] for row in rows)
+    chart = lines(alt, rows, list(curves), "grade", "gain", ends).encode(
+        x=alt.X(
+            "grade:Q", title="grade g", axis=alt.Axis(values=grades, format="d"), scale=alt.Scale(domain=[0, highest])
+        ),
+        y=alt.Y("gain:Q", title="gain", axis=alt.Axis(tickCount=TICKS), scale=alt.Scale(domain=ends)),
         tooltip=[alt.Tooltip("run:N", title="gain"), "grade:Q", "gain:Q"],
     )
     told = f"At grade {highest} the linear gain is {highest}, the exponential one {2**highest - 1}."
-    return specification(chart, "What a grade is worth", told, curves)
+    return specification(chart, "What a grade is worth", told)
 
 
 CHART = Chart(name="gain", meaning="what a grade is worth (without QRELS and RUN)", of="nothing", draw=gain_chart)

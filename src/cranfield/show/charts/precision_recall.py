@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from cranfield.measures import Measure
+from cranfield.show.charts.axes import TICKS, share_domain
 from cranfield.show.charts.chart import Chart
-from cranfield.show.charts.drawing import Spec, altair, lines, share_scale, specification
+from cranfield.show.charts.drawing import Spec, altair, specification
+from cranfield.show.charts.runs import best_of, emphasised, lines
 
 RECALLS = tuple(level / 10 for level in range(11))
 
 
-def precision_recall_chart(curves: Mapping[str, Sequence[float]]) -> Spec:
+def precision_recall_chart(curves: Mapping[str, Sequence[float]], *, highlight: Sequence[str] = ()) -> Spec:
     """Interpolated precision at the eleven levels of recall 0, 0.1, …, 1, a line for each run."""
     alt = altair()
     rows = [
@@ -19,14 +21,21 @@ def precision_recall_chart(curves: Mapping[str, Sequence[float]]) -> Spec:
         for run, values in curves.items()
         for level, value in zip(RECALLS, values, strict=True)
     ]
-    chart = lines(alt, rows, curves).encode(
-        x=alt.X("recall:Q", title="recall", scale=alt.Scale(domain=[0, 1])),
-        y=alt.Y("precision:Q", title="interpolated precision", scale=share_scale(alt, rows, "precision")),
+    top = share_domain(max((row["precision"] for row in rows), default=1.0))
+    shown = emphasised(curves, highlight, best_of({run: sum(values) for run, values in curves.items()}))
+    chart = lines(alt, rows, list(curves), "recall", "precision", top, shown=shown).encode(
+        x=alt.X("recall:Q", title="recall", axis=alt.Axis(tickCount=TICKS), scale=alt.Scale(domain=[0, 1])),
+        y=alt.Y(
+            "precision:Q",
+            title="interpolated precision",
+            axis=alt.Axis(tickCount=TICKS),
+            scale=alt.Scale(domain=top),
+        ),
         tooltip=["run:N", "recall:Q", alt.Tooltip("precision:Q", format=".4f")],
     )
     ends = "; ".join(f"{run} from {values[0]:.2f} to {values[-1]:.2f}" for run, values in curves.items())
     return specification(
-        chart, "Precision at levels of recall", f"Interpolated precision from recall 0 to recall 1: {ends}.", curves
+        chart, "Precision at levels of recall", f"Interpolated precision from recall 0 to recall 1: {ends}."
     )
 
 
@@ -41,7 +50,8 @@ CHART = Chart(
     usual=("IPrec@0",),
     only="IPrec",
     needed=recall_levels,
-    draw=lambda results, measure: precision_recall_chart(
-        {each.run: [each[level] for level in recall_levels(measure)] for each in results}
+    options=("highlight",),
+    draw=lambda results, measure, **options: precision_recall_chart(
+        {each.run: [each[level] for level in recall_levels(measure)] for each in results}, **options
     ),
 )

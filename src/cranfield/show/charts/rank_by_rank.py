@@ -2,70 +2,101 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from cranfield.layout import count
 from cranfield.measures.curve import Curve
 from cranfield.ranks.columns import Flags
+from cranfield.show.charts.axes import TICKS, share_domain
 from cranfield.show.charts.chart import Chart
-from cranfield.show.charts.drawing import (
-    HEIGHT,
-    WIDTH,
-    Spec,
-    altair,
-    colour_scale,
+from cranfield.show.charts.drawing import HEIGHT, LINE, NOTE, WIDTH, Spec, altair, remark, specification
+from cranfield.show.charts.runs import (
+    POINTS,
+    best_of,
     dash_scale,
+    emphasised,
+    hue_scale,
     legend,
-    share_scale,
-    share_top,
-    specification,
+    legend_height,
+    stroke_width,
 )
+from cranfield.show.look import LIGHT
 
 
-def rank_by_rank_chart(curves: Mapping[str, Curve], *, query: str | None = None, mean: bool = True) -> Spec:
+def rank_by_rank_chart(
+    curves: Mapping[str, Curve], *, query: str | None = None, mean: bool = True, highlight: Sequence[str] = ()
+) -> Spec:
     """Precision against recall down to each rank, as points, and interpolated, as steps: a curve for each run.
 
     query: the one that the curves are of; mean: whether they are means over queries.
     """
     alt = altair()
-    highest = [max(float(values.max()) for values in columns) for columns in zip(*curves.values())]
-    wide, high = WIDTH / share_top(highest[0]), HEIGHT / share_top(highest[1])  # pixels for each unit
-    points = [{"run": run, **_points(curve, wide, high)} for run, curve in curves.items()]
-    steps = [{"run": run, **_steps(curve.interpolated(), high)} for run, curve in curves.items()]
+    tops = [
+        share_domain(max((float(values.max()) for values in columns), default=1.0)) for columns in zip(*curves.values())
+    ] or [[0.0, 1.0]] * 2
+    wide, high = WIDTH / tops[0][1], HEIGHT / tops[1][1]  # pixels for each unit
+    shown = emphasised(curves, highlight, best_of({run: _area(curve) for run, curve in curves.items()}))
+    order = [*(run for run in curves if run not in shown), *shown]  # what is drawn later lies on top
+    points = [{"run": run, **_points(curves[run], wide, high)} for run in (order if len(order) <= POINTS else ())]
+    steps = [{"run": run, **_steps(curves[run].interpolated(), high)} for run in order]
     x, y = (
-        axis(f"{name}:Q", title=f"{'mean ' * mean}{name}", scale=share_scale(alt, [{name: top}], name))
-        for axis, name, top in ((alt.X, "recall", highest[0]), (alt.Y, "precision", highest[1]))
+        axis(
+            f"{name}:Q",
+            title=f"{'mean ' * mean}{name}{'' if points or axis is alt.X else ', interpolated'}",
+            scale=alt.Scale(domain=top),
+            axis=alt.Axis(tickCount=TICKS),
+        )
+        for axis, name, top in ((alt.X, "recall", tops[0]), (alt.Y, "precision", tops[1]))
     )
-    order, values = list(curves), [alt.Tooltip(f"{name}:Q", format=".4f") for name in ("recall", "precision")]
-    named = legend(alt, order) if len(order) > 1 else None
-    colour = alt.Color("run:N", title=None, sort=order, scale=colour_scale(alt, order), legend=named)
-    dashes = alt.StrokeDash("run:N", title=None, sort=order, scale=dash_scale(alt, order), legend=named)
+    values = [alt.Tooltip(f"{name}:Q", format=".4f") for name in ("recall", "precision")]
+    named = legend(alt, shown) if len(order) > 1 else None
+    colour = alt.Color("run:N", title=None, sort=order, scale=hue_scale(alt, order, shown), legend=named)
+    dashes = alt.StrokeDash("run:N", title=None, sort=order, scale=dash_scale(alt, order, shown), legend=named)
     stairs = alt.Chart(alt.Data(values=steps)).transform_flatten(["recall", "precision"])
     dots = alt.Chart(alt.Data(values=points)).transform_flatten(["rank", "recall", "precision"])
     dot = alt.OverlayMarkDef(size=20, filled=True, opacity=0.9)
     layers = [
-        stairs.mark_line(interpolate="step-before", strokeWidth=1.5).encode(
-            x=x, y=y, color=colour, strokeDash=dashes, tooltip=["run:N", *values]
-        ),
-        dots.mark_line(strokeWidth=0.75, opacity=0.4, point=dot).encode(
-            x=x, y=y, color=colour, shape=_key(alt), order="rank:Q", tooltip=["run:N", "rank:Q", *values]
+        stairs.mark_line(interpolate="step-before").encode(
+            x=x,
+            y=y,
+            color=colour,
+            strokeDash=dashes,
+            strokeWidth=stroke_width(alt, "run", order, shown),
+            tooltip=["run:N", *values],
         ),
     ]
+    if points:
+        layers.append(
+            dots.mark_line(strokeWidth=0.75, opacity=0.4, point=dot).encode(
+                x=x, y=y, color=colour, shape=_key(alt), order="rank:Q", tooltip=["run:N", "rank:Q", *values]
+            )
+        )
     if len(order) == 1:
         labels = alt.Chart(alt.Data(values=_labelled(points[0], wide, high))).encode(x=x, y=y, text="rank:Q")
-        layers.append(labels.mark_text(align="left", dx=4, dy=-6, fontSize=9, color=GREY))
+        layers.append(labels.mark_text(style=NOTE, align="left", dx=3, dy=-7, color=LIGHT["soft"]))
+    if len(order) > len(shown):
+        layers.append(remark(alt, f"in grey: {count(len(order) - len(shown), 'other run')}"))
     title = f"Precision and recall{'' if query is None else f' of query {query}'}, rank by rank"
     told = "; ".join(f"{run} {_ends(curve)}" for run, curve in curves.items())
     return specification(
-        alt.layer(*layers), title, f"A point for each rank, and steps where it is interpolated: {told}.", curves
+        alt.layer(*layers),
+        title,
+        f"A point for each rank, and steps where it is interpolated: {told}.",
+        height=HEIGHT + LINE * bool(points) + legend_height(shown if named is not None else ()),
     )
 
 
-GREY = "#777777"  # readable on a light and on a dark page
+def _area(curve: Curve) -> float:
+    """The area under a curve, by which the best of many is chosen."""
+    found = curve.interpolated()
+    return float((np.diff(found.recall, prepend=0.0) * found.precision).sum())
+
+
 STAIRS = "M-1,-.6H0V.2H1V.5H-.3V-.3H-1Z"  # a sign for the legend
-ROOM = 22  # pixels between the ranks that are written beside points
+ROOM = 34  # pixels between the ranks that are written beside points
 
 
 def _points(curve: Curve, wide: float, high: float) -> dict[str, Any]:
@@ -105,7 +136,7 @@ def _labelled(points: Mapping[str, Any], wide: float, high: float) -> list[dict[
 def _key(alt: Any) -> Any:
     """Says in the legend what points and steps are."""
     shapes = alt.Scale(domain=["each rank", "interpolated"], range=["circle", STAIRS])
-    signs = alt.Legend(orient="top", offset=14, symbolFillColor=GREY, symbolStrokeWidth=0, symbolSize=60)
+    signs = alt.Legend(orient="top", offset=14, symbolFillColor=LIGHT["soft"], symbolStrokeWidth=0, symbolSize=60)
     return alt.ShapeDatum("each rank", title=None, scale=shapes, legend=signs)
 
 
@@ -120,7 +151,7 @@ CHART = Chart(
     meaning="precision and recall down to each rank, and interpolated",
     usual=("P@1",),
     only="P",
-    options=("query", "grades", "missed"),
+    options=("query", "grades", "missed", "highlight"),
     of="curves",
     draw=rank_by_rank_chart,
 )

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cranfield.comparison.thinning import USUAL_MEASURES, Stability
+from cranfield.show.charts.axes import TICKS, domain
 from cranfield.show.charts.chart import Chart
-from cranfield.show.charts.drawing import Spec, altair, colour_scale, dash_scale, legend, specification
+from cranfield.show.charts.drawing import Spec, altair, remark, specification
+from cranfield.show.charts.runs import lines
 
 
 def stability_chart(rows: Sequence[tuple[str, float, float, float]], design: str = "per-query") -> Spec:
@@ -21,20 +23,22 @@ def stability_chart(rows: Sequence[tuple[str, float, float, float]], design: str
     ]
     names = list(dict.fromkeys(name for name, *_ in rows))
     what = "each query's judgments" if design == "per-query" else "all judgments"
-    x = alt.X("removed:Q", title=f"share of {what} removed", axis=alt.Axis(format="%"))
-    colour = alt.Color("measure:N", title=None, sort=names, scale=colour_scale(alt, names), legend=legend(alt, names))
-    base = alt.Chart(alt.Data(values=plain))
+    ends = domain(row[name] for row in plain for name in ("low", "high"))
+    shares = sorted({row["removed"] for row in plain}) or [0.0, 1.0]
+    x = alt.X(
+        "removed:Q",
+        title=f"share of {what} removed",
+        axis=alt.Axis(format="%", values=shares),
+        scale=alt.Scale(domain=[shares[0], shares[-1]]),
+    )
+    y = alt.Y("mean:Q", title="mean over the runs", axis=alt.Axis(tickCount=TICKS), scale=alt.Scale(domain=ends))
     shown = ["measure:N", alt.Tooltip("removed:Q", format=".0%"), alt.Tooltip("mean:Q", format=".4f")]
-    dashes = alt.StrokeDash(
-        "measure:N", title=None, sort=names, scale=dash_scale(alt, names), legend=legend(alt, names)
-    )
-    line = base.mark_line(point=True, strokeWidth=2).encode(
-        x=x, y=alt.Y("mean:Q", title="mean over the runs"), color=colour, strokeDash=dashes, tooltip=shown
-    )
-    band = base.mark_area(opacity=0.18).encode(x=x, y=alt.Y("low:Q"), y2="high:Q", color=colour)
+    line = lines(alt, plain, names, "removed", "mean", ends, field="measure").encode(x=x, y=y, tooltip=shown)
+    line.layer.insert(0, alt.Chart().mark_area(opacity=0.14).encode(y="low:Q", y2="high:Q"))
+    line.layer.append(remark(alt, "bands: ± 1 standard deviation"))
     told = "; ".join(f"{name} at {share:.0%} removed: {mean:.4f}" for name, share, mean, _ in rows)
     told = f"A share of {what} is removed at random. {told}. Bands are one standard deviation."
-    return specification(alt.layer(band, line), "Measures as judgments are removed", told, names)
+    return specification(line, "Measures as judgments are removed", told)
 
 
 def of_stability(found: Stability) -> Spec:

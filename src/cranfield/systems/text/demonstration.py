@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cranfield.layout import aligned, wrapped
+from cranfield.layout import UNPAINTED, Paint, aligned, wrapped
 from cranfield.systems.demonstration import Demonstration, without_words
 from cranfield.systems.text.tested import miss_lines
 
 SHOWN = 3  # queries that perform poorly
 
 
-def demonstration_lines(found: Demonstration) -> Iterator[str]:
+def demonstration_lines(found: Demonstration, paint: Paint = UNPAINTED) -> Iterator[str]:
     """What was asked, the values, whether the difference is real, which queries fail and why, and what to try."""
     collection, evaluations = found.collection, found.evaluations
     yield f"Two engines search {found.documents} short texts about search evaluation: SQLite's full-text"
@@ -19,25 +19,29 @@ def demonstration_lines(found: Demonstration) -> Iterator[str]:
     yield f"Both were just asked {len(collection.queries)} queries whose relevant texts are known."
     yield ""
     measures = list(evaluations[0])
-    yield from aligned([["run", *measures], *([each.run, *map(each.shown, measures)] for each in evaluations)])
+    rows = [["run", *measures], *([each.run, *map(each.shown, measures)] for each in evaluations)]
+    yield from aligned(rows, style=paint.strong)
     yield ""
-    yield from _comparison_lines(found)
+    yield from _comparison_lines(found, paint)
     yield ""
-    yield "tuned's worst queries: expected vs returned"
+    yield paint.strong("tuned's worst queries: expected vs returned")
     for miss in found.poor[:SHOWN]:
-        yield from miss_lines(miss)
+        yield from miss_lines(miss, paint=paint)
     yield ""
-    yield from _next_lines(found)
+    yield from _next_lines(found, paint)
 
 
-def _comparison_lines(found: Demonstration) -> Iterator[str]:
+def _comparison_lines(found: Demonstration, paint: Paint) -> Iterator[str]:
     [difference] = found.comparison
-    yield "Is tuned better than plain?"
-    yield from wrapped(
+    yield paint.strong("Is tuned better than plain?")
+    said = (
         f"{difference.sentence} (paired t-test); {difference.better} queries better, {difference.same} the same, "
-        f"{difference.worse} worse.",
-        "  ",
+        f"{difference.worse} worse."
     )
+    headline = f"{difference.headline}:"
+    first, *more = wrapped(said, "  ")
+    yield f"  {paint.verdict(difference.verdict, headline)}{first.removeprefix(f'  {headline}')}"
+    yield from more
     yield from wrapped(
         f"With {found.comparison.queries} queries, a true difference of {difference.detectable:.3f} would be detected "
         "80% of the time, if differences vary as they do here; detecting smaller ones takes more queries.",
@@ -45,11 +49,12 @@ def _comparison_lines(found: Demonstration) -> Iterator[str]:
     )
     for change in difference.changed[:2]:
         text = found.collection.queries[change.query_id]
-        yield f"  {change.difference:+.4f}  {change.query_id}: {text}"
+        number = paint.signed(change.difference, f"{change.difference:+.4f}")
+        yield f"  {number}  {change.query_id}: {text}"
 
 
-def _next_lines(found: Demonstration) -> Iterator[str]:
-    yield "What to try next"
+def _next_lines(found: Demonstration, paint: Paint) -> Iterator[str]:
+    yield paint.strong("What to try next")
     unjudged = 1 - found.evaluations[1]["Judged@10"]
     apart = without_words(found.poor)
     yield from wrapped(
@@ -62,8 +67,8 @@ def _next_lines(found: Demonstration) -> Iterator[str]:
         "the values may change:",
         "- ",
     )
-    yield "    cranfield init builtin; cranfield judge"
+    yield f"    {paint.hint('cranfield init builtin; cranfield judge')}"
     yield "- Test your own engine the same way, and keep it from getting worse:"
-    yield "    cranfield init; cranfield test; cranfield accept"
+    yield f"    {paint.hint('cranfield init; cranfield test; cranfield accept')}"
     yield "- Or measure and compare runs that you have:"
-    yield "    cranfield compare qrels.txt old.run new.run"
+    yield f"    {paint.hint('cranfield compare qrels.txt old.run new.run')}"

@@ -5,34 +5,36 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from cranfield.evaluation.result import Evaluation
-from cranfield.layout import WIDTH, aligned, count, cut, visible, wrapped
+from cranfield.layout import UNPAINTED, WIDTH, Paint, count, cut, fitted, visible, wrapped
 from cranfield.ranks.judgments import Judgments
+from cranfield.show.gate_text import check_lines
 from cranfield.systems.misses import Miss, Place
 from cranfield.systems.testing import ProjectTest, Tested
 from cranfield.systems.text.recorded import failure_lines, milliseconds, order_lines
 
 
-def tested_lines(found: ProjectTest, worst: int) -> Iterator[str]:
+def tested_lines(found: ProjectTest, worst: int, width: int, paint: Paint) -> Iterator[str]:
     """The table of systems; then for each what failed, what got worse, and its worst queries."""
-    yield from _table(found.systems)
-    yield from _unjudged_queries(found)
+    yield from _table(found.systems, width, paint)
+    yield from _unjudged_queries(found, width)
     for tested in found.systems:
         yield ""
-        yield f"{tested.system}: {_verdict(tested)}"
+        word, _, said = _verdict(tested).partition(", ")
+        yield f"{visible(tested.system)}: {(paint.good if tested.passed else paint.bad)(word)}, {said}"
         yield from failure_lines(tested.recorded)
-        yield from _warnings(tested)
+        yield from _warnings(tested, width)
         for check in (*(tested.gate.checks if tested.gate is not None else ()), *tested.checks):
-            yield from wrapped(check.message, "  ok      " if check.passed else "  FAILED  ")
-        yield from _got_worse(tested, found.collection.queries, worst)
+            yield from check_lines(check, width, paint)
+        yield from _got_worse(tested, found.collection.queries, worst, width, paint)
         if tested.evaluation and worst:
             measure = next(iter(tested.evaluation))
             yield ""
-            yield f"  the worst {'query' if len(tested.missed) == 1 else 'queries'} by {measure}"
+            yield paint.strong(f"  the worst {'query' if len(tested.missed) == 1 else 'queries'} by {measure}")
             for miss in tested.missed:
-                yield from miss_lines(miss)
+                yield from miss_lines(miss, width, paint)
 
 
-def _unjudged_queries(found: ProjectTest) -> Iterator[str]:
+def _unjudged_queries(found: ProjectTest, width: int) -> Iterator[str]:
     """The queries that nobody has judged: they were not asked, and a value that looks good says nothing about them."""
     judged = Judgments.read(found.collection.qrels).number
     lacking = [query for query in found.collection.queries if query not in judged]
@@ -40,10 +42,10 @@ def _unjudged_queries(found: ProjectTest) -> Iterator[str]:
         listed = ", ".join(map(visible, lacking[:5])) + (", …" if len(lacking) > 5 else "")
         told = count(len(lacking), "query has no judgments and was", "queries have no judgments and were")
         yield ""
-        yield from wrapped(f"{told} not asked: {listed}", hang=2)
+        yield from wrapped(f"{told} not asked: {listed}", hang=2, width=width)
 
 
-def _table(results: Sequence[Tested]) -> Iterator[str]:
+def _table(results: Sequence[Tested], width: int, paint: Paint) -> Iterator[str]:
     measured = [tested for tested in results if tested.evaluation]
     measures = list(measured[0].evaluation or ()) if measured else []
     rows = [["system", *measures, "p95"]]
@@ -54,7 +56,13 @@ def _table(results: Sequence[Tested]) -> Iterator[str]:
         if tested.accepted and tested.compared:
             changes = [f"{tested.compared[m] - tested.accepted[m]:+.4f}" for m in measures]
             rows.append(["  since accepted", *changes, ""])
-    yield from aligned(rows)
+
+    def tint(row: int, column: int, text: str) -> str:
+        if rows[row][0].startswith("  "):
+            return paint.dim(text) if column == 0 or not text.strip("+-0.") else text
+        return text
+
+    yield from fitted(rows, width, paint.strong, tint=tint)
 
 
 def _verdict(tested: Tested) -> str:
@@ -69,41 +77,46 @@ def _verdict(tested: Tested) -> str:
     return f"passed, {answered}"
 
 
-def _warnings(tested: Tested) -> Iterator[str]:
+def _warnings(tested: Tested, width: int) -> Iterator[str]:
     recorded, evaluation = tested.recorded, tested.evaluation
     if recorded.unknown:
         listed = ", ".join(recorded.unknown_ids)
         yield from wrapped(
-            f"{count(recorded.unknown, 'document is', 'documents are')} not in the corpus: {listed}", "  warning "
+            f"{count(recorded.unknown, 'document is', 'documents are')} not in the corpus: {listed}",
+            "  warning ",
+            width=width,
         )
     if evaluation is not None and not evaluation["Judged@10"]:
         hint = "not one of the first 10 documents is judged: are the system's ids those of the judgments?"
-        yield from wrapped(hint, "  warning ")
+        yield from wrapped(hint, "  warning ", width=width)
     yield from order_lines(recorded)
     for note in tested.notes:
-        yield from wrapped(note, "  note    ")
+        yield from wrapped(note, "  note    ", width=width)
 
 
-def _got_worse(tested: Tested, texts: Mapping[str, str], shown: int) -> Iterator[str]:
+def _got_worse(tested: Tested, texts: Mapping[str, str], shown: int, width: int, paint: Paint) -> Iterator[str]:
     for measure in tested.gate.measures if tested.gate is not None else ():
         if not measure.worse:
             continue
         yield ""
         yield f"  {measure.measure} got worse for {measure.worse} of {tested.recorded.queries} queries"
         for query in measure.worse_queries[: max(shown, 1)]:
-            text = cut(texts.get(query.query_id, ""), 44)
-            yield f"    {query.baseline:.4f} → {query.candidate:.4f}  {visible(query.query_id)}: {text}"
-            yield from wrapped(query.moved, "                       ")
+            change = f"{query.baseline:.4f} → {query.candidate:.4f}"
+            told = cut(f"{query.query_id}: {texts.get(query.query_id, '')}", width - len(change) - 6)
+            yield f"    {paint.bad(change)}  {told}"
+            yield from map(paint.dim, wrapped(query.moved, " " * (len(change) + 6), width=width))
 
 
-def miss_lines(miss: Miss) -> Iterator[str]:
+def miss_lines(miss: Miss, width: int = WIDTH, paint: Paint = UNPAINTED) -> Iterator[str]:
     """A query that performs poorly: what was expected and what was returned."""
     yield ""
-    yield cut(f"  {miss.facts.value:.4f}  {miss.facts.query_id}: {miss.text}", WIDTH)
-    yield from wrapped("; ".join(filter(None, (miss.facts.reason, miss.why))), "          ")
+    yield cut(f"  {miss.facts.value:.4f}  {miss.facts.query_id}: {miss.text}", width)
+    yield from map(
+        paint.dim, wrapped("; ".join(filter(None, (miss.facts.reason, miss.why))), "          ", width=width)
+    )
     for title, places in (("expected", miss.expected), ("returned", miss.returned)):
         for at, place in enumerate(places):
-            yield cut(f"    {title if at == 0 else '':<9} {_where(place, title)}  {_named(place)}", WIDTH)
+            yield cut(f"    {title if at == 0 else '':<9} {_where(place, title)}  {_named(place)}", width)
 
 
 def _where(place: Place, title: str) -> str:

@@ -1,24 +1,32 @@
-"""What the build of the site does beyond MkDocs: formulas become MathML, and Learn lists the chapters there are."""
+"""A Markdown extension of the site: formulas become MathML, which browsers draw by themselves."""
 
 from __future__ import annotations
 
 import html
 import re
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 from latex2mathml.converter import convert
+from markdown import Extension, Markdown
+from markdown.postprocessors import Postprocessor
 
 _MATH = "{http://www.w3.org/1998/Math/MathML}"
 ElementTree.register_namespace("", _MATH[1:-1])
 _FORMULA = re.compile(r'<(?:span|div) class="arithmatex">\\([\[(])(.*?)\\[\])]</(?:span|div)>', re.S)
 
 
-def on_page_content(content: str, **_: Any) -> str:
-    """Turn formulas into MathML, which browsers draw by themselves."""
-    return _FORMULA.sub(_mathml, content)
+class Formulas(Extension):
+    """What `pymdownx.arithmatex` marks as a formula, drawn."""
+
+    def extendMarkdown(self, md: Markdown) -> None:  # the name that Markdown calls
+        """Run last, on the finished HTML."""
+        md.postprocessors.register(_Drawing(md), "formulas", -1)
+
+
+class _Drawing(Postprocessor):
+    def run(self, text: str) -> str:
+        return _FORMULA.sub(_mathml, text)
 
 
 def _mathml(found: re.Match[str]) -> str:
@@ -50,13 +58,6 @@ def _text(piece: ElementTree.Element) -> str:
     return ElementTree.tostring(piece, encoding="unicode") if len(piece) else ""
 
 
-def on_config(config: Any) -> Any:
-    """Fill Learn with the chapters in the order of their file names, the overview first."""
-    learn = Path(config["docs_dir"], "learn")
-    pages = sorted(learn.glob("*.md"), key=lambda page: (page.stem != "index", page.name))
-    config["nav"] = [
-        {"Learn": [f"learn/{page.name}" for page in pages]} if "Learn" in entry else entry
-        for entry in config["nav"]
-        if pages or "Learn" not in entry
-    ]
-    return config
+def makeExtension(**_: object) -> Formulas:  # the name that Markdown looks for
+    """The extension, as Markdown asks for it."""
+    return Formulas()

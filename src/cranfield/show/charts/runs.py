@@ -1,0 +1,173 @@
+"""How runs are told apart: by hue, by dashes and by their names at the ends of their lines."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from cranfield.errors import CranfieldError
+from cranfield.layout import columns, count
+from cranfield.show.charts.drawing import HEIGHT, LINE, NOTE
+from cranfield.show.look import LIGHT
+
+HUES = tuple(LIGHT[f"run-{number}"] for number in range(1, 9))
+OTHERS = LIGHT["run-0"]
+DASHES = ((1, 0), (6, 2), (2, 2), (8, 2, 2, 2))
+LONG = 22  # columns of a name for which there is no room beside a chart
+GAP = 0.068  # of the height, between the names at the ends of lines: what the smallest picture needs
+FAR = 2 * GAP  # from the end of its line, a name says nothing about it
+POINTS = 4  # lines whose points are marked
+
+
+def emphasised(names: Collection[str], highlight: Sequence[str] = (), best: str | None = None) -> list[str]:
+    """The runs that have a colour of their own: all of a few; of many, or if some are chosen, the best and the chosen.
+
+    >>> emphasised(["a", "b", "c"]), emphasised(["a", "b", "c"], highlight=["b"], best="c")
+    (['a', 'b', 'c'], ['b', 'c'])
+    """
+    unknown = next((each for each in highlight if each not in names), None)
+    if unknown is not None:
+        raise CranfieldError(f"there is no run '{unknown}' to highlight.", hint=f"runs are {', '.join(names)}")
+    if len(names) <= len(HUES) and not highlight:
+        return list(names)
+    chosen = {*highlight, best}
+    return [name for name in names if name in chosen][: len(HUES)]
+
+
+def best_of(values: Mapping[str, float], *, lower: bool = False) -> str | None:
+    """The run with the highest (lowest) value."""
+    return (min if lower else max)(values, key=lambda run: values[run], default=None)
+
+
+def hue_scale(alt: Any, names: Sequence[str], shown: Sequence[str]) -> Any:
+    """The colour of each name; grey for those that are not to be seen one by one."""
+    hues = {name: HUES[at % len(HUES)] for at, name in enumerate(shown)}
+    return alt.Scale(domain=list(names), range=[hues.get(name, OTHERS) for name in names])
+
+
+def dash(at: int) -> tuple[int, ...]:
+    """The dashes of a line; those that share a colour differ in them.
+
+    >>> dash(0), dash(len(HUES))
+    ((1, 0), (6, 2))
+    """
+    return DASHES[(at + at // len(HUES)) % len(DASHES)]
+
+
+def dash_scale(alt: Any, names: Sequence[str], shown: Sequence[str]) -> Any:
+    """The dashes of each name."""
+    dashes = {name: list(dash(at)) for at, name in enumerate(shown)}
+    return alt.Scale(domain=list(names), range=[dashes.get(name, [1, 0]) for name in names])
+
+
+def stroke_width(alt: Any, field: str, names: Sequence[str], shown: Sequence[str]) -> Any:
+    """Thin lines for those that are not to be seen one by one."""
+    widths = [2.0 if name in shown else 0.8 for name in names]
+    return alt.StrokeWidth(f"{field}:N", scale=alt.Scale(type="ordinal", domain=list(names), range=widths), legend=None)
+
+
+def legend(alt: Any, shown: Sequence[str]) -> Any:
+    """The names below the chart."""
+    return alt.Legend(orient="bottom", columns=_legend_columns(shown), values=list(shown))
+
+
+def _legend_columns(names: Sequence[str]) -> int:
+    longest = max(map(columns, names), default=0)
+    return 1 if longest > LONG else 2 if len(names) <= 4 or longest > 16 else 3
+
+
+def legend_height(names: Sequence[str]) -> int:
+    """How much higher a chart is for the names below it."""
+    return LINE * (-(-len(names) // _legend_columns(names)) + 1) if names else 0
+
+
+def lines(
+    alt: Any,
+    rows: Sequence[dict[str, Any]],
+    names: Sequence[str],
+    across: str,
+    up: str,
+    ends: Sequence[float],
+    *,
+    field: str = "run",
+    shown: Sequence[str] | None = None,
+) -> Any:
+    """A line for each name, named at its end, or below the chart where names are long; what is not `shown` is grey.
+
+    across, up: the fields of the rows; ends: of the vertical axis, whose length the places of the names depend on.
+    """
+    shown = list(names) if shown is None else shown
+    order = [*(name for name in names if name not in shown), *shown]  # what is drawn later lies on top
+    place = {name: at for at, name in enumerate(order)}
+    ordered = sorted(rows, key=lambda row: place[row[field]]) if len(order) > len(shown) else list(rows)
+    named = _named_ends(ordered, field, across, up, ends, shown)
+    key = legend(alt, shown) if not named else None
+    colour = alt.Color(f"{field}:N", title=None, sort=order, scale=hue_scale(alt, order, shown), legend=key)
+    dashes = alt.StrokeDash(f"{field}:N", title=None, sort=order, scale=dash_scale(alt, order, shown), legend=key)
+    point = alt.OverlayMarkDef(size=22, filled=True) if len(names) <= POINTS else False
+    drawn = alt.Chart().mark_line(point=point)
+    layers = [
+        drawn.encode(strokeDash=dashes, strokeWidth=stroke_width(alt, field, order, shown)),
+        *_written(alt, named, across, up, set(shown)),
+    ]
+    height = HEIGHT + legend_height(() if named else shown)
+    return alt.layer(*layers, data=alt.Data(values=ordered), height=height).encode(color=colour)
+
+
+def _named_ends(
+    rows: Sequence[dict[str, Any]], field: str, across: str, up: str, ends: Sequence[float], shown: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Where each name goes, so that none is too near to another; nothing where there is no room for that."""
+    last = {row[field]: row for row in rows}
+    grey = sorted((row for name, row in last.items() if name not in shown), key=lambda row: float(row[up]))
+    labelled = [(name, last[name]) for name in shown if name in last]
+    if len(labelled) > len(HUES) or max((columns(name) for name, _ in labelled), default=0) > LONG:
+        return []
+    if grey:
+        labelled.append((count(len(grey), "other run"), grey[len(grey) // 2]))
+    low, high = ends
+    wanted = [(row[up] - low) / (high - low) for _, row in labelled]
+    places = apart(wanted, GAP)
+    if any(abs(place - at) > FAR for place, at in zip(places, wanted, strict=True)):
+        return []
+    return [
+        {field: row[field], across: row[across], "end": row[up], "name": name, up: low + place * (high - low)}
+        for (name, row), place in zip(labelled, places, strict=True)
+    ]
+
+
+def _written(alt: Any, named: Sequence[dict[str, Any]], across: str, up: str, shown: Collection[str]) -> list[Any]:
+    """The names at their places, and what leads to them from the ends of the lines."""
+    layers = []
+    for part, colour in (
+        ([each for each in named if each["name"] in shown], {}),
+        ([each for each in named if each["name"] not in shown], {"color": alt.value(LIGHT["faint"])}),
+    ):
+        if part:
+            data = alt.Chart(alt.Data(values=part)).encode(tooltip=alt.value(None), **colour)
+            lead = data.mark_rule(strokeWidth=0.6, xOffset=3, x2Offset=9)
+            text = data.mark_text(style=NOTE, align="left", baseline="middle", dx=11)
+            layers += [lead.encode(x2=across, y="end:Q", y2=up), text.encode(text="name:N")]
+    return layers
+
+
+def apart(places: Sequence[float], gap: float) -> list[float]:
+    """Places between 0 and 1 near those given, in the same order, none nearer to another than the gap.
+
+    >>> apart([0.5, 0.5, 0.9], 0.1), apart([0.0, 0.0], 0.1)
+    ([0.45, 0.55, 0.9], [0.0, 0.1])
+    """
+    order = sorted(range(len(places)), key=lambda at: places[at])
+    groups: list[list[int]] = []
+
+    def first(group: Sequence[int]) -> float:
+        return sum(places[at] - gap * after for after, at in enumerate(group)) / len(group)
+
+    for at in order:
+        groups.append([at])
+        while len(groups) > 1 and first(groups[-2]) + gap * len(groups[-2]) > first(groups[-1]):
+            groups[-2:] = [groups[-2] + groups[-1]]
+    found = {at: first(group) + gap * after for group in groups for after, at in enumerate(group)}
+    for below, at in enumerate(order):
+        found[at] = max(min(found[at], 1 - gap * (len(order) - 1 - below)), gap * below)
+    return [round(found[at], 6) for at in range(len(places))]

@@ -1,0 +1,62 @@
+"""Intervals drawn with letters, all against one line at 0."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite
+from typing import NamedTuple
+
+
+class Span(NamedTuple):
+    """An estimate and the ends of its interval, which may be infinite."""
+
+    low: float
+    estimate: float
+    high: float
+
+
+def drawn_intervals(spans: Sequence[Span | None], width: int) -> list[str]:
+    """A drawing of each interval; where there is none, such as for the baseline, the line at 0 alone.
+
+    >>> for drawing in drawn_intervals([Span(-1, 1, 3), None, Span(-3, -2, -1)], 13):
+    ...     print(drawing)
+        ├─┼─●──┤
+          │
+     ├─●┤ │
+    """
+    ends = [end for span in spans if span for end in span if isfinite(end)]
+    low, high = min([*ends, 0.0]), max([*ends, 0.0])
+    # Room for an interval that ends just before the line, where the line would be at the edge.
+    first, last = int(low < 0), width - 1 - int(high > 0)
+
+    def place(value: float) -> int:
+        if not isfinite(value):
+            return -1 if value < 0 else width
+        return round(first + (value - low) / (high - low) * (last - first)) if high > low else width // 2
+
+    zero = place(0.0)
+    return [_drawn(span and _apart(Span(*map(place, span)), span, zero), zero, width) for span in spans]
+
+
+def _apart(places: Span, span: Span, zero: int) -> Span:
+    """The places of an interval; one that excludes 0 does not touch the line, however close it is."""
+    if span.high < 0:
+        return Span(*(min(place, zero - 1) for place in places))
+    if span.low > 0:
+        return Span(*(max(place, zero + 1) for place in places))
+    return places
+
+
+def _drawn(places: Span | None, zero: int, width: int) -> str:
+    cells = [" "] * width
+    if places is not None:
+        first, last = int(places.low), int(places.high)
+        for at in range(max(first, 0), min(last, width - 1) + 1):
+            cells[at] = "─"
+        for at, sign in ((first, "├"), (last, "┤")):
+            if 0 <= at < width:
+                cells[at] = sign
+    cells[zero] = {" ": "│", "─": "┼"}.get(cells[zero], cells[zero])
+    if places is not None:
+        cells[int(places.estimate)] = "●"
+    return "".join(cells).rstrip()

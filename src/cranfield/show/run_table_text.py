@@ -1,0 +1,234 @@
+"""The table of compared runs as text: the values, how far each is from another run, and which ranks it may have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from cranfield.comparison.conclusions import Comparison
+from cranfield.comparison.differences import Difference, signed
+from cranfield.comparison.means import MeansTable, means_table
+from cranfield.comparison.standing import Standings, standings
+from cranfield.layout import Paint, aligned, columns, fitted, shortened, wrapped
+from cranfield.show.comparison_words import p_cell, p_number
+from cranfield.show.interval_text import Span, drawn_intervals
+
+DRAWN = (15, 41)  # the columns that a drawing has at least and at most
+NAMED = 16  # columns that a name has at least
+BESIDE = 14  # columns that the name of the baseline may take in the head of a column
+GAP = 2
+
+Tone = Callable[[str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of the table: its head, its cells, and the tone of each."""
+
+    head: str
+    cells: Sequence[str]
+    tones: Sequence[Tone | None] = ()
+    left: bool = False
+    asked_for: bool = True  # otherwise it is left out where it does not fit
+
+    @property
+    def width(self) -> int:
+        """How wide it is."""
+        return max(map(columns, (self.head, *self.cells)))
+
+
+def run_table_lines(comparison: Comparison, width: int, paint: Paint) -> Iterator[str]:
+    """Runs, the best first; what does not fit beside the first measure stands below."""
+    ranked = comparison.baseline is None and len(comparison.runs) > 2
+    table = _ranked(comparison, paint) if ranked else _with_baseline(comparison, paint)
+    yield from table.lines(width, paint)
+    for note in (*table.means.other_names, *table.notes):
+        yield from map(paint.dim, wrapped(note, hang=2, width=width))
+
+
+@dataclass(frozen=True, slots=True)
+class RunTable:
+    """What the table shows, before it is known what fits.
+
+    first, behind: columns that are always there, before and behind the drawing
+    spare: columns that are only there where they fit, the most important first
+    """
+
+    runs: Sequence[str]
+    first: Sequence[Column]
+    spans: Sequence[Span | None]
+    span_tones: Sequence[Tone | None]
+    behind: Sequence[Column]
+    spare: Sequence[Column]
+    means: MeansTable
+    notes: Sequence[str]
+
+    def lines(self, width: int, paint: Paint) -> Iterator[str]:
+        """The table, and below it the columns for which it has no room."""
+        drawn = any(self.spans)
+        taken = sum(column.width + GAP for column in (*self.first, *self.behind))
+        name = max(map(columns, ("run", *self.runs)))
+        room = width - taken - (DRAWN[0] + GAP if drawn else 0)
+        if room < NAMED and drawn:  # a narrow window shows numbers only
+            drawn, room = False, width - taken
+        name = max(min(name, room), min(NAMED, name))
+        room -= name
+        beside: list[Column] = []
+        for column in self.spare:
+            if column.width + GAP > room:
+                continue
+            beside.append(column)
+            room -= column.width + GAP
+        listed = [Column("run", [shortened(run, name) for run in self.runs], left=True), *self.first]
+        if self.first and self.first[0].head == "#":
+            listed[0], listed[1] = listed[1], listed[0]
+        if drawn:
+            size = min(DRAWN[0] + max(room, 0), DRAWN[1])
+            listed.append(Column(" " * size, drawn_intervals(self.spans, size), self.span_tones, left=True))
+        yield from _lines([*listed, *self.behind, *beside], paint)
+        rest = [column for column in self.spare if column not in beside and column.asked_for]
+        if rest:
+            yield ""
+            names = Column("run", self.runs, left=True)
+            yield from _lines_below([names, *rest], width, paint)
+        if len(set(listed[1 if listed[0].head == "#" else 0].cells)) < len(self.runs):
+            yield ""  # names that look the same when they are cut short
+            numbered = [f"{at}. {run}" for at, run in enumerate(self.runs, 1)]
+            for line in numbered:
+                yield from wrapped(line, hang=4, width=width)
+
+
+def _tint(table: Sequence[Column]) -> Callable[[int, int, str], str]:
+    def tint(row: int, column: int, text: str) -> str:
+        tones = table[column].tones
+        tone = tones[row - 1] if tones and row else None
+        return text if tone is None else tone(text)
+
+    return tint
+
+
+def _rows(table: Sequence[Column]) -> list[list[str]]:
+    return [
+        [column.head for column in table],
+        *(list(row) for row in zip(*(each.cells for each in table), strict=True)),
+    ]
+
+
+def _lines(table: Sequence[Column], paint: Paint) -> list[str]:
+    left = [at for at, column in enumerate(table) if column.left]
+    return aligned(_rows(table), left, paint.strong, _tint(table))
+
+
+def _lines_below(table: Sequence[Column], width: int, paint: Paint) -> list[str]:
+    left = [at for at, column in enumerate(table) if column.left]
+    return fitted(_rows(table), width, paint.strong, left=left, tint=_tint(table))
+
+
+def _with_baseline(comparison: Comparison, paint: Paint) -> RunTable:
+    """Runs against the baseline, or the second of two runs against the first."""
+    measure = comparison.measures[0].name
+    listed = {each.run: each for each in comparison.of(measure)}
+    against = next(iter(listed.values())).baseline
+    order = comparison.best_first(measure)
+    pairs = [listed.get(run) for run in order]
+    head = f"vs {against}" if columns(against) <= BESIDE else "vs baseline"
+    tones = [verdict_tone(each, paint) if each else None for each in pairs]
+    gaps = [signed(each.estimate) if each else "baseline" for each in pairs]
+    several = [Column("p", [p_cell(each) if each else "" for each in pairs])] if comparison.pairs > 1 else []
+    means = means_table(comparison)
+    marks = {each.name: {one.run: one for one in comparison.of(each.name)} for each in comparison.measures}
+    values, others = _value_columns(comparison, means, order, paint, marks)
+    return RunTable(
+        order,
+        [values, Column(head, gaps, [tone or paint.dim for tone in tones])],
+        [Span(each.low, each.estimate, each.high) if each else None for each in pairs],
+        tones,
+        several,
+        others,
+        means,
+        _judged_notes(comparison),
+    )
+
+
+def _ranked(comparison: Comparison, paint: Paint) -> RunTable:
+    """Runs that were all compared with each other: how far each is behind the best, and which ranks it may have."""
+    found = standings(comparison)
+    order = [row.run for row in found.rows]
+    means = means_table(comparison)
+    values, others = _value_columns(comparison, means, order, paint, {})
+    tones = [_standing_tone(found, row.run, row.not_worse, paint) for row in found.rows]
+    gaps = ["" if row.behind is None else signed(row.behind) for row in found.rows]
+    ranks = [f"{row.first} to {row.last}" if row.first < row.last else f"{row.first}" for row in found.rows]
+    level = "rank" if found.level is None else f"rank, {100 * found.level:g}%"
+    p = ["" if row.p is None else p_number(row.p, comparison.alpha) for row in found.rows]
+    mean = comparison.differences[0].of == "mean"
+    letters = [means.notes[0]] if any(cell.mark for row in means.rows for cell in row.cells) else []
+    return RunTable(
+        order,
+        [Column("#", [str(row.place) for row in found.rows]), values, Column("vs best", gaps, tones)],
+        [
+            None if row.low is None or row.high is None or row.behind is None else Span(row.low, row.behind, row.high)
+            for row in found.rows
+        ]
+        if mean
+        else [],
+        tones,
+        [Column(level, ranks)],
+        [*others, Column("p", p, asked_for=False)],
+        means,
+        [*letters, *_judged_notes(comparison)],
+    )
+
+
+def _value_columns(
+    comparison: Comparison,
+    means: MeansTable,
+    order: Sequence[str],
+    paint: Paint,
+    pairs: dict[str, dict[str, Difference]],
+) -> tuple[Column, list[Column]]:
+    """The values of the first measure, and those of the others with the share of judged documents."""
+    rows = {row.run: row for row in means.rows}
+    found = []
+    for at, measure in enumerate(means.measures):
+        cells = [rows[run].cells[at] for run in order]
+        marks = [cell.mark for cell in cells]
+        tones: list[Tone | None] = [paint.strong if at == 0 else None] * len(order)
+        if measure in pairs:
+            each = [pairs[measure].get(run) for run in order]
+            signs = {"significantly better": "▲", "significantly worse": "▼"}
+            marks = [signs.get(pair.verdict, "") if pair else "" for pair in each]
+            if at:
+                tones = [verdict_tone(pair, paint) if pair and pair.significant else None for pair in each]
+        widest = max(map(len, marks))
+        texts = [
+            f"{cell.value:.4f}{' ' * bool(widest)}{mark:<{widest}}" for cell, mark in zip(cells, marks, strict=True)
+        ]
+        found.append(Column(measure + " " * (widest + bool(widest)), texts, tones))
+    judged = [rows[run].judged[0] for run in order]
+    share = Column(means.judged[0], ["-" if each is None else f"{each:.0%}" for each in judged], asked_for=False)
+    if all(each is None for each in judged):
+        return found[0], found[1:]
+    return found[0], [*found[1:], share]
+
+
+def _judged_notes(comparison: Comparison) -> list[str]:
+    """What Judged refers to, where the first measure has no cutoff."""
+    first = comparison.measures[0]
+    name, shares = next(iter(comparison.judged.items()))
+    whole = {**first.definition.defaults, **dict(first.parameters)}.get("cutoff") is None
+    if not whole or all(each is None for each in shares.values()):
+        return []
+    return [f"{first} has no cutoff; {name} is the judged share of the first {name.partition('@')[2]} documents"]
+
+
+def verdict_tone(difference: Difference, paint: Paint) -> Tone:
+    """Green for better, red for worse, amber for too close to call."""
+    return partial(paint.verdict, difference.verdict)
+
+
+def _standing_tone(found: Standings, run: str, not_worse: bool, paint: Paint) -> Tone | None:
+    if run in found.leaders:
+        return paint.good
+    return paint.close if not_worse else None
