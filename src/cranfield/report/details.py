@@ -132,23 +132,25 @@ def why(facts: QueryFacts) -> list[str]:
     return found
 
 
-def misordered(ranks: Mapping[str, int] | None, grades: Mapping[str, float], scope: Scope) -> list[str]:
+def misordered(
+    ranks: Mapping[str, int], grades: Mapping[str, float], relevant: Sequence[str], scope: Scope
+) -> list[str]:
     """The two grades in the wrong order that differ most, where a measure minds: a lower one above a higher one.
 
     >>> from cranfield import parse_measure
-    >>> misordered({"a": 1, "b": 2}, {"a": 1, "b": 3}, Scope.of(parse_measure("nDCG@10")))
+    >>> misordered({"a": 1, "b": 2}, {"a": 1, "b": 3}, ["b", "a"], Scope.of(parse_measure("nDCG@10")))
     ['grade 1 above grade 3']
     """
-    if ranks is None or scope.rel is not None:
+    if scope.rel is not None:
         return []  # whatever is relevant counts the same
-    deepest = scope.cutoff or max(ranks.values(), default=0)
-    found = scope.best_first({document: grades[document] for document, rank in ranks.items() if rank <= deepest})
-    in_order = sorted(found, key=lambda document: ranks[document])
-    lowest, worst = float("inf"), (0.0, 0.0)
-    for document in in_order:
-        lowest = min(lowest, grades[document])
-        worst = max(worst, (lowest, grades[document]), key=lambda pair: pair[1] - pair[0])
-    return [f"grade {worst[0]:g} above grade {worst[1]:g}"] if worst[1] > worst[0] else []
+    deepest = scope.cutoff or float("inf")
+    found = sorted((ranks[each], grades[each]) for each in relevant if each in ranks and ranks[each] <= deepest)
+    lowest, low, high = float("inf"), 0.0, 0.0
+    for _, grade in found:
+        lowest = min(lowest, grade)
+        if grade - lowest > high - low:
+            low, high = lowest, grade
+    return [f"grade {low:g} above grade {high:g}"] if high > low else []
 
 
 def _judged(grades: Mapping[str, float], relevant: Sequence[str], number: dict[str, int]) -> dict[str, Any]:
@@ -192,7 +194,9 @@ def _ranking(
                 [_number(document, number) for document in top] if source is not None else None,
                 None if its_ranks is None else [its_ranks.get(each, 0) for each in relevant[query][:RELEVANT]],
                 its_facts.reason if its_facts else "not in this run, and left out",
-                [*why(its_facts), *misordered(its_ranks, grades[query], scope)] if its_facts else [],
+                [*why(its_facts), *misordered(its_ranks or {}, grades[query], relevant[query], scope)]
+                if its_facts
+                else [],
                 [step[: len(top), place[query]].tolist() for step in steps] if query in place else [],
             )
         )

@@ -1,6 +1,7 @@
 // The page's data, what is chosen on it, and the address that says so.
 const unpacked = async (text) => {
-  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const letters = atob(text), bytes = new Uint8Array(letters.length);
+  for (let place = 0; place < letters.length; place += 1) bytes[place] = letters.charCodeAt(place);
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
 };
 const data = JSON.parse(at("data").type === "application/json" ? at("data").textContent : await unpacked(at("data").textContent));
