@@ -38,10 +38,10 @@ def report(tmp_path_factory):
 
 @pytest.fixture
 def opened(browser):
-    """A function that opens a page and waits for its charts; in the end no message and no request may have come."""
+    """A function that opens a page, and waits for its charts if asked to; in the end no message and no request may have come."""
     contexts, messages, requests = [], [], []
 
-    def open_page(path, place="", *, charts=True, **settings):
+    def open_page(path, place="", *, charts=False, **settings):
         context = browser.new_context(offline=True, **settings)
         contexts.append(context)
         page = context.new_page()
@@ -76,7 +76,7 @@ def listed(page):
 
 
 def test_charts_are_drawn_and_told_in_words(opened, report):
-    page = opened(report)
+    page = opened(report, charts=True)
     page.locator("#theory summary").first.click()
     expect(page.locator("#theory-list .drawing")).to_have_count(2)
     page.wait_for_selector("html[data-charts=drawn]")
@@ -185,7 +185,7 @@ def test_a_link_shows_what_explain_says(opened, report):
 
 
 def test_a_bar_opens_its_query(opened, report):
-    page = opened(report)
+    page = opened(report, charts=True)
     one, other = (each.by_query("nDCG@10") for each in results().values())
     page.locator("#difference path[aria-roledescription=bar]").first.click()
     gained = max(one, key=lambda query: other[query] - one[query])
@@ -193,7 +193,7 @@ def test_a_bar_opens_its_query(opened, report):
 
 
 def test_two_other_systems_are_chosen(opened, report):
-    page = opened(report)
+    page = opened(report, charts=True)
     page.locator("#run-a").select_option(label="meaning")
     page.locator("#run-b").select_option(label="keywords")
     page.locator("#measure").select_option(label="RR")
@@ -233,7 +233,7 @@ def test_a_phone_needs_no_sideways_scrolling(opened, report):
 
 def test_names_and_texts_run_nothing(opened, tmp_path):
     evil(tmp_path, charts=True)
-    page = opened(tmp_path / "report.html", place(q=f"{EVIL}1"))
+    page = opened(tmp_path / "report.html", place(q=f"{EVIL}1"), charts=True)
     assert page.locator("#query h3").first.text_content() == f"{ENDING} query 1"
     assert page.locator(".ranking b").first.text_content() == f"{EVIL} title 0"
     assert page.locator("img").count() == 0
@@ -278,7 +278,7 @@ def moves(page):
 
 
 def test_documents_move_between_the_rankings(opened, moved):
-    page = opened(moved, place(q="q"), charts=False)
+    page = opened(moved, place(q="q"))
     old, new = moves(page)
     assert old == {"a": "↓ 1→2", "b": "↑ 2→1", "x": "↓ 3→>3"}  # x is in no ranking that is known to its end
     assert new == {"b": "↑ 2→1", "a": "↓ 1→2", "c": "↑ >3→3"}
@@ -300,7 +300,7 @@ def test_documents_move_between_the_rankings(opened, moved):
 
 
 def test_texts_stand_for_ids_everywhere(opened, moved):
-    page = opened(moved, charts=False)
+    page = opened(moved)
     shown = [page.locator(each).all_text_contents() for each in ("#verdict a", "#two-changes a", "#query-list a")]
     assert {text for texts in shown for text in texts} == {"ranking of documents", "words"}
 
@@ -332,7 +332,7 @@ def test_axe_finds_nothing(browser, report, moved, look):
 
 
 def test_all_is_reached_by_keys(opened, moved):
-    page = opened(moved, place(q="q"), charts=False)
+    page = opened(moved, place(q="q"))
     page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
     wanted = "a[href], button, select, input, summary, [tabindex='0']"
     visible = page.eval_on_selector_all(wanted, "all => all.filter(each => each.getClientRects().length).length")
