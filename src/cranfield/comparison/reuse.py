@@ -155,9 +155,7 @@ def reusability(
     depth = pool_depth or complete_depth(scanned)
     gone = [contributed(scanned, part, depth) for part in parts]
     before = _columns(scanned, wanted, policy)
-    after = [
-        _columns([without(table, its) for table in scanned], wanted, policy) if its.any() else before for its in gone
-    ]
+    after = [_columns(without(scanned, its), wanted, policy) if its.any() else before for its in gone]
     rows, overall = [], {}
     for at, measure in enumerate(wanted):
         found = [

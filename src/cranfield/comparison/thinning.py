@@ -150,7 +150,7 @@ def stability(
         for _ in range(repeats):
             gone = draw(fraction, generator)
             left.append(int((~gone).sum()))
-            found.append(_means([without(table, gone) for table in tables.values()], wanted, policy))
+            found.append(_means(without(list(tables.values()), gone), wanted, policy))
         for place, measure in enumerate(wanted):
             drawn = np.array([means[place] for means in found])
             rows.append(_row(measure.name, fraction, left, drawn, complete[place]))

@@ -209,7 +209,7 @@ def _read_by(policy: Policy, judged: JudgedRanks) -> JudgedRanks:
     return replace(
         judged,
         grade=graded(judged.grade, policy),
-        judged_grades=graded(judged.judged_grades, policy),
+        all_judged=replace(judged.all_judged, grades=graded(judged.judged_grades, policy), _known={}),
         complete=policy.complete,
     )
 

@@ -66,8 +66,13 @@ def ideal_discounted_cumulative_gain(
 
     IDCG@k = Σ gain_i / log_b(i + 1) over the ranks i ≤ k of the ideal ranking
     """
-    ideal = judged.ideal
-    return ideal.sum(ideal.within(cutoff) * discounted(ideal_gains(judged, gain), ideal.rank, base, discount))
+
+    def calculate() -> Numbers:
+        ideal = judged.ideal
+        return ideal.sum(ideal.within(cutoff) * discounted(ideal_gains(judged, gain), ideal.rank, base, discount))
+
+    idcg: Numbers = judged.all_judged.kept(("IDCG", cutoff, gain, base, discount), calculate)
+    return idcg.copy()
 
 
 @measure(

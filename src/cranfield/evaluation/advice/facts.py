@@ -142,7 +142,7 @@ def _left_out(results: Sequence[Evaluation], policy: Policy) -> dict[str, float]
     measure = parse_measure(LEFT_OUT_BY)
     found = {}
     for at, result in enumerate(results):
-        fewer = without(tables[at], contributed(tables, [at], LEAST_DEPTH))
+        [fewer] = without([tables[at]], contributed(tables, [at], LEAST_DEPTH))
         found[result.run] = mean_of(measure, fewer, policy) - mean_of(measure, tables[at], policy)
     return found
 

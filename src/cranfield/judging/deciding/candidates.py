@@ -20,6 +20,7 @@ from cranfield.ranks.grades import NOT_RELEVANT
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.overlap import SourceIds
 from cranfield.ranks.policy import Policy
+from cranfield.ranks.tables.judged_grades import JudgedGrades
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.read.source import open_source
 
@@ -163,9 +164,7 @@ class Candidates:
             row=(rows + len(self.doc_ids) * np.arange(count)[:, None]).reshape(-1),
             retrieved=np.tile(self.retrieved[run], count),
             missing=np.tile(self.retrieved[run] == 0, count),
-            judged_grades=self.falling(completions).reshape(-1),
-            judged_first=judged_first,
-            judged_row=np.arange(completions.size),
+            all_judged=JudgedGrades(self.falling(completions).reshape(-1), judged_first, np.arange(completions.size)),
         )
         return np.asarray(measure(table).reshape(count, queries))
 
