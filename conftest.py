@@ -1,5 +1,6 @@
 """How the tests run: what is collected, on which worker, how many examples are tried, and what each leaves behind."""
 
+import functools
 import gc
 import os
 from importlib.util import find_spec
@@ -46,13 +47,22 @@ def pytest_ignore_collect(collection_path, config):
     return (config.getoption("--quick") and place in SLOW) or None
 
 
+def _examples(config, usual):
+    """How many examples to try where a test says `usual`."""
+    return max(1, round(usual * config.getoption("--examples")))
+
+
+@pytest.fixture(scope="session")
+def examples(pytestconfig):
+    """The same, for tests that draw their examples themselves."""
+    return functools.partial(_examples, pytestconfig)
+
+
 def pytest_collection_modifyitems(config, items):
     """Try more or fewer examples than the tests say, where that is asked for."""
-    factor = config.getoption("--examples")
     for test in {item.obj for item in items if hasattr(getattr(item, "obj", None), "hypothesis")}:
         usual = test._hypothesis_internal_use_settings
-        count = max(1, round(usual.max_examples * factor))
-        test._hypothesis_internal_use_settings = type(usual)(usual, max_examples=count)
+        test._hypothesis_internal_use_settings = type(usual)(usual, max_examples=_examples(config, usual.max_examples))
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -63,7 +73,7 @@ def pytest_xdist_make_scheduler(config, log):
     class Scheduling(LoadScopeScheduling):
         def _split_scope(self, nodeid):
             file, _, name = nodeid.partition("::")
-            if file.startswith("tests/engines/") and "spark" in name and name != "test_spark_connect":
+            if file.startswith("tests/engines/") and "spark" in name:
                 return "Spark"
             return file if file in TOGETHER else nodeid
 
