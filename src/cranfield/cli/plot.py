@@ -6,6 +6,7 @@ import click
 
 from cranfield.cli import options, system_options
 from cranfield.cli.measure_options import MeasureOptions, measure_options
+from cranfield.cli.progress import shown_progress
 from cranfield.cli.reading_options import ReadingOptions, reading_options
 from cranfield.cli.run_files import expanded
 from cranfield.cli.view_options import view_options
@@ -54,10 +55,10 @@ def command(
     if len(query_ids) > 1:
         raise click.UsageError("a chart is of one query, or of all.")
     of_query = {"query": query_ids[0]} if query_ids else {}
-    spec = draw_chart(
-        kind, qrels, expanded(runs), measures.chosen(CHARTS[kind].usual), **of_query, **reading.arguments()
-    )
-    save_chart(spec, file, columns=columns, title=not no_title)
+    with shown_progress("drawing"):
+        chosen = measures.chosen(CHARTS[kind].usual)
+        spec = draw_chart(kind, qrels, expanded(runs), chosen, **of_query, **reading.arguments())
+        save_chart(spec, file, columns=columns, title=not no_title)
 
 
 _WIDEST = max(map(len, CHARTS))
