@@ -12,6 +12,7 @@ from cranfield.cli.chunk_options import ChunkOptions, chunk_options
 from cranfield.cli.correcting_options import CORRECT_WITH, CorrectionOptions, refuse_beside
 from cranfield.cli.known_queries import query_texts
 from cranfield.cli.measure_options import MeasureOptions, import_measures, measure_options
+from cranfield.cli.progress import shown_progress
 from cranfield.cli.reading_options import ReadingOptions, reading_options
 from cranfield.cli.run_files import only
 from cranfield.cli.view_options import view_options
@@ -99,7 +100,8 @@ def command(
     else:
         paths = list(map(only, runs))
         judged, measured = chunked.measured(qrels, paths, paths)
-        result = gate(judged, *measured, **{**_with_all(settings), **reading.arguments()})
+        with shown_progress("comparing"):
+            result = gate(judged, *measured, **{**_with_all(settings), **reading.arguments()})
     if form == "text":
         known = query_texts(qrels, collection)
         text = gate_text(result, width=output.width(file), paint=output.paint(file), texts=known)

@@ -49,7 +49,7 @@ def command(
     import os
     from functools import partial
 
-    from cranfield.cli.progress import shown_progress
+    from cranfield.cli.asking_progress import shown_asking
     from cranfield.systems.collapse import collapse_by
     from cranfield.systems.collection import open_collection, read_queries
     from cranfield.systems.opening import open_system
@@ -68,7 +68,7 @@ def command(
     to_document = collapse_by(collapse) if collapse else None
     known = collection.ids if collection and collection.corpus else None
     try:
-        with shown_progress(opened.name) as progress:
+        with shown_asking(opened.name) as progress:
             recorded = record(
                 opened,
                 texts,

@@ -6,6 +6,7 @@ import click
 
 from cranfield.cli import options, output
 from cranfield.cli.measure_options import MeasureOptions, measure_options
+from cranfield.cli.progress import shown_progress
 from cranfield.cli.reading_options import ReadingOptions, reading_options
 from cranfield.cli.run_files import expanded
 from cranfield.cli.view_options import view_options
@@ -70,16 +71,17 @@ def command(
     from cranfield.comparison.thinning import FRACTIONS, USUAL_MEASURES
     from cranfield.show.stability_text import stability_text
 
-    found = stability(
-        qrels,
-        expanded(runs),
-        measures.chosen(USUAL_MEASURES),
-        fractions or FRACTIONS,
-        design=design,
-        repeats=repeats,
-        seed=seed,
-        **reading.arguments(),
-    )
+    with shown_progress("taking judgments away"):
+        found = stability(
+            qrels,
+            expanded(runs),
+            measures.chosen(USUAL_MEASURES),
+            fractions or FRACTIONS,
+            design=design,
+            repeats=repeats,
+            seed=seed,
+            **reading.arguments(),
+        )
     data = form == "json"
     output.write([found.to_json() if data else stability_text(found)], file, data=data)
 
@@ -108,5 +110,6 @@ def _left_out(
     from cranfield.show.reusability_text import reusability_text
 
     chosen = measures.chosen(USUAL_MEASURES)
-    found = reusability(qrels, expanded(runs), chosen, groups=groups, pool_depth=pool_depth, **reading.arguments())
+    with shown_progress("leaving runs out"):
+        found = reusability(qrels, expanded(runs), chosen, groups=groups, pool_depth=pool_depth, **reading.arguments())
     return [found.to_json() if form == "json" else reusability_text(found)]

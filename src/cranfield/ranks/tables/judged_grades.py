@@ -59,9 +59,8 @@ class JudgedGrades:
 
     def reaching(self, rel: float) -> Numbers:
         """How many grades of each query reach a threshold."""
-        return self.kept(
-            ("reaching", rel), lambda: self.sum(reaches(self.grades, rel))
-        ).copy()  # to do with as you like
+        known: Numbers = self.kept(("reaching", rel), lambda: self.sum(reaches(self.grades, rel)))
+        return known.copy()  # which may be changed
 
     def kept(self, key: Hashable, calculate: Callable[[], Any]) -> Any:
         """What is calculated when it is first asked for, and is then the same for every run."""
