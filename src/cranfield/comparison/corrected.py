@@ -12,6 +12,7 @@ import numpy as np
 
 from cranfield.comparison.correcting import CorrectedColumns, corrected_columns
 from cranfield.errors import ComparisonError
+from cranfield.evaluation.in_notebooks import notebook_html
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure, known_measure
 from cranfield.ranks.columns import Integers, Numbers
@@ -95,6 +96,9 @@ class CorrectedValue:
     worth: int | None
     differing: int
 
+    def __repr__(self) -> str:
+        return f"<CorrectedValue {self.value:.4f} ({self.low:.4f} to {self.high:.4f}); model alone {self.model:.4f}>"
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CorrectedEvaluation:
@@ -141,6 +145,9 @@ class CorrectedEvaluation:
     def __repr__(self) -> str:
         sample = f"{self.basis.sampled} of {self.basis.queries} queries"
         return f"<CorrectedEvaluation of {', '.join(self.runs)}: {self.basis.model} corrected on {sample}>"
+
+    def _repr_html_(self) -> str:
+        return notebook_html("corrected_html", self)
 
     def renamed(self, run: str) -> CorrectedEvaluation:
         """The same evaluation of one run under another name.

@@ -27,9 +27,14 @@ LIGHT = {
     "close": "#8a5a00",
     "close-ground": "#fdf4dc",
     "grade-3": "#0b4f8a",
-    "grade-2": "#2f7fc1",
+    "grade-2": "#2974b3",
     "grade-1": "#9cc8ea",
     "grade-0": "#f0d9d3",
+    "on-grade-3": "#ffffff",
+    "on-grade-2": "#ffffff",
+    "on-grade-1": "#0b2c47",
+    "on-grade-0": "#5c2f22",
+    "mark": "#fff0b8",
 }
 DARK = {
     "paper": "#14171b",
@@ -54,10 +59,15 @@ DARK = {
     "worse-ground": "#3a1613",
     "close": "#f0c05a",
     "close-ground": "#33270a",
-    "grade-3": "#2f7fc1",
+    "grade-3": "#2a72ae",
     "grade-2": "#235f92",
     "grade-1": "#1c4363",
     "grade-0": "#43302b",
+    "on-grade-3": "#ffffff",
+    "on-grade-2": "#ffffff",
+    "on-grade-1": "#dcecf8",
+    "on-grade-0": "#f3ddd6",
+    "mark": "#4a3b06",
 }
 # For text on paper and ground; the rest are areas and lines.
 READABLE = ("ink", "soft", "faint", "accent", *(f"run-{number}" for number in range(1, 9)), "better", "worse", "close")
