@@ -51,6 +51,9 @@ class CorrectionBasis:
     not_judged: int
     unused: int
 
+    def __repr__(self) -> str:
+        return f"<CorrectionBasis: {self.model}, corrected by people on {self.sampled:,} of {self.queries:,} queries>"
+
     @property
     def told_judge(self) -> str:
         """The first digits of the judge's hash, as signatures show it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -75,7 +76,11 @@ class QueryFacts(NamedTuple):
 
 
 class QueryList(list[QueryFacts]):
-    """Queries in an order, such as the worst first, which notebooks show as a table."""
+    """Queries in an order, such as the worst first, with their values of a measure; notebooks show them as a table."""
+
+    def __init__(self, queries: Iterable[QueryFacts] = (), measure: str = "value") -> None:
+        super().__init__(queries)
+        self.measure = measure
 
     def __repr__(self) -> str:
         return "\n".join(map(repr, self)) or "<no query>"

@@ -268,7 +268,8 @@ class Evaluation(ValuesByQuery):
 
     def _described(self, measure: Measure, places: Iterable[int]) -> QueryList:
         values, facts, scope = self._columns[measure], self.facts(measure), Scope.of(measure)
-        return QueryList(facts.query(at, self.query_ids[at], float(values[at]), scope) for at in places)
+        queries = (facts.query(at, self.query_ids[at], float(values[at]), scope) for at in places)
+        return QueryList(queries, measure.name)
 
 
 class Evaluations(dict[str, Evaluation]):

@@ -17,6 +17,7 @@ from cranfield.show.charts.drawing import Spec
 from cranfield.show.look import DARK, LIGHT
 from cranfield.show.pictures import picture
 
+# Notebooks have rules for tables of their own; the class is written twice in ours, so that they count.
 DARK_PAGES = (
     'body[data-jp-theme-light="false"]',
     "body.vscode-dark",
@@ -28,13 +29,14 @@ DARK_PAGES = (
 _RULES = """
 .cranfield { color: var(--ink); font: 13px/1.45 system-ui, -apple-system, "Segoe UI", "Helvetica Neue", sans-serif;
   font-variant-numeric: tabular-nums; max-width: 60rem; }
-.cranfield table { border-collapse: collapse; border: 0; margin: 0.5em 0; font-size: 13px; table-layout: auto; }
-.cranfield tr, .cranfield tbody tr:nth-child(odd), .cranfield tbody tr:hover { background: none; }
-.cranfield th, .cranfield td { padding: 4px 12px 4px 0; border: 0; border-bottom: 1px solid var(--line);
-  color: var(--ink); background: none; vertical-align: top; text-align: left;
-  max-width: 36em; overflow-wrap: anywhere; }
-.cranfield th { color: var(--soft); font-weight: 550; white-space: nowrap; }
-.cranfield .n { text-align: right; white-space: nowrap; }
+.cranfield.cranfield table { border-collapse: collapse; border: 0; margin: 0.5em 0; font-size: 13px;
+  table-layout: auto; }
+.cranfield.cranfield table tr { background: none; }
+.cranfield.cranfield table th, .cranfield.cranfield table td { padding: 4px 14px 4px 0; border: 0; color: var(--ink);
+  border-bottom: 1px solid var(--line); background: none; vertical-align: top; text-align: left; max-width: 36em;
+  overflow-wrap: anywhere; }
+.cranfield.cranfield table th { color: var(--soft); font-weight: 550; white-space: nowrap; }
+.cranfield.cranfield table .n { text-align: right; white-space: nowrap; }
 .cranfield p { margin: 0.4em 0; }
 .cranfield .said { font-size: 15px; font-weight: 600; }
 .cranfield .note { color: var(--soft); font-size: 12px; overflow-wrap: anywhere; }

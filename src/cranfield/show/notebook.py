@@ -13,7 +13,7 @@ from cranfield.comparison.means import means_table
 from cranfield.comparison.reuse import Reusability
 from cranfield.comparison.thinning import Stability
 from cranfield.evaluation.explaining import Explanation
-from cranfield.evaluation.facts import QueryFacts
+from cranfield.evaluation.facts import QueryList
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.summary import Summary
 from cranfield.layout import count
@@ -128,12 +128,12 @@ def _verdict(difference: Difference) -> Cell:
     return Cell(f"{SIGNS.get(kind, '')}{difference.verdict}", f"badge {kind}")
 
 
-def queries_html(queries: Sequence[QueryFacts]) -> str:
+def queries_html(queries: QueryList) -> str:
     """Queries with their values and what happened."""
     if not queries:
         return frame(paragraph("no query"))
     rows = [[each.query_id, f"{each.value:.4f}", each.reason] for each in queries]
-    return frame(table(["query", "value", "what happened"], rows, words=(0, 2)))
+    return frame(table(["query", queries.measure, "what happened"], rows, words=(0, 2)))
 
 
 def explanation_html(explanation: Explanation) -> str:
@@ -151,13 +151,14 @@ def explanation_html(explanation: Explanation) -> str:
         for each in explanation.positions
     ]
     head = ["rank", "document", "grade", "gain", "gain / log2(rank+1)", *explanation.measures]
+    best = [(document, grade) for document, grade in explanation.ideal if grade > 0]
     ideal: list[list[str | Cell]] = [
-        [str(at), document, grade_cell(grade)] for at, (document, grade) in enumerate(explanation.ideal, 1)
+        [str(at), document, grade_cell(grade)] for at, (document, grade) in enumerate(best, 1)
     ]
     return frame(
         paragraph(title, "said"),
         table(head, rows, words=(1,)) if rows else paragraph("nothing retrieved"),
-        paragraph("the ideal ranking") if ideal else "",
+        paragraph("the ideal ranking, without documents that are not relevant") if ideal else "",
         table(["rank", "document", "grade"], ideal, words=(1,)) if ideal else "",
     )
 
