@@ -274,3 +274,14 @@ def count(number: int, one: str, many: str = "") -> str:
     ('1 query', '2,000 documents')
     """
     return f"1 {one}" if number == 1 else f"{number:,} {many or one + 's'}"
+
+
+def listed(names: Sequence[str], most: int = 4) -> str:
+    """Names in a row, the rest counted where they are many.
+
+    >>> listed(["a", "b"]), listed("abcdef")
+    ('a, b', 'a, b, c and 3 more')
+    """
+    if len(names) <= most:
+        return ", ".join(names)
+    return f"{', '.join(names[: most - 1])} and {len(names) - most + 1:,} more"

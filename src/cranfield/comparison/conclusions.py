@@ -18,6 +18,7 @@ from cranfield.comparison.significance import TESTS, Settings
 from cranfield.errors import ComparisonError
 from cranfield.evaluation.in_notebooks import notebook_html
 from cranfield.evaluation.result import Evaluation
+from cranfield.layout import listed
 from cranfield.measures import Measure, known_measure
 
 LETTERED = 12  # runs that letters can still tell apart
@@ -84,8 +85,8 @@ class Comparison:
         return iter(self.differences)
 
     def __repr__(self) -> str:
-        measures = ", ".join(measure.name for measure in self.measures)
-        return f"<Comparison of {', '.join(self.runs)} by {measures}: {_count(self.queries, 'query', 'queries')}>"
+        measures = listed([measure.name for measure in self.measures])
+        return f"<Comparison of {listed(self.runs)} by {measures}: {_count(self.queries, 'query', 'queries')}>"
 
     def __str__(self) -> str:
         lines = [each.sentence for each in self.differences]

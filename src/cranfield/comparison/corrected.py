@@ -12,6 +12,7 @@ import numpy as np
 
 from cranfield.comparison.correcting import CorrectedColumns, corrected_columns
 from cranfield.errors import ComparisonError
+from cranfield.evaluation.in_notebooks import notebook_html
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure, known_measure
 from cranfield.ranks.columns import Integers, Numbers
@@ -49,6 +50,9 @@ class CorrectionBasis:
     missing: int
     not_judged: int
     unused: int
+
+    def __repr__(self) -> str:
+        return f"<CorrectionBasis: {self.model}, corrected by people on {self.sampled:,} of {self.queries:,} queries>"
 
     @property
     def told_judge(self) -> str:
@@ -94,6 +98,9 @@ class CorrectedValue:
     people_high: float
     worth: int | None
     differing: int
+
+    def __repr__(self) -> str:
+        return f"<CorrectedValue {self.value:.4f} ({self.low:.4f} to {self.high:.4f}); model alone {self.model:.4f}>"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -141,6 +148,9 @@ class CorrectedEvaluation:
     def __repr__(self) -> str:
         sample = f"{self.basis.sampled} of {self.basis.queries} queries"
         return f"<CorrectedEvaluation of {', '.join(self.runs)}: {self.basis.model} corrected on {sample}>"
+
+    def _repr_html_(self) -> str:
+        return notebook_html("corrected_html", self)
 
     def renamed(self, run: str) -> CorrectedEvaluation:
         """The same evaluation of one run under another name.

@@ -11,10 +11,11 @@ import numpy as np
 from cranfield.errors import InputError
 from cranfield.evaluation.by_query import ValuesByQuery
 from cranfield.evaluation.evidence import RankedEvidence, SavedEvidence
-from cranfield.evaluation.facts import FactColumns, QueryFacts
+from cranfield.evaluation.facts import FactColumns, QueryList
 from cranfield.evaluation.in_notebooks import notebook_html
 from cranfield.evaluation.tie_ranges import told
 from cranfield.evaluation.values import Bounds, Counts, measured
+from cranfield.layout import count, listed
 from cranfield.measures import Measure, parse_measures
 from cranfield.measures.completion import BUDGET
 from cranfield.measures.registry import require_ranks
@@ -234,7 +235,7 @@ class Evaluation(ValuesByQuery):
         """
         return self._evidence.facts(Scope.of(self._find(measure)))
 
-    def queries(self, measure: str | Measure, query_ids: Sequence[str]) -> list[QueryFacts]:
+    def queries(self, measure: str | Measure, query_ids: Sequence[str]) -> QueryList:
         """What is known of some queries: their value, and counts by the measure's own rel and cutoff.
 
         measure: any of its names, or a `Measure`.
@@ -247,7 +248,7 @@ class Evaluation(ValuesByQuery):
             raise InputError(self.run, f"query '{unknown[0]}' was not evaluated.")
         return self._described(self._find(measure), [place[query] for query in query_ids])
 
-    def worst(self, measure: str | Measure | None = None, n: int = 10) -> list[QueryFacts]:
+    def worst(self, measure: str | Measure | None = None, n: int = 10) -> QueryList:
         """The worst queries by a measure, and why: counts are by the measure's own rel and cutoff.
 
         measure: any of its names, or a `Measure`; by default the first that was measured.
@@ -265,16 +266,20 @@ class Evaluation(ValuesByQuery):
         order = np.argsort(-values if wanted.definition.lower_is_better else values, kind="stable")[: max(n, 0)]
         return self._described(wanted, order.tolist())
 
-    def _described(self, measure: Measure, places: Iterable[int]) -> list[QueryFacts]:
+    def _described(self, measure: Measure, places: Iterable[int]) -> QueryList:
         values, facts, scope = self._columns[measure], self.facts(measure), Scope.of(measure)
-        return [facts.query(at, self.query_ids[at], float(values[at]), scope) for at in places]
-
-    def _repr_html_(self) -> str:
-        return super()._repr_html_() + notebook_html("spread_html", self)
+        queries = (facts.query(at, self.query_ids[at], float(values[at]), scope) for at in places)
+        return QueryList(queries, measure.name)
 
 
 class Evaluations(dict[str, Evaluation]):
     """The result of `evaluate_runs`: evaluations by run, which notebooks show as one table."""
+
+    def __repr__(self) -> str:
+        return f"<Evaluations of {count(len(self), 'run')}: {listed(list(self))}>"
+
+    def __str__(self) -> str:
+        return "\n\n".join(map(str, self.values()))
 
     def _repr_html_(self) -> str:
         return notebook_html("evaluations_html", list(self.values()))

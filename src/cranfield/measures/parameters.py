@@ -32,6 +32,9 @@ class ParameterKind(NamedTuple):
     meaning: str = ""
     words: Mapping[str, str] = MappingProxyType({})
 
+    def __repr__(self) -> str:
+        return f"<ParameterKind: {self.allowed}>"
+
 
 def whole(low: int, high: int = MOST) -> ParameterKind:
     """A whole number."""

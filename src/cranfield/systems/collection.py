@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cranfield.errors import InputError, need
+from cranfield.layout import count, shortened
 from cranfield.ranks.judgments import Judgments
 from cranfield.read.mappings import id_text
 from cranfield.read.streams import BYTE_ORDER_MARK, Stream
@@ -27,6 +28,9 @@ class Document(NamedTuple):
     doc_id: str
     title: str
     text: str
+
+    def __repr__(self) -> str:
+        return f"<Document {self.doc_id}: {shortened(self.title or self.text, 60)}>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,10 @@ class Collection:
     qrels: Any = None
     corpus: Callable[[], Iterator[Document]] | None = None
     narratives: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        judged = "" if self.qrels is None else ", with judgments"
+        return f"<Collection {self.name}: {count(len(self.queries), 'query', 'queries')}{judged}>"
 
     def documents(self) -> Iterator[Document]:
         """The documents of the corpus."""

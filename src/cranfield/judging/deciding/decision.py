@@ -26,6 +26,7 @@ from cranfield.judging.deciding.looks import (
 )
 from cranfield.judging.deciding.pairs import ComparedPair
 from cranfield.judging.scale import DEFAULT_SCALE
+from cranfield.layout import count, listed
 from cranfield.measures import Measure, parse_measure
 from cranfield.measures.completion import cutoff_of
 from cranfield.measures.registry import require_ranks
@@ -79,6 +80,10 @@ class Decision:
     seed: int = 0
     all_pairs: bool = False
     _standing: tuple[Standing, ...] = ()
+
+    def __repr__(self) -> str:
+        runs, judged = listed(self._candidates.runs), count(self.judged, "document")
+        return f"<Decision between {runs} by {self.measure}: {judged} judged>"
 
     @classmethod
     def of(

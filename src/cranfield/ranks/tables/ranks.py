@@ -73,6 +73,9 @@ class JudgedRanks:
     lengths: tuple[Numbers, ...] | None = None  # of all documents of each ranking, by rank, where they are known
     complete: bool = False  # a document without a judgment is judged, and not relevant
 
+    def __repr__(self) -> str:
+        return f"<JudgedRanks: {len(self.rank):,} judged documents retrieved for {len(self.query_ids):,} queries>"
+
     def __len__(self) -> int:
         return len(self.query_ids)
 

@@ -35,7 +35,7 @@ def distribution_chart(
     few. Many runs are sorted by their means.
     """
     alt = altair()
-    rows = [{"run": run, **_summary(column)} for run, column in values.items()]
+    rows: list[dict[str, Any]] = [{"run": run, **_summary(column)} for run, column in values.items()]
     means = {row["run"]: row["mean"] for row in rows}
     many = len(values) > len(HUES)
     order = sorted(values, key=lambda run: means[run] if lower_is_better else -means[run]) if many else list(values)
