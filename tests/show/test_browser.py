@@ -1,6 +1,7 @@
 """The page in a real browser, opened from a file without a network."""
 
 import re
+from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
@@ -13,6 +14,8 @@ pytest.importorskip("playwright", reason="Playwright is not installed")
 from playwright.sync_api import expect
 
 import cranfield
+from cranfield.show.look import DARK, LIGHT
+from cranfield.systems.collection import Collection, Document
 from tests.chromium import CHROMIUM, launched
 from tests.show.page import ENDING, EVIL, FILES, evil
 
@@ -38,7 +41,7 @@ def opened(browser):
     """A function that opens a page and waits for its charts; in the end no message and no request may have come."""
     contexts, messages, requests = [], [], []
 
-    def open_page(path, place="", **settings):
+    def open_page(path, place="", *, charts=True, **settings):
         context = browser.new_context(offline=True, **settings)
         contexts.append(context)
         page = context.new_page()
@@ -47,7 +50,7 @@ def opened(browser):
         page.on("dialog", lambda dialog: messages.append(dialog.message))
         page.on("request", lambda request: requests.append(request.url))
         page.goto(path.as_uri() + place)
-        page.wait_for_selector("html[data-charts=drawn]")
+        page.wait_for_selector(f"html[data-{'charts=drawn' if charts else 'page=interactive'}]")
         return page
 
     yield open_page
@@ -74,17 +77,24 @@ def listed(page):
 
 def test_charts_are_drawn_and_told_in_words(opened, report):
     page = opened(report)
-    charts = page.locator(".chart")
+    page.locator("#theory summary").first.click()
+    expect(page.locator("#theory-list .drawing")).to_have_count(2)
+    page.wait_for_selector("html[data-charts=drawn]")
+    charts = page.locator(".drawing")
     assert charts.count() == 9
     for at in range(9):
         chart = charts.nth(at)
         assert chart.get_attribute("role") == "img"
         assert len(chart.get_attribute("aria-label")) > 50
         assert chart.locator("svg path").count() > 10
+        assert chart.locator("button, a, summary").count() == 0  # a picture holds no controls
     picked = page.locator("figure select").first
     picked.select_option(label="P by cutoff")
     page.wait_for_selector("html[data-charts=drawn]")
-    assert "mean of P at each cutoff" in page.locator("figure:has(select) .chart").first.get_attribute("aria-label")
+    assert "mean of P at each cutoff" in page.locator("figure:has(select) .drawing").first.get_attribute("aria-label")
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save this chart as SVG").first.click()
+    assert "<svg" in Path(saved.value.path()).read_text()
 
 
 def test_the_leaderboard_sorts(opened, report):
@@ -93,14 +103,16 @@ def test_the_leaderboard_sorts(opened, report):
     best_first = sorted(results(), key=lambda run: -results()[run]["nDCG@10"])
 
     def runs():
-        return page.locator(".board tbody th").all_text_contents()
+        return page.locator(".board tbody th > span:first-of-type").all_text_contents()
 
+    assert runs() == best_first
     head.locator("button").click()
     assert runs() == best_first
     assert head.get_attribute("aria-sort") == "descending"
     head.locator("button").press("Enter")
     assert runs() == best_first[::-1]
     assert head.get_attribute("aria-sort") == "ascending"
+    assert page.locator(".board tbody .place").all_text_contents() == ["2", "1"]  # by the primary measure
 
 
 def test_the_values_are_those_of_the_evaluation(opened, report):
@@ -109,17 +121,19 @@ def test_the_values_are_those_of_the_evaluation(opened, report):
     rows = listed(page)
     assert len(rows) == 10
     for query, _, first, second, difference, _ in rows:
-        assert (first, second) == (f"{one[query]:.4f}", f"{other[query]:.4f}")
-        assert float(difference.replace("−", "-")) == pytest.approx(other[query] - one[query], abs=1e-4)
+        assert (first, second) == (f"{one[query]:.3f}", f"{other[query]:.3f}")
+        number = float(re.sub("[▲▼ ]", "", difference).replace("−", "-"))
+        assert number == pytest.approx(other[query] - one[query], abs=1e-3)
+        assert ("▲" in difference, "▼" in difference) == (other[query] > one[query], other[query] < one[query])
     board = page.locator(".board tbody .value").all_text_contents()
-    means = [result.shown(name) for result in results().values() for name in result]
-    assert [text.split()[0] for text in board] == means
+    ranked = sorted(results().values(), key=lambda each: -each["nDCG@10"])
+    assert board == [f"{value:.3f}" for result in ranked for value in result.values()]
 
 
 def test_filters(opened, report):
     page = opened(report, place(m="nDCG@10"))
     one, other = (each.by_query("nDCG@10") for each in results().values())
-    page.locator("#change").select_option("down")
+    page.locator("#change").select_option("worse")
     assert {row[0] for row in listed(page)} == {query for query in one if other[query] < one[query]}
     page.locator("#change").select_option("")
     page.locator("#segment").select_option("long")
@@ -184,43 +198,47 @@ def test_two_other_systems_are_chosen(opened, report):
     page.locator("#run-b").select_option(label="keywords")
     page.locator("#measure").select_option(label="RR")
     page.wait_for_selector("html[data-charts=drawn]")
-    assert page.locator("#two-summary").text_content().startswith("keywords is better than meaning for ")
-    gap = results()["meaning"]["RR"] - results()["keywords"]["RR"]
-    assert f"meaning vs keywords, RR {gap:+.4f}" in page.locator("#two-summary").text_content()
+    [difference] = cranfield.compare(FILES[0], FILES[1][::-1], "RR")
+    assert page.locator("#two-summary").text_content().startswith(f"{difference.sentence}.")
+    counts = [difference.better, difference.same, difference.worse]
+    assert [int(each) for each in re.findall(r"\d+", page.locator("#two-balance").text_content())] == counts
     assert page.url.endswith(place(a="meaning", b="keywords", m="RR"))
 
 
 def test_dark_and_print(opened, report):
     def colours(page):
-        return page.evaluate(
+        shown = page.evaluate(
             "[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color,"
-            " getComputedStyle(document.querySelector('.chart svg text')).fill]"
+            " getComputedStyle(document.querySelector('#two-balance .better')).fill]"
         )
+        return ["#" + "".join(f"{int(part):02x}" for part in re.findall(r"\d+", each)[:3]) for each in shown]
 
     page = opened(report, color_scheme="dark")
-    ground, ink, chart = colours(page)
-    assert ground == "rgb(20, 23, 26)"
-    assert ink == chart == "rgb(230, 233, 236)"
+    assert colours(page) == [DARK["ground"], DARK["ink"], DARK["better"]]
     page.emulate_media(media="print")
-    assert colours(page) == ["rgb(255, 255, 255)", "rgb(0, 0, 0)", "rgb(0, 0, 0)"]
+    assert colours(page)[1:] == [LIGHT["ink"], LIGHT["better"]]
     assert page.locator("nav").is_hidden()
     assert page.locator(".board").is_visible()
 
 
 def test_a_phone_needs_no_sideways_scrolling(opened, report):
     page = opened(report, place(q="graded-relevance"), viewport={"width": 360, "height": 740})
+    page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     assert page.locator("#query h3").first.is_visible()
+    beyond = "each => { const box = each.getBoundingClientRect(); return box.width && box.right > innerWidth + 1; }"
+    cut = page.evaluate(f"[...document.querySelectorAll('main *:not(svg *)')].filter({beyond}).length")
+    assert cut == 0
 
 
 def test_names_and_texts_run_nothing(opened, tmp_path):
     evil(tmp_path, charts=True)
     page = opened(tmp_path / "report.html", place(q=f"{EVIL}1"))
-    assert page.locator("#query h3").first.text_content() == f"{EVIL}1: {ENDING} query 1"
+    assert page.locator("#query h3").first.text_content() == f"{ENDING} query 1"
     assert page.locator(".ranking b").first.text_content() == f"{EVIL} title 0"
     assert page.locator("img").count() == 0
-    for at in range(page.locator(".chart").count()):
-        page.locator(".chart").nth(at).hover()
+    for at in range(page.locator(".drawing").count()):
+        page.locator(".drawing").nth(at).hover()
     assert page.evaluate("window.broken") is None
     assert page.evaluate("document.scripts.length") == 3
 
@@ -232,4 +250,95 @@ def test_a_saved_evaluation_has_no_rankings(opened, tmp_path):
     old, new = page.locator("#query .side > div").all()
     assert "The ranking is not known" in old.text_content()
     assert new.locator("ol li").count() > 5
-    assert "Rankings of keywords are not known" in page.locator("#queries .notes").text_content()
+    assert "Rankings of keywords are not known" in page.locator("#queries .notes").last.text_content()
+
+
+MOVES = {
+    "q": (["a", "b", "x", "c"], ["b", "a", "c", "y"]),
+    "r": (["a"], ["b", "c"]),
+}
+
+
+@pytest.fixture(scope="module")
+def moved(tmp_path_factory):
+    path = tmp_path_factory.mktemp("moved") / "report.html"
+    documents = [Document(each, f"Title of {each}", "the ranked documents of a ranking " * 20) for each in "abcxyz"]
+    collection = Collection("made", {"q": "ranking of documents", "r": "words"}, corpus=lambda: iter(documents))
+    qrels = {"q": {"a": 1, "b": 3, "z": 2, "x": 0}, "r": {"a": 1}}
+    runs = {"old": {q: one for q, (one, _) in MOVES.items()}, "new": {q: other for q, (_, other) in MOVES.items()}}
+    cranfield.write_report(path, qrels, runs, "nDCG@3", collection=collection, charts=False, depth=3)
+    return path
+
+
+def moves(page):
+    found = page.eval_on_selector_all(
+        "#query ol", "lists => lists.map(list => [...list.children].map(row => row.querySelector('.move').textContent))"
+    )
+    return [dict(zip(ranking, each, strict=False)) for ranking, each in zip(MOVES["q"], found, strict=True)]
+
+
+def test_documents_move_between_the_rankings(opened, moved):
+    page = opened(moved, place(q="q"), charts=False)
+    old, new = moves(page)
+    assert old == {"a": "↓ 1→2", "b": "↑ 2→1", "x": "↓ 3→>3"}  # x is in no ranking that is known to its end
+    assert new == {"b": "↑ 2→1", "a": "↓ 1→2", "c": "↑ >3→3"}
+    kinds = page.eval_on_selector_all("#query ol .move", "all => all.slice(0, 3).map(each => each.className)")
+    assert [each.split()[1:] for each in kinds] == [["worse"], ["better"], []]
+    page.locator("#query ol li").first.hover()
+    assert page.locator("#query li.linked").count() == 2
+    assert page.locator("#query .missed li").all_text_contents()[0].startswith("2Title of z")
+    assert page.locator("#query .missed .move").inner_text() == "old: not retrieved\nnew: not retrieved"
+    assert "grade 1 above grade 3" in page.locator("#query .side > div").first.text_content()
+    assert set(page.locator("#query mark").all_text_contents()) == {"ranked", "documents", "ranking"}
+    folded = page.locator("#query .text").first
+    height = folded.bounding_box()["height"]
+    page.get_by_role("button", name="Whole texts").press("Enter")
+    assert folded.bounding_box()["height"] > 1.5 * height
+    page.keyboard.press("k")
+    expect(page.locator("#query h3").first).to_have_text("words")
+    assert page.locator("#query .move").all_text_contents() == ["gone", "new", "new"]
+
+
+def test_texts_stand_for_ids_everywhere(opened, moved):
+    page = opened(moved, charts=False)
+    shown = [page.locator(each).all_text_contents() for each in ("#verdict a", "#two-changes a", "#query-list a")]
+    assert {text for texts in shown for text in texts} == {"ranking of documents", "words"}
+
+
+def test_the_link_to_a_view_is_copied(opened, report):
+    page = opened(report, place(q="graded-relevance"), permissions=["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.locator("#copied")).to_have_text("Copied.")
+    assert "q=graded-relevance" in page.evaluate("navigator.clipboard.readText()")
+
+
+@pytest.mark.parametrize(
+    "look", [{}, {"color_scheme": "dark", "viewport": {"width": 390, "height": 800}}], ids=["wide", "phone"]
+)
+def test_axe_finds_nothing(browser, report, moved, look):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+    for path, query in ((report, "graded-relevance"), (moved, "q")):
+        context = browser.new_context(bypass_csp=True, **look)  # axe is a script from elsewhere
+        page = context.new_page()
+        page.goto(path.as_uri() + place(q=query))
+        page.wait_for_selector("html[data-page=interactive]")
+        page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
+        if path == report:
+            page.wait_for_selector("#theory-list svg")
+            page.wait_for_selector("html[data-charts=drawn]")
+        found = axe.Axe().run(page).response["violations"]
+        assert [(each["id"], each["nodes"][0]["html"]) for each in found] == []
+        context.close()
+
+
+def test_all_is_reached_by_keys(opened, moved):
+    page = opened(moved, place(q="q"), charts=False)
+    page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
+    wanted = "a[href], button, select, input, summary, [tabindex='0']"
+    visible = page.eval_on_selector_all(wanted, "all => all.filter(each => each.getClientRects().length).length")
+    page.evaluate("document.activeElement.blur(); scrollTo(0, 0)")
+    reached = set()
+    for _ in range(visible + 5):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("[...document.querySelectorAll('*')].indexOf(document.activeElement)"))
+    assert len(reached - {-1}) >= visible

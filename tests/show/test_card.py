@@ -9,18 +9,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cranfield
+from cranfield.evaluation.evaluating import judgments_for
 from cranfield.report.card import card, page_title
 from cranfield.report.gathered import gather
 from cranfield.report.numbers import rounded, signed
 from cranfield.report.request import Request
 
 DOCUMENTS = list("abcdefg")
-MEASURES = ["nDCG@3", "P@1", "AP", "RR@2", "P(rel=2)@3", "nDCG@3(judged_only=True)", "Rprec"]
+MEASURES = ["nDCG@3", "P@1", "AP", "RR@2", "P(rel=2)@3", "nDCG(judged_only=True)@3", "Rprec"]
 
 
 def gathered(qrels, runs, measure="nDCG@3", title=None, baseline=None, **options):
     wanted = cranfield.parse_measures(measure)
-    judgments = cranfield.read_qrels(qrels)
+    judgments = judgments_for(qrels, list(runs.values()), None, wanted)
     request = Request(
         judgments=judgments,
         runs=cranfield.evaluate_runs(judgments, runs, wanted, **options),
@@ -110,7 +111,7 @@ def test_sentences_of_two_runs(collection, measure):
     assert reversal == bool(difference.could_reverse and difference.headline != "No difference")
     if any("cannot reverse" in each for each in said):
         assert difference.could_reverse is False
-    if measure in ("Rprec", "nDCG@3(judged_only=True)"):  # look at different ranks of each ranking
+    if measure in ("Rprec", "nDCG(judged_only=True)@3"):  # look at different ranks of each ranking
         assert not any("find" in each or "unjudged and count" in each for each in said)
         return
     if naive.judgeable:
@@ -146,7 +147,7 @@ def test_sentences_of_one_run(collection, measure):
     assert (shown["badge"], shown["number"]) == (None, rounded(result[measure]))
     assert [each["query"] for each in shown["worst"]] == [each.query_id for each in result.worst(measure, 3)]
     said = shown["sentences"]
-    if measure in ("Rprec", "nDCG@3(judged_only=True)") or not naive.judgeable:
+    if measure in ("Rprec", "nDCG(judged_only=True)@3") or not naive.judgeable:
         assert said == []
         return
     nothing = numbers(r"^(\d+) of \d+ .* nothing relevant", said)

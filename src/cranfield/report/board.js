@@ -23,4 +23,7 @@ const showFirst = () => {
     [...runs.tBodies[0].rows].forEach((row, index) => { row.hidden = many && index >= FIRST && !chosen.has(row.dataset.run); });
   }
   at("all-runs").hidden = !many;
+  for (const row of document.querySelectorAll("[data-run]")) {
+    for (const part of row.querySelectorAll("[class*='run-']")) part.setAttribute("class", part.getAttribute("class").replace(/run-\d/, `run-${hue(data.runs.indexOf(row.dataset.run))}`));
+  }
 };

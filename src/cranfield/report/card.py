@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from cranfield.comparison.differences import Change, decisive_p
+from cranfield.comparison.standing import Standings
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure
 from cranfield.report.gathered import Gathered
@@ -67,6 +68,12 @@ def _verdict(gathered: Gathered, pair: Pair) -> dict[str, Any]:
     found = pair.difference
     lower = " (lower is better)" if found.lower_is_better else ""
     said = sentences_of_two(pair, run, baseline, ids)
+    if gathered.standings is not None:
+        sentence = gathered.standings.sentence
+        said.insert(
+            0, sentence if sentence.startswith(gathered.standings.leaders) else f"{sentence[0].upper()}{sentence[1:]}"
+        )
+        said[0] += "."
     if comparison is not None and comparison.left_out:
         some = (
             "1 query that only some runs have is"
@@ -91,6 +98,12 @@ def _verdict(gathered: Gathered, pair: Pair) -> dict[str, Any]:
         "largest": _largest(gathered, pair),
         "sentences": said,
     }
+
+
+def _standing(standings: Standings) -> str:
+    """Who leads; a sentence that starts with a name keeps it as it is."""
+    said = f"{standings.sentence}."
+    return said if standings.others else f"{said[0].upper()}{said[1:]}"
 
 
 def _about(gathered: Gathered, pair: Pair) -> str:

@@ -11,6 +11,20 @@ const repainted = (part, style) => {
   if (part && typeof part === "object") return Object.fromEntries(Object.entries(part).map(([key, each]) => [key, key === "values" ? each : repainted(each, style)]));
   return part;
 };
+// Runs have the same colours in all charts and on the whole page.
+const recoloured = (part) => {
+  if (Array.isArray(part)) { part.forEach(recoloured); return; }
+  if (!part || typeof part !== "object") return;
+  const { domain, range } = part.scale ?? {};
+  const runs = Array.isArray(domain) && Array.isArray(range) ? domain.map((name) => data.runs.indexOf(name)) : [-1];
+  if (runs.length && runs.every((run) => run >= 0)) {
+    if (tokens.has(range[0])) part.scale.range = runs.map((run) => data.colours[`run-${hue(run)}`]);
+    else if (typeof range[0] === "number") part.scale.range = runs.map((run, index) => (hue(run) ? Math.max(...range) : range[index]));
+  }
+  // Widths follow runs as dashes do, which Vega-Lite would remark upon.
+  if (part.strokeWidth?.field) Object.assign(part.strokeWidth, { type: "ordinal", legend: part.strokeDash?.legend ?? null });
+  for (const [key, each] of Object.entries(part)) if (key !== "values") recoloured(each);
+};
 const fitted = (spec, painted) => {
   const fit = {
     width: "container", height: Math.round(1.1 * spec.height), autosize: { type: "fit", contains: "padding" },
@@ -20,6 +34,7 @@ const fitted = (spec, painted) => {
   const whole = { ...rest, ...fit };
   // Names become parts of Vega's expressions, where these two signs would end a line inside a string.
   const safe = JSON.parse(JSON.stringify(whole).replace(/[\u2028\u2029]/g, "\ufffd"));
+  recoloured(safe);
   return painted ? repainted(safe, getComputedStyle(document.documentElement)) : safe;
 };
 const drawNow = async (element, spec) => {
@@ -36,6 +51,7 @@ const drawNow = async (element, spec) => {
     element.view = drawn.view;
     // A mark that stands for a query opens it.
     drawn.view.addEventListener("click", (_, item) => { if (item?.datum?.place_of_query !== undefined) go(item.datum.place_of_query); });
+    describe(element, spec);  // Vega has its own words for it
     // The picture is described as a whole; its parts have no names of their own.
     for (const part of element.querySelectorAll("svg, canvas")) part.setAttribute("aria-hidden", "true");
   } catch (error) { element.textContent = String(error); }
@@ -53,12 +69,16 @@ const drawWaiting = async () => {
   drawing = false;
   document.documentElement.dataset.charts = "drawn";
 };
+const describe = (element, spec) => {
+  element.setAttribute("role", "img");
+  element.removeAttribute("aria-roledescription");
+  element.setAttribute("aria-label", `${spec.title}. ${spec.description}`);
+};
 const draw = (element, spec) => {
   if (!window.vegaEmbed) return;
   const heading = element.parentElement?.querySelector(".chart-title");
   if (heading) heading.textContent = spec.title;
-  element.setAttribute("role", "img");
-  element.setAttribute("aria-label", `${spec.title}. ${spec.description}`);
+  describe(element, spec);
   waiting.delete(element);
   waiting.set(element, spec);
   delete document.documentElement.dataset.charts;
@@ -80,8 +100,11 @@ const figure = (specs) => {
   return make("figure", {}, heading, canvas,
     make("figcaption", {}, make("details", {}, make("summary", {}, "In words"), words), ...saving));
 };
+let drawnHues = "";
 const drawAll = () => {
-  if (!window.vegaEmbed) return;
+  const hues = data.runs.map((_, run) => hue(run)).join();
+  if (!window.vegaEmbed || hues === drawnHues) return;
+  drawnHues = hues;
   at("chart-list").replaceChildren(...data.charts.map(figure));
   at("theory")?.addEventListener("toggle", () => at("theory-list").replaceChildren(...data.theory.map(figure)), { once: true });
 };

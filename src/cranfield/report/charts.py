@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from cranfield.report.gathered import Gathered
@@ -37,21 +35,36 @@ def charts(gathered: Gathered) -> list[list[Spec]]:
     order = [each.run for each in gathered.best_first]
     if gathered.curves is not None:
         curves = gathered.curves
-        recall = {run: curves.recall[run] for run in order if run in curves.recall}
-        ranks = {run: curves.ranks[run] for run in order if run in curves.ranks}
+        known = [run for run in order if run in curves.recall]
+        chosen = _chosen(gathered, known)
+        lower = {name: measure.definition.lower_is_better for name, measure in gathered.families.items()}
         found.append(
-            [cutoff_chart(name, {run: its[run] for run in order if run in its}) for name, its in curves.cutoffs.items()]
+            [
+                cutoff_chart(name, {run: its[run] for run in known}, highlight=chosen, lower_is_better=lower[name])
+                for name, its in curves.cutoffs.items()
+            ]
         )
-        found += [[precision_recall_chart(recall)], [rank_by_rank_chart(ranks)]]
+        found.append([precision_recall_chart({run: curves.recall[run] for run in known}, highlight=chosen)])
+        found.append([rank_by_rank_chart({run: curves.ranks[run] for run in known}, highlight=chosen)])
     spread = []
     for measure in gathered.means or gathered.request.measures[:1]:
         columns = {each.run: np.round(each.column(measure), 4).tolist() for each in gathered.best_first[:ROWS]}
-        spec = distribution_chart(measure.name, columns)
+        spec = distribution_chart(
+            measure.name,
+            columns,
+            highlight=_chosen(gathered, list(columns)),
+            lower_is_better=measure.definition.lower_is_better,
+        )
         spread.append(Spec(spec, height=spec["height"]["step"] * len(columns)))
     found.append(spread)
     if gathered.thinned is not None:
         found.append([of_stability(gathered.thinned)])
     return [each for each in found if each]
+
+
+def _chosen(gathered: Gathered, known: list[str]) -> list[str]:
+    """Of many runs those that have a colour; of a few all have one without being chosen."""
+    return [run for run in known if run in hues(gathered)] if len(gathered.evaluations) > HUES else []
 
 
 def theory_charts(gathered: Gathered) -> list[list[Spec]]:
@@ -62,12 +75,28 @@ def theory_charts(gathered: Gathered) -> list[list[Spec]]:
     return [[discount_chart(gathered.request.depth)], [gain_chart(min(highest, 6))]]
 
 
-def templates() -> dict[str, Any]:
-    """The charts of two runs, whose data the page's program fills in."""
-    return {
-        "difference": difference_chart("\0measure", "\0one", "\0other", {}),
-        "scatter": scatter_chart("\0measure", "\0one", "\0other", {}),
-    }
+def templates(gathered: Gathered) -> dict[str, dict[str, Spec]]:
+    """The charts of two runs, for measures where higher is better and others; the page's program fills in their data.
+
+    They are made for as many queries as there are, since their look depends on that.
+    """
+    runs = [each.run for each in gathered.evaluations]
+    if len(runs) < 2:
+        return {}
+    pair = (runs[0], runs[1]) if gathered.pair is None else (gathered.pair.baseline, gathered.pair.run)
+    one, other = (
+        next(each for each in gathered.evaluations if each.run == run).by_query(gathered.primary) for run in pair
+    )
+    values = {query: (value, other[query]) for query, value in one.items() if query in other}
+    names = ("\0measure", "\0one", "\0other")
+    found: dict[str, dict[str, Spec]] = {}
+    for lower in sorted({each.definition.lower_is_better for each in gathered.request.measures}):
+        changes = {query: after - before for query, (before, after) in values.items()}
+        found[str(lower).lower()] = {
+            "difference": difference_chart(*names, changes, lower_is_better=lower),
+            "scatter": scatter_chart(*names, values, lower_is_better=lower),
+        }
+    return found
 
 
 def not_drawn(gathered: Gathered) -> list[str]:

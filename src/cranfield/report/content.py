@@ -90,7 +90,7 @@ def program_data(gathered: Gathered, found: Details) -> dict[str, Any]:
         "colours": LIGHT,
         "charts": charts(gathered) if drawn else [],
         "theory": theory_charts(gathered) if drawn else [],
-        "templates": templates() if drawn else {},
+        "templates": templates(gathered) if drawn else {},
     }
 
 

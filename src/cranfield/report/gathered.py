@@ -10,6 +10,7 @@ import numpy as np
 
 from cranfield.comparison import Comparison, Stability, compare_evaluations, stability
 from cranfield.comparison.significance import TESTS, Settings
+from cranfield.comparison.standing import Standings, standings
 from cranfield.comparison.thinning import FRACTIONS
 from cranfield.evaluation.overview import Overview, overview
 from cranfield.evaluation.rank_curves import rank_curves
@@ -58,6 +59,7 @@ class Gathered:
         `listed` that it has (columns)
     comparable: whether all runs were measured by the same judgments under the same policy
     pair: the two runs that the page speaks about first
+    standings: of three runs or more that were all compared with each other, by the primary measure
     intervals, bounds: of means
     curves, thinned: for the charts; None where they are not drawn
     """
@@ -73,6 +75,7 @@ class Gathered:
     comparable: bool
     comparison: Comparison | None
     pair: Pair | None
+    standings: Standings | None
     overview: Overview
     intervals: ByRun
     bounds: ByRun
@@ -127,6 +130,7 @@ def gather(request: Request) -> Gathered:
         comparable=comparable,
         comparison=comparison,
         pair=chosen_pair(comparison),
+        standings=_standings(comparison),
         overview=overview(evaluations, segments=request.segments),
         intervals=_intervals(evaluations, means, request.alpha),
         bounds=_bounds(ranked, request.measures) if request.bounds else {},
@@ -173,6 +177,12 @@ def _compared(request: Request, evaluations: Sequence[Evaluation], means: Sequen
         alpha=request.alpha,
         bounds=request.bounds,
     )
+
+
+def _standings(comparison: Comparison | None) -> Standings | None:
+    if comparison is None or comparison.baseline is not None or len(comparison.runs) < 3:
+        return None
+    return standings(comparison)
 
 
 def _intervals(evaluations: Sequence[Evaluation], means: Sequence[Measure], alpha: float) -> ByRun:

@@ -8,6 +8,7 @@ from typing import Any
 from cranfield.comparison.differences import decisive_p
 from cranfield.comparison.means import means_table
 from cranfield.comparison.significance import SAME
+from cranfield.comparison.standing import Standing, Standings
 from cranfield.evaluation.result import Evaluation
 from cranfield.report.gathered import JUDGED, Gathered
 from cranfield.report.numbers import percent, rounded, signed
@@ -22,15 +23,20 @@ def leaderboard(gathered: Gathered, view: View) -> dict[str, Any]:
     """Head and rows of the table."""
     names = [measure.name for measure in gathered.request.measures]
     against = _against(gathered)
-    ranks = _ranks(gathered)
-    rows = [_row(gathered, view, result, ranks[result.run], against) for result in gathered.best_first]
+    places = _places(gathered)
+    standing = {} if gathered.standings is None else {each.run: each for each in gathered.standings.rows}
+    rows = [
+        _row(gathered, view, result, places[result.run], against, standing.get(result.run))
+        for result in gathered.best_first
+    ]
     _draw_intervals(rows)
     return {
         "measures": [
             {"name": each.name, "summary": each.definition.summary, "lower": each.definition.lower_is_better}
             for each in _primary_first(gathered)
         ],
-        "against": against,
+        "against": "best" if gathered.standings is not None else against,
+        "ranks": None if gathered.standings is None else _rank_head(gathered.standings),
         "judged": JUDGED not in names and any(JUDGED in each for each in gathered.evaluations),
         "drawn": any(row["primary"]["drawn"] for row in rows),
         "rows": rows,
@@ -41,7 +47,7 @@ def _primary_first(gathered: Gathered) -> list[Any]:
     return sorted(gathered.request.measures, key=lambda each: each != gathered.primary)
 
 
-def _ranks(gathered: Gathered) -> dict[str, int]:
+def _places(gathered: Gathered) -> dict[str, int]:
     """The place of each run; those with the same mean share one."""
     found: dict[str, int] = {}
     before: Evaluation | None = None
@@ -52,6 +58,10 @@ def _ranks(gathered: Gathered) -> dict[str, int]:
     return found
 
 
+def _rank_head(found: Standings) -> str:
+    return "rank" if found.level is None else f"rank, {100 * found.level:g}%"
+
+
 def _against(gathered: Gathered) -> str | None:
     """The run that all others are set against: the baseline, the first of two, or the best."""
     if gathered.pair is None:
@@ -59,7 +69,9 @@ def _against(gathered: Gathered) -> str | None:
     return gathered.best_first[0].run if gathered.pair.chosen == "second" else gathered.pair.baseline
 
 
-def _row(gathered: Gathered, view: View, result: Evaluation, rank: int, against: str | None) -> dict[str, Any]:
+def _row(
+    gathered: Gathered, view: View, result: Evaluation, place: int, against: str | None, standing: Standing | None
+) -> dict[str, Any]:
     cells = []
     for measure in _primary_first(gathered):
         bounds = gathered.bounds.get(result.run, {}).get(measure.name)
@@ -80,7 +92,9 @@ def _row(gathered: Gathered, view: View, result: Evaluation, rank: int, against:
     judged = result.get(JUDGED)
     return {
         "run": result.run,
-        "rank": rank,
+        "place": place,
+        "ranks": None if standing is None else (standing.first, standing.last),
+        "level": standing is not None and standing.not_worse and place > 1,
         "baseline": gathered.pair is not None and gathered.pair.chosen != "second" and result.run == against,
         "primary": cells[0],
         "others": cells[1:],
@@ -150,9 +164,18 @@ def notes(gathered: Gathered, view: View) -> list[str]:
     if gathered.comparison is not None:
         found.append("▲ ▼ significantly better, worse; without a sign the difference is too close to call.")
         found += [_sentence(note) for note in means_table(gathered.comparison).notes[1:]]
+    if gathered.standings is not None:
+        found += _about_ranks(gathered.standings)
     if gathered.request.bounds:
         found.append(f"Bounds: the lowest and highest mean, {view.describe_bounds(())}.")
     return [*found, *_counted(gathered.evaluations)]
+
+
+def _about_ranks(standings: Standings) -> list[str]:
+    said = "Ranks: from the runs that are significantly better to those that are significantly worse"
+    if standings.level is not None:
+        said = f"Ranks: all true ranks lie within these at once with {100 * standings.level:g}% confidence"
+    return ["≈ best: not significantly worse than the best run.", f"{said}."]
 
 
 def _counted(evaluations: Sequence[Evaluation]) -> list[str]:

@@ -1,5 +1,5 @@
 // Filters and keys; then the first drawing.
-const showAll = (focus) => { showTwo(); showList(); showQuery(focus); showFirst(); };
+const showAll = (focus) => { showTwo(); showList(); showQuery(focus); showFirst(); drawAll(); };
 
 document.querySelectorAll("table.sortable").forEach(sortable);
 at("all-runs").addEventListener("click", () => { allRuns = true; showFirst(); });
@@ -34,7 +34,6 @@ addEventListener("keydown", (event) => {
   }
 });
 const linked = readPlace() && state.q !== null;
-drawAll();
 showAll(linked);
 performance.mark("interactive");
 document.documentElement.dataset.page = "interactive";

@@ -22,7 +22,13 @@ const changed = (query) => (difference(query) === null ? "–" : sign(query) + s
 
 // What a query asks, or its id where that is not known.
 const asked = (query) => data.texts?.[query] || data.queries[query];
-const swatch = (run) => shape("svg", { class: `swatch run-${data.hues[run]}`, viewBox: "0 0 10 10", "aria-hidden": "true" },
+// Of many runs only some have a colour: those of the verdict, and those that are chosen now.
+const hue = (run) => {
+  if (data.hues[run]) return data.hues[run];
+  const free = Math.max(...data.hues) + 1;
+  return run === state.b ? free : run === state.a ? free + (data.hues[state.b] ? 0 : 1) : 0;
+};
+const swatch = (run) => shape("svg", { class: `swatch run-${hue(run)}`, viewBox: "0 0 10 10", "aria-hidden": "true" },
   shape("rect", { width: 10, height: 10, rx: 3 }));
 
 // The state of the page is in its address, so that a link leads to the same view. A query alone is enough: #q=ID.

@@ -21,22 +21,43 @@ const balance = (better, same, worse) => {
     make("span", { class: "soft" }, `${plain(same)} the same`), make("b", { class: "worse" }, `▼ ${plain(worse)} worse`))];
 };
 
+// The data of a template are those of two runs: others take their place, in all of its layers.
+const refill = (part, fill) => {
+  if (part.data?.values) part.data = { values: fill(part.data.values) };
+  for (const layer of part.layer ?? []) refill(layer, fill);
+};
+const eachAxis = (part, change) => {
+  for (const axis of ["x", "y"]) if (part.encoding?.[axis]) change(part.encoding[axis], axis);
+  for (const layer of part.layer ?? []) eachAxis(layer, change);
+};
+// The names of queries in a chart: their texts, with the id where two queries ask the same.
+const named = (queries) => {
+  const times = new Map();
+  for (const query of queries) times.set(asked(query), (times.get(asked(query)) ?? 0) + 1);
+  return new Map(queries.map((query) => [query, times.get(asked(query)) > 1 ? `${asked(query)} (${data.queries[query]})` : asked(query)]));
+};
+
 const drawTwo = (name, one, other, compared, described) => {
-  if (!data.templates.difference) return;
-  const names = { measure: name, other, one };
-  const ordered = compared.slice().sort((x, y) => difference(y) - difference(x));
-  const bars = filled(data.templates.difference, names);
+  const templates = data.templates[measure().lower];
+  if (!templates || !compared.length) return;
+  const names = { measure: name, other, one }, labels = named(compared);
+  const ordered = compared.slice().sort((x, y) => gain(y) - gain(x));
+  const rows = ordered.map((query, index) => ({ place: index + 1, query: labels.get(query), place_of_query: query, difference: difference(query) }));
+  const changes = rows.map((row) => row.difference), least = changes.reduce((x, y) => Math.min(x, y), 0), most = changes.reduce((x, y) => Math.max(x, y), 0);
+  const bars = filled(templates.difference, names);
   bars.description = described;
-  bars.data = { values: ordered.map((query, index) => ({ place: index + 1, query: asked(query), place_of_query: query, difference: difference(query) })) };
+  // Beside the queries there are 0, and the ends of an axis that has room for words on both sides of it.
+  const room = 0.2 * (most - least) || 1;
+  refill(bars, (old) => (old[0]?.query !== undefined ? rows : old.length === 2 ? [{ difference: Math.min(-room, least) }, { difference: Math.max(room, most) }] : old));
+  eachAxis(bars, (axis) => { if (Array.isArray(axis.sort)) axis.sort = rows.map((row) => row.query); });
   draw(at("difference"), bars);
-  const scatter = filled(data.templates.scatter, names);
-  const points = compared.map((query) => ({ query: asked(query), place_of_query: query, one: value(state.a, query), other: value(state.b, query) }));
+  const scatter = filled(templates.scatter, names);
+  const points = compared.map((query) => ({ query: labels.get(query), place_of_query: query, one: value(state.a, query), other: value(state.b, query) }));
   const every = points.flatMap((point) => [point.one, point.other]);
   const low = every.reduce((x, y) => Math.min(x, y), 0), high = every.reduce((x, y) => Math.max(x, y), measure().mean ? 1 : 0);
   scatter.description = described;
-  scatter.layer[1].data = { values: points };
-  scatter.layer[0].data = { values: [{ one: low, other: low }, { one: high, other: high }] };
-  for (const layer of scatter.layer) for (const axis of ["x", "y"]) layer.encoding[axis].scale = { domain: [low, high] };
+  refill(scatter, (old) => (old[0]?.query !== undefined ? points : [{ one: low, other: low }, { one: high, other: high }]));
+  eachAxis(scatter, (axis) => { if (axis.scale?.domain) axis.scale = { ...axis.scale, domain: [low, high] }; });
   draw(at("scatter"), scatter);
 };
 
