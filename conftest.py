@@ -31,8 +31,16 @@ SLOW = (
     *("tests/comparison/test_show.py", "tests/test_conversion.py", "tests/test_reading_once.py"),
     *("tests/test_pages.py", "tests/test_examples.py", "tests/test_wheel.py", "tests/test_site.py"),
 )
-# Their tests share a browser, a server or a built site.
-TOGETHER = ("tests/show/test_browser.py", "tests/systems/test_postgres.py", "tests/test_site.py")
+# Their tests share a browser, a server, a built site, examples or a library that takes long to import.
+TOGETHER = {
+    "tests/show/test_browser.py": "browser",
+    "tests/judging/test_page_browser.py": "browser",
+    "tests/judging/test_page_passages.py": "browser",
+    "tests/systems/test_postgres.py": "PostgreSQL",
+    "tests/test_site.py": "site",
+    "tests/measures/test_bounds.py": "bounds",
+    "tests/comparison/test_unjudged_completions.py": "completions",
+}
 
 
 def pytest_addoption(parser):
@@ -75,7 +83,9 @@ def pytest_xdist_make_scheduler(config, log):
             file, _, name = nodeid.partition("::")
             if file.startswith("tests/engines/") and "spark" in name:
                 return "Spark"
-            return file if file in TOGETHER else nodeid
+            if file.startswith(("tests/torch/", "src/cranfield/torch/")) or "cranfield.torch" in name:
+                return "PyTorch"
+            return TOGETHER.get(file, nodeid)
 
     return Scheduling(config, log)
 
