@@ -68,7 +68,7 @@ def command(
 
     \b
     Examples:
-      cranfield gate builtin:qrels builtin:keywords builtin:meaning --tolerance 0.01
+      cranfield gate builtin builtin:plain builtin:tuned --tolerance 0.01
       cranfield gate --init
     """
     if init:
