@@ -33,7 +33,7 @@ def command(
 
     \b
     Example:
-      cranfield check builtin:qrels builtin:keywords builtin:meaning
+      cranfield check builtin builtin:plain builtin:tuned
     """
     from cranfield.files.checking import check_files
     from cranfield.files.checking.text import check_json, check_text

@@ -98,4 +98,8 @@ def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> N
 )
 @click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
 def program() -> None:
-    """Find out how good search results are, whether a change made them better, and which queries went wrong."""
+    """Find out how good search results are, whether a change made them better, and which queries went wrong.
+
+    Examples to try come with it: the judgments 'builtin' with the runs 'builtin:plain' and 'builtin:tuned', and
+    'builtin:ten', only ten queries, with 'builtin:keywords' and 'builtin:meaning'.
+    """

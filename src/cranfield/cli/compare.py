@@ -80,8 +80,8 @@ def command(
 
     \b
     Examples:
-      cranfield compare builtin:qrels builtin:keywords builtin:meaning
-      cranfield compare builtin:qrels builtin:keywords builtin:meaning --format latex
+      cranfield compare builtin builtin:plain builtin:tuned
+      cranfield compare builtin builtin:plain builtin:tuned --format latex
     """
 
     from cranfield.comparison import compare

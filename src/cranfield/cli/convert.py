@@ -50,9 +50,9 @@ def command(
 
     \b
     Examples:
-      cranfield convert builtin:keywords keywords.jsonl.gz
-      cranfield convert builtin:qrels - --to beir
-      cranfield convert builtin:qrels judgments.db --assessor trec
+      cranfield convert builtin:tuned tuned.jsonl.gz
+      cranfield convert builtin - --to beir
+      cranfield convert builtin judgments.db --assessor trec
     """
     if target_format is None and names_store(target):
         if role == "run" or name or merge or pooled or len(assessors) > 1 or len(kinds) > 1:

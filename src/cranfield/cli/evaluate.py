@@ -86,7 +86,7 @@ def command(
 
     \b
     Example:
-      cranfield evaluate builtin:qrels builtin:keywords builtin:meaning --worst 3
+      cranfield evaluate builtin builtin:plain builtin:tuned --worst 3
     """
     from cranfield.read.streams import Stream
 

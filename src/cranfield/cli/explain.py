@@ -39,7 +39,7 @@ def command(
 
     \b
     Example:
-      cranfield explain builtin:qrels builtin:meaning graded-relevance -m P -m nDCG -k 5
+      cranfield explain builtin builtin:tuned q27 -m P -m nDCG -k 5
     """
     from cranfield.evaluation.explaining import Explanation, explain, explanation_text, without_cutoff
     from cranfield.show.explanation import as_json

@@ -58,8 +58,8 @@ def command(
 
     \b
     Examples:
-      cranfield plot precision-recall builtin:qrels builtin:keywords builtin:meaning -o curve.svg
-      cranfield plot difference builtin:qrels builtin:keywords builtin:meaning -m nDCG@5 --columns 1 -o figure.pdf
+      cranfield plot precision-recall builtin builtin:plain builtin:tuned -o curve.svg
+      cranfield plot difference builtin builtin:plain builtin:tuned -m nDCG@5 --columns 1 -o figure.pdf
     """
     from cranfield.files.pictures import save_chart
     from cranfield.report.plotting import draw_chart

@@ -62,7 +62,7 @@ def command(
 
     \b
     Example:
-      cranfield report builtin:qrels builtin:keywords builtin:meaning -o report.html
+      cranfield report builtin builtin:plain builtin:tuned -o report.html
     """
     from cranfield.measures import DEFAULT_MEASURES
     from cranfield.report import write_report

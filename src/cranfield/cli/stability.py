@@ -58,8 +58,8 @@ def command(
 
     \b
     Example:
-      cranfield stability builtin:qrels builtin:keywords builtin:meaning -m nDCG@10 -m Bpref --remove 0.5
-      cranfield stability builtin:qrels builtin:keywords builtin:meaning -m nDCG@10 --leave-out
+      cranfield stability builtin builtin:plain builtin:tuned -m nDCG@10 -m Bpref --remove 0.5
+      cranfield stability builtin builtin:plain builtin:tuned -m nDCG@10 --leave-out
     """
     if leave_out:
         _refuse("{} is about random shares, which --leave-out does not take.", "fractions", "design", "repeats", "seed")
