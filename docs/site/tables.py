@@ -1,7 +1,7 @@
 """Fills the tables of pages from the registries: what stands between `<!-- table: NAME -->` and `<!-- end -->`.
 
-`python docs/site/tables.py FOLDER` writes every page of docs that has such a table into the folder; into docs itself, it
-also fills the README.
+`python docs/site/tables.py FOLDER` writes every page of docs that has such a table into the folder; into docs itself,
+it also fills the README.
 """
 
 from __future__ import annotations
