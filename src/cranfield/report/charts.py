@@ -17,6 +17,7 @@ from cranfield.show.charts.scatter import scatter_chart
 from cranfield.show.charts.stability import of_stability
 
 HUES = 8  # colours that can be told apart
+AXIS = 70  # pixels below the rows
 ROWS = 20  # runs that have a row of their own in a chart
 
 
@@ -55,7 +56,7 @@ def charts(gathered: Gathered) -> list[list[Spec]]:
             highlight=_chosen(gathered, list(columns)),
             lower_is_better=measure.definition.lower_is_better,
         )
-        spread.append(Spec(spec, height=spec["height"]["step"] * len(columns)))
+        spread.append(Spec(spec, height=spec["height"]["step"] * len(columns) + AXIS))
     found.append(spread)
     if gathered.thinned is not None:
         found.append([of_stability(gathered.thinned)])

@@ -50,8 +50,9 @@ const drawTwo = (name, one, other, compared, described) => {
   const room = 0.2 * (most - least) || 1;
   refill(bars, (old) => (old[0]?.query !== undefined ? rows : old.length === 2 ? [{ difference: Math.min(-room, least) }, { difference: Math.max(room, most) }] : old));
   eachAxis(bars, (axis) => { if (Array.isArray(axis.sort)) axis.sort = rows.map((row) => row.query); });
-  draw(at("difference"), bars);
   const scatter = filled(templates.scatter, names);
+  bars.height = scatter.height;
+  draw(at("difference"), bars);
   const points = compared.map((query) => ({ query: labels.get(query), place_of_query: query, one: value(state.a, query), other: value(state.b, query) }));
   const every = points.flatMap((point) => [point.one, point.other]);
   const low = every.reduce((x, y) => Math.min(x, y), 0), high = every.reduce((x, y) => Math.max(x, y), measure().mean ? 1 : 0);
