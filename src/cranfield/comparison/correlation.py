@@ -70,7 +70,7 @@ def tau(one: Numbers, other: Numbers) -> float | None:
     signs = [np.sign(np.subtract.outer(each, each)) for each in (one, other)]
     agreeing = (signs[0] * signs[1]).sum()
     orders = [np.abs(each).sum() for each in signs]  # pairs that are no tie, counted twice
-    return float(np.clip(agreeing / np.sqrt(orders[0]) / np.sqrt(orders[1]), -1, 1))
+    return float(np.clip(agreeing / np.sqrt(orders[0] * orders[1]), -1, 1))
 
 
 def _over_queries(one: Numbers, other: Numbers) -> float | None:

@@ -58,6 +58,8 @@ class JudgedRanks:
     (array([1.]), array([0.]), [1, 2, 3, 4])
     >>> judged.rows(hit).rank.tolist(), judged.first.tolist(), judged.judged_query.tolist()
     ([1, 4], [0, 3], [0, 0, 0, 0])
+    >>> judged.judged_first.tolist(), judged.judged_row.tolist(), len(judged.all_judged)
+    ([0, 4], [0, 2, 3, 1], 1)
     """
 
     query_ids: tuple[str, ...]
