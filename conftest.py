@@ -8,6 +8,9 @@ from importlib.util import find_spec
 import pytest
 
 os.environ["NUMBA_DISABLE_JIT"] = "1"  # compiling takes ranx a minute; it is asked as plain Python
+# There is a worker on each core: threads of small calculations would only wait for each other.
+for library in ("OMP", "OPENBLAS", "MKL"):
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
 collect_ignore = []
 if not find_spec("torch"):

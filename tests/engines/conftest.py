@@ -9,7 +9,6 @@ from importlib.util import find_spec
 
 import pyarrow as pa
 import pytest
-from pyarrow import parquet
 
 NAMES = ("query_id", "doc_id", "score")
 
@@ -68,9 +67,10 @@ def _free_port():
 
 
 @pytest.fixture(scope="module", params=["polars", "duckdb", "spark", "ibis"])
-def lazily(request, tmp_path_factory):
+def lazily(request):
     if request.param == "spark":
-        return spark_frames(request.getfixturevalue("spark"), tmp_path_factory.mktemp("spark"))
+        session = request.getfixturevalue("spark")
+        return lambda *rows, **how: session.createDataFrame(arrow(*rows, **how)).repartition(3).localCheckpoint()
     library = pytest.importorskip(request.param, reason=f"{request.param} is not installed")
     connection = library.connect() if request.param == "duckdb" else None
     return {
@@ -78,36 +78,6 @@ def lazily(request, tmp_path_factory):
         "duckdb": lambda *rows, **how: connection.from_arrow(arrow(*rows, **how)),
         "ibis": lambda *rows, **how: library.memtable(arrow(*rows, **how)),
     }[request.param]
-
-
-def spark_frames(session, folder):
-    """Frames in three partitions; large ones as files, since the driver would run out of memory."""
-
-    def frame(*rows, **how):
-        table = arrow(*rows, **how)
-        if len(table) < 100_000:
-            return session.createDataFrame(table).repartition(3).localCheckpoint()
-        path = folder / f"large{len(list(folder.iterdir()))}.parquet"
-        parquet.write_table(table, path, row_group_size=len(table) // 3 + 1)
-        return session.read.parquet(str(path)).repartition(3)
-
-    return frame
-
-
-@pytest.fixture
-def compiled(request):
-    """For large data, Spark's plans are compiled after all."""
-    if "spark" not in request.node.name:
-        yield
-        return
-    conf = request.getfixturevalue("spark").conf
-    settings = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
-    before = {name: conf.get(name) for name in settings}
-    for name, value in settings.items():
-        conf.set(name, value)
-    yield
-    for name, value in before.items():
-        conf.set(name, value)
 
 
 @pytest.fixture
