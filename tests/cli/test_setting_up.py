@@ -49,8 +49,8 @@ def test_without_judgments_init_leads_to_judging(tmp_path, queries):
     assert served.address
     served.end()
     with open_store(tmp_path / "judgments.db") as store:
-        store.judge("ann", "1", "d1", 1)
-        store.judge("ann", "2", "d2", 1)
+        store.judge("1", "d1", 1, assessor="ann")
+        store.judge("2", "d2", 1, assessor="ann")
     for command in others:
         done = run(*command[1:], cwd=tmp_path)
         assert done.returncode == 0, (command, done.stdout, done.stderr)
