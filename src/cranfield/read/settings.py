@@ -13,7 +13,7 @@ SETTINGS_FILE = "cranfield.toml"
 Kind = type | tuple[type, ...]
 
 
-class Setting(NamedTuple):
+class TomlSetting(NamedTuple):
     """A setting as documentation tells it: the kind of its value, what it means, and what holds where it is not set."""
 
     kind: Kind
@@ -26,7 +26,7 @@ class Setting(NamedTuple):
         return _wanted(self.kind)
 
 
-Kinds = Mapping[str, Kind | Setting]
+Kinds = Mapping[str, Kind | TomlSetting]
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -50,8 +50,8 @@ def check_settings(table: Mapping[str, Any], known: Kinds, where: str) -> None:
             raise InputError(where, f"{name} must be {_wanted(kind)}.")
 
 
-def _kind(known: Kind | Setting) -> Kind:
-    return known.kind if isinstance(known, Setting) else known
+def _kind(known: Kind | TomlSetting) -> Kind:
+    return known.kind if isinstance(known, TomlSetting) else known
 
 
 def _wanted(kinds: Kind) -> str:
