@@ -119,14 +119,14 @@ def _toml(value: Any) -> str:
     return f"[{', '.join(map(_toml, value))}]" if isinstance(value, list) else json.dumps(value).replace("|", "\\|")
 
 
-def settings(known: Mapping[str, declared.Setting]) -> Iterator[Row]:
+def settings(known: Mapping[str, declared.TomlSetting]) -> Iterator[Row]:
     """Settings of a file in TOML."""
     yield "setting", "value", "what it says", "default"
     for name, setting in known.items():
         yield f"`{name}`", setting.wanted, setting.meaning, setting.usual
 
 
-def settings_of_systems() -> dict[str, Mapping[str, declared.Setting]]:
+def settings_of_systems() -> dict[str, Mapping[str, declared.TomlSetting]]:
     """The settings of every kind of system, by the module that holds the kind."""
     return {kind.home: import_module(f"cranfield.systems.{kind.home}").SETTINGS for kind in KINDS.values()}
 

@@ -26,7 +26,7 @@ def command(
     file: str | None,
     reading: ReadingOptions,
 ) -> int:
-    """Find everything that is wrong with the judgments in QRELS and with RUNs.
+    """Find all errors in the judgments in QRELS and in RUNs.
 
     Lists the problems with file and line, then what the files hold, and which measures suit them. The exit code is 0
     if nothing is wrong, 1 if there are errors (with --strict, or warnings), and 2 if a file cannot be read.

@@ -33,7 +33,7 @@ def command(
     measures: MeasureOptions,
     reading: ReadingOptions,
 ) -> None:
-    """Show rank by rank where the values of a QUERY of a RUN come from.
+    """Show how the values of a QUERY of a RUN are calculated, rank by rank.
 
     A measure is shown at every cutoff down to k: its document, grade, gain and discount, and the value so far.
 

@@ -96,7 +96,7 @@ def command(
     sheet: str | None,
     force: bool,
 ) -> int:
-    """Let the first documents of all RUNs wait in STORE to be judged, less what is judged already.
+    """Collect the first documents of all RUNs in STORE for judging, less what is judged already.
 
     STORE is a file, made if there is none, or the URL of a PostgreSQL database. QUERIES is a file of queries, the
     folder of a collection, 'builtin' or 'ir_datasets:ID'. A RUN is a file, a pattern or a folder; a SYSTEM is

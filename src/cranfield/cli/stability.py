@@ -51,7 +51,7 @@ def command(
     file: str | None,
     reading: ReadingOptions,
 ) -> None:
-    """Remove random shares of the judgments in QRELS, measure RUNs again, and see how far they move.
+    """Remove random shares of the judgments in QRELS, measure RUNs again, and show how the values change.
 
     With --leave-out, see whether the judgments can be used for a run that was not in their pool: documents that only
     one RUN has become unjudged, for one RUN after the other.
