@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from cranfield.errors import InputError
 from cranfield.evaluation.by_query import ValuesByQuery
 from cranfield.evaluation.evidence import RankedEvidence, SavedEvidence
 from cranfield.evaluation.facts import FactColumns, QueryList
-from cranfield.evaluation.in_notebooks import notebook_html
+from cranfield.evaluation.in_notebooks import notebook_html, plotted
 from cranfield.evaluation.tie_ranges import told
 from cranfield.evaluation.values import Bounds, Counts, measured
 from cranfield.layout import count, listed
@@ -21,6 +22,9 @@ from cranfield.measures.completion import BUDGET
 from cranfield.measures.registry import require_ranks
 from cranfield.measures.scope import Scope
 from cranfield.ranks.tables.ranks import JudgedRanks
+
+if TYPE_CHECKING:
+    from cranfield.show.charts.drawing import Spec
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -271,6 +275,20 @@ class Evaluation(ValuesByQuery):
         queries = (facts.query(at, self.query_ids[at], float(values[at]), scope) for at in places)
         return QueryList(queries, measure.name)
 
+    def plot(self, kind: str = "distribution", measure: str | Measure | None = None, **options: Any) -> Spec:
+        """A chart of this run, which a notebook shows and `save_chart` saves.
+
+        kind: a chart of one run: "distribution", "cutoff", "precision-recall" or "precision-recall-full".
+        measure: any of its names, or a `Measure`; by default the first that was measured.
+        options: those of the chart, as for `draw_chart`.
+        Returns the specification, as a dict.
+
+        >>> from cranfield import evaluate
+        >>> evaluate({"1": {"a": 1}, "2": {"b": 1}}, {"1": ["x", "a"], "2": ["b"]}, "RR").plot()
+        <chart: RR of the queries>
+        """
+        return plotted(kind, [self], measure, **options)
+
 
 class Evaluations(dict[str, Evaluation]):
     """The result of `evaluate_runs`: evaluations by run, which notebooks show as one table."""
@@ -283,3 +301,13 @@ class Evaluations(dict[str, Evaluation]):
 
     def _repr_html_(self) -> str:
         return notebook_html("evaluations_html", list(self.values()))
+
+    def plot(self, kind: str = "distribution", measure: str | Measure | None = None, **options: Any) -> Spec:
+        """A chart of these runs.
+
+        kind: one that `cranfield plot --help` lists; "difference" and "scatter" take two runs, the baseline first.
+        measure: any of its names, or a `Measure`; by default the first that was measured.
+        options: those of the chart, as for `draw_chart`.
+        Returns the specification, as a dict.
+        """
+        return plotted(kind, list(self.values()), measure, **options)
