@@ -1,5 +1,7 @@
 """Pages for the tests of reports, read as a browser would."""
 
+import base64
+import gzip
 import json
 from html.parser import HTMLParser
 
@@ -13,6 +15,22 @@ EVIL = "<script>window.broken = 1</script>"
 
 
 ENDING = "</script><img src=x onerror='window.broken=1'>\"&amp;\u2028--><!--"
+
+
+def unpacked(text):
+    """The page's data, with values and rankings that are texts in it read, too."""
+    data = json.loads(text)
+    data["values"] = [json.loads(columns) for columns in data["values"]]
+    rows = [json.loads(ranking) for ranking in data["rankings"]]
+    data["rankings"] = [
+        {str(at): shown(data, row) for at, row in zip(data["detailed"], its, strict=True)} for its in rows
+    ]
+    return data
+
+
+def shown(data, row):
+    top, ranks, reason, tags, steps = row
+    return {"top": top, "ranks": ranks, "reason": data["reasons"][reason], "why": data["tags"][tags], "steps": steps}
 
 
 class Page(HTMLParser):
@@ -34,7 +52,7 @@ class Page(HTMLParser):
 
     def handle_data(self, data):
         if self._inside == ("script", "data"):
-            self.data = json.loads(data)
+            self.data = unpacked(data if data.startswith("{") else gzip.decompress(base64.b64decode(data)))
         elif self._inside is None or self._inside[0] not in ("script", "style"):
             self.text += data
 

@@ -1,7 +1,11 @@
 """The colours can be told from what they are printed on."""
 
+import re
+from pathlib import Path
+
 import pytest
 
+import cranfield.judging.page
 from cranfield.show.look import DARK, LIGHT, READABLE, css_tokens
 
 
@@ -33,3 +37,21 @@ def test_a_verdict_can_be_read_on_its_own_ground(colours, name):
 def test_light_and_dark_have_the_same_names():
     assert list(LIGHT) == list(DARK)
     assert all(f"--{name}: {colour};" in css_tokens() for name, colour in DARK.items())
+
+
+@pytest.mark.parametrize("colours", [LIGHT, DARK], ids=["light", "dark"])
+@pytest.mark.parametrize("grade", range(4))
+def test_a_grade_can_be_read(colours, grade):
+    assert contrast(colours[f"on-grade-{grade}"], colours[f"grade-{grade}"]) >= 4.5
+
+
+@pytest.mark.parametrize("colours", [LIGHT, DARK], ids=["light", "dark"])
+def test_marked_words_can_be_read(colours):
+    assert contrast(colours["ink"], colours["mark"]) >= 4.5
+
+
+def test_the_judging_page_has_the_same_colours():
+    static = Path(cranfield.judging.page.__file__).parent / "static"
+    used = set(re.findall(r"var\(--([\w-]+)\)", (static / "page.css").read_text("utf-8")))
+    assert used - {*LIGHT} == {"radius", "sans", "mono"}
+    assert not [path.name for path in static.iterdir() if re.search(r"#[0-9a-f]{3,6}\b", path.read_text("utf-8"))]

@@ -74,8 +74,9 @@ def program_data(gathered: Gathered, found: Details) -> dict[str, Any]:
         "segments": [gathered.request.segments.get(query, "") for query in gathered.query_ids]
         if gathered.request.segments
         else None,
+        # Texts in the text, which are read for the runs that are looked at.
         "values": [
-            safe_json([_column(gathered, result, measure) for measure in gathered.request.measures])
+            str(safe_json([_column(gathered, result, measure) for measure in gathered.request.measures]))
             for result in gathered.evaluations
         ],
         "pairs": _pairs(gathered),
@@ -84,7 +85,10 @@ def program_data(gathered: Gathered, found: Details) -> dict[str, Any]:
         "gains": _gains(gathered),
         "depth": gathered.request.depth,
         "details": found.queries,
-        "rankings": found.rankings,
+        "detailed": list(found.queries),
+        "rankings": [str(each) for each in found.rankings],
+        "reasons": found.reasons,
+        "tags": found.tags,
         "documents": found.documents,
         "left_out": [*found.left_out, *not_drawn(gathered)],
         "colours": LIGHT,
@@ -113,7 +117,7 @@ def _definition(measure: Measure) -> dict[str, Any]:
 
 def _column(gathered: Gathered, result: Evaluation, measure: Measure) -> list[float | None]:
     """A run's value of every query of the page; None for one that it was not measured on."""
-    rounded = dict(zip(result.query_ids, np.round(result.column(measure), 6).tolist(), strict=True))
+    rounded = dict(zip(result.query_ids, np.round(result.column(measure), 9).tolist(), strict=True))
     return [rounded.get(query) for query in gathered.query_ids]
 
 

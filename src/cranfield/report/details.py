@@ -15,8 +15,10 @@ from cranfield.ranks.judgments import Judgments
 from cranfield.read.source import open_source
 from cranfield.report.encoding import Encoded, safe_json
 from cranfield.report.gathered import Gathered
+from cranfield.report.numbers import listed
 
 RELEVANT = 50  # relevant documents listed for a query
+STEPS = 200_000  # ranks whose values are shown
 LOW = 3  # a first relevant document below this rank is ranked too low
 TEXT = 300  # letters shown of a document
 SHORTEST = 30  # ... fewer say nothing
@@ -25,11 +27,19 @@ QUERY_TEXT = 3_000
 
 
 class Details(NamedTuple):
-    """What the page shows of queries, by their places; the documents it names; and what was left out, in words."""
+    """What the page shows of queries, by their places; the documents it names; and what was left out, in words.
+
+    rankings: of each run a row for each of the queries, in their order: the numbers of the documents, or None; the
+        ranks of the relevant ones, or None; the places of its reason and of its tags in the lists of them; and the
+        values of each family down to each rank, or nothing. Rows are texts of their own, which are read when needed.
+    documents: id, and where they are known title and text
+    """
 
     queries: dict[int, dict[str, Any]]
-    rankings: list[Encoded]  # of each run, by place of the query
-    documents: list[list[str]]  # id, and where they are known title and text
+    rankings: list[Encoded]
+    reasons: list[str]
+    tags: list[tuple[str, ...]]
+    documents: list[list[str]]
     left_out: list[str]
 
 
@@ -38,7 +48,9 @@ def details(gathered: Gathered) -> Details:
     if gathered.judgments is None:
         return Details(
             {},
-            [safe_json({})] * len(gathered.evaluations),
+            [safe_json([])] * len(gathered.evaluations),
+            [],
+            [],
             [],
             ["The judgments are not known here, so queries are shown without rankings."],
         )
@@ -49,22 +61,60 @@ def details(gathered: Gathered) -> Details:
     scope = Scope.of(gathered.request.measures[0])
     relevant = {query: scope.best_first(grades[query]) for query in chosen}
     found = {query: _judged(grades[query], relevant[query], number) for query in chosen}
-    rankings = [
-        safe_json(_ranking(gathered, gathered.judgments, evaluation, grades, relevant, found, number, places))
-        for evaluation in gathered.evaluations
-    ]
+    reasons: dict[str, int] = {}
+    tags: dict[tuple[str, ...], int] = {}
+    with_steps = _with_steps(gathered)
+    rankings = []
+    for evaluation in gathered.evaluations:
+        rows = _ranking(gathered, gathered.judgments, evaluation, grades, relevant, found, number)
+        rankings.append(
+            safe_json(
+                [
+                    [
+                        row.top,
+                        row.ranks,
+                        reasons.setdefault(row.reason, len(reasons)),
+                        tags.setdefault(tuple(row.why), len(tags)),
+                        row.steps if evaluation.run in with_steps else [],
+                    ]
+                    for row in rows
+                ]
+            )
+        )
     texts, left_out = _texts(gathered, number)
     unknown = [each.run for each in gathered.evaluations if each.run not in gathered.request.rankings]
     if unknown:
-        listed = ", ".join(unknown)
-        left_out.insert(0, f"Rankings of {listed} are not known: an evaluation was given, or a frame in its engine.")
+        left_out.insert(
+            0, f"Rankings of {listed(unknown)} are not known: an evaluation was given, or a frame in its engine."
+        )
     if len(chosen) < len(places):
         left_out.insert(
             0,
             f"Rankings are shown for the {len(chosen):,} of {len(places):,} queries that perform worst by "
             f"{gathered.request.measures[0]}; for all of them: --queries {len(places)}.",
         )
-    return Details({places[query]: found[query] for query in chosen}, rankings, texts, left_out)
+    if len(with_steps) < len(gathered.evaluations):
+        left_out.append(f"How values are calculated is shown for {listed(sorted(with_steps))} only.")
+    shown = {places[query]: found[query] for query in chosen}
+    return Details(shown, rankings, list(reasons), list(tags), texts, left_out)
+
+
+class Row(NamedTuple):
+    """What a run has for a query."""
+
+    top: list[int] | None
+    ranks: list[int] | None
+    reason: str
+    why: list[str]
+    steps: list[list[float]]
+
+
+def _with_steps(gathered: Gathered) -> set[str]:
+    """The runs whose values are shown rank by rank: all, or those of the verdict where that would be too much."""
+    runs = [each.run for each in gathered.evaluations]
+    if len(runs) * len(gathered.listed) * gathered.request.depth <= STEPS:
+        return set(runs)
+    return {gathered.best_first[0].run} | ({gathered.pair.run, gathered.pair.baseline} if gathered.pair else set())
 
 
 def why(facts: QueryFacts) -> list[str]:
@@ -82,23 +132,25 @@ def why(facts: QueryFacts) -> list[str]:
     return found
 
 
-def misordered(ranks: Mapping[str, int] | None, grades: Mapping[str, float], scope: Scope) -> list[str]:
+def misordered(
+    ranks: Mapping[str, int], grades: Mapping[str, float], relevant: Sequence[str], scope: Scope
+) -> list[str]:
     """The two grades in the wrong order that differ most, where a measure minds: a lower one above a higher one.
 
     >>> from cranfield import parse_measure
-    >>> misordered({"a": 1, "b": 2}, {"a": 1, "b": 3}, Scope.of(parse_measure("nDCG@10")))
+    >>> misordered({"a": 1, "b": 2}, {"a": 1, "b": 3}, ["b", "a"], Scope.of(parse_measure("nDCG@10")))
     ['grade 1 above grade 3']
     """
-    if ranks is None or scope.rel is not None:
+    if scope.rel is not None:
         return []  # whatever is relevant counts the same
-    deepest = scope.cutoff or max(ranks.values(), default=0)
-    found = scope.best_first({document: grades[document] for document, rank in ranks.items() if rank <= deepest})
-    in_order = sorted(found, key=lambda document: ranks[document])
-    lowest, worst = float("inf"), (0.0, 0.0)
-    for document in in_order:
-        lowest = min(lowest, grades[document])
-        worst = max(worst, (lowest, grades[document]), key=lambda pair: pair[1] - pair[0])
-    return [f"grade {worst[0]:g} above grade {worst[1]:g}"] if worst[1] > worst[0] else []
+    deepest = scope.cutoff or float("inf")
+    found = sorted((ranks[each], grades[each]) for each in relevant if each in ranks and ranks[each] <= deepest)
+    lowest, low, high = float("inf"), 0.0, 0.0
+    for _, grade in found:
+        lowest = min(lowest, grade)
+        if grade - lowest > high - low:
+            low, high = lowest, grade
+    return [f"grade {low:g} above grade {high:g}"] if high > low else []
 
 
 def _judged(grades: Mapping[str, float], relevant: Sequence[str], number: dict[str, int]) -> dict[str, Any]:
@@ -115,8 +167,7 @@ def _ranking(
     relevant: Mapping[str, Sequence[str]],
     found: Mapping[str, dict[str, Any]],
     number: dict[str, int],
-    places: Mapping[str, int],
-) -> dict[int, dict[str, Any]]:
+) -> list[Row]:
     """What the page shows of the queries in one run."""
     source = gathered.request.rankings.get(evaluation.run)
     rankings: dict[str, list[str]] = {}
@@ -130,7 +181,7 @@ def _ranking(
     steps = gathered.steps.get(evaluation.run, ())
     scope = Scope.of(gathered.request.measures[0])
     place = {query: at for at, query in enumerate(known)}
-    shown: dict[int, dict[str, Any]] = {}
+    shown: list[Row] = []
     for query, its in found.items():
         top = rankings.get(query, [])
         for document in top:
@@ -138,13 +189,17 @@ def _ranking(
                 its["grades"][_number(document, number)] = grades[query][document]
         its_facts = facts.get(query)
         its_ranks = ranks(query)
-        shown[places[query]] = {
-            "top": [_number(document, number) for document in top] if source is not None else None,
-            "ranks": None if its_ranks is None else [its_ranks.get(each, 0) for each in relevant[query][:RELEVANT]],
-            "reason": its_facts.reason if its_facts else "not in this run, and left out",
-            "why": [*why(its_facts), *misordered(its_ranks, grades[query], scope)] if its_facts else [],
-            "steps": [step[: len(top), place[query]].tolist() for step in steps] if query in place else [],
-        }
+        shown.append(
+            Row(
+                [_number(document, number) for document in top] if source is not None else None,
+                None if its_ranks is None else [its_ranks.get(each, 0) for each in relevant[query][:RELEVANT]],
+                its_facts.reason if its_facts else "not in this run, and left out",
+                [*why(its_facts), *misordered(its_ranks or {}, grades[query], relevant[query], scope)]
+                if its_facts
+                else [],
+                [step[: len(top), place[query]].tolist() for step in steps] if query in place else [],
+            )
+        )
     return shown
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import json
-from collections.abc import Iterator, Mapping
-from typing import Any
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+LARGE = 3_000_000  # letters of data that are packed
 
 
 class Encoded(str):
@@ -32,3 +36,20 @@ def safe_pieces(data: Mapping[str, Any]) -> Iterator[str]:
             yield safe_json(value)
         before = ","
     yield "}"
+
+
+class Written(NamedTuple):
+    """Data as they stand in the page: what kind of text, and its pieces."""
+
+    type: str
+    pieces: Sequence[str]
+
+
+def written(data: Mapping[str, Any]) -> Written:
+    """The data as JSON; packed where there is much of it, since what is small should be readable."""
+    pieces = list(safe_pieces(data))
+    if sum(map(len, pieces)) < LARGE:
+        return Written("application/json", pieces)
+    packer = zlib.compressobj(6, wbits=31)  # as gzip, which browsers unpack
+    packed = [packer.compress(piece.encode()) for piece in pieces]
+    return Written("application/gzip", [base64.b64encode(b"".join([*packed, packer.flush()])).decode()])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cranfield.show.look import LIGHT
+from cranfield.show.look import LIGHT, coloured
 
 
 def chart_colours() -> str:
@@ -24,6 +24,6 @@ def icon() -> str:
     """The sign of the page: three results, the first one chosen."""
     bars = ((3, 26, "accent"), (12, 18, "run-0"), (21, 11, "run-0"))
     drawn = "".join(
-        f'<rect x="3" y="{top}" width="{width}" height="7" rx="3.5" fill="{LIGHT[name]}"/>' for top, width, name in bars
+        f'<rect x="3" y="{top}" width="{width}" height="7" rx="3.5" fill="{name}"/>' for top, width, name in bars
     )
-    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">{drawn}</svg>'
+    return coloured(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">{drawn}</svg>')

@@ -1,5 +1,10 @@
 // One query: its rankings beside each other, where each document moved, and what both lack.
-const known = (query, run) => data.rankings[run][query];
+const detailed = new Map(data.detailed.map((query, row) => [query, row]));
+const known = (query, run) => {
+  if (!detailed.has(query)) return undefined;
+  const [top, ranks, reason, tags, steps] = rankings(run)[detailed.get(query)];
+  return { top, ranks, reason: data.reasons[reason], why: data.tags[tags], steps };
+};
 // What went wrong is counted by the rel and the cutoff of the first measure, which is named where another is shown.
 const about = () => (state.m === 0 ? "" : `By ${data.measures[0].name}: `);
 const tag = (text) => make("span", { class: "chip" }, text);

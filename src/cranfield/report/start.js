@@ -7,7 +7,7 @@ options(at("order"), [["worst", several ? "worst first, mean of all runs" : "wor
   .filter(([key]) => several || key === "worst" || key === "file"));
 options(at("change"), [["", "any"], ["better", "run is better"], ["worse", "run is worse"], ["same", "the same"]]);
 at("change-label").hidden = !several;
-const reasons = [...new Set(data.rankings.flatMap((queries) => Object.values(queries).flatMap((its) => its.why.map(category))))].sort();
+const reasons = [...new Set(data.tags.flat().map(category))].sort();
 options(at("why"), [["", "any"], ...reasons.map((each) => [each, each])]);
 at("why-label").hidden = !reasons.length;
 if (data.segments) {

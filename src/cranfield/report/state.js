@@ -1,12 +1,20 @@
 // The page's data, what is chosen on it, and the address that says so.
-const data = JSON.parse(at("data").textContent);
+const unpacked = async (text) => {
+  const letters = atob(text), bytes = new Uint8Array(letters.length);
+  for (let place = 0; place < letters.length; place += 1) bytes[place] = letters.charCodeAt(place);
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+};
+const data = JSON.parse(at("data").type === "application/json" ? at("data").textContent : await unpacked(at("data").textContent));
+// What there is of each run is a text in this text, read when it is looked at.
+const read = (texts) => { const found = []; return (run) => (found[run] ??= JSON.parse(texts[run])); };
+const columns = read(data.values), rankings = read(data.rankings);
 const SAME = 1e-9;
 const FIRST_QUERIES = 20;  // listed at first
 const state = { q: null, a: data.chosen[0], b: data.chosen[1], m: 0, shown: FIRST_QUERIES };
 const several = data.runs.length > 1;
 
 const measure = () => data.measures[state.m];
-const value = (run, query) => data.values[run][state.m][query];
+const value = (run, query) => columns(run)[state.m][query];
 const difference = (query) => {
   const one = value(state.a, query), other = value(state.b, query);
   return one === null || other === null ? null : other - one;

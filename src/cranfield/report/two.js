@@ -49,7 +49,10 @@ const drawTwo = (name, one, other, compared, described) => {
   // Beside the queries there are 0, and the ends of an axis that has room for words on both sides of it.
   const room = 0.2 * (most - least) || 1;
   refill(bars, (old) => (old[0]?.query !== undefined ? rows : old.length === 2 ? [{ difference: Math.min(-room, least) }, { difference: Math.max(room, most) }] : old));
-  eachAxis(bars, (axis) => { if (Array.isArray(axis.sort)) axis.sort = rows.map((row) => row.query); });
+  eachAxis(bars, (axis) => {
+    if (Array.isArray(axis.sort)) axis.sort = rows.map((row) => row.query);
+    if (axis.scale?.paddingInner === 0) delete axis.scale.paddingInner;  // which an area does not have
+  });
   const scatter = filled(templates.scatter, names);
   bars.height = scatter.height;
   draw(at("difference"), bars);

@@ -25,7 +25,7 @@ from cranfield.read.pairs import read_words
 from cranfield.read.target import write_text
 from cranfield.report.content import page, program_data
 from cranfield.report.details import details
-from cranfield.report.encoding import safe_pieces
+from cranfield.report.encoding import written
 from cranfield.report.gathered import gather
 from cranfield.report.library import library
 from cranfield.report.look import chart_colours, icon, paper_colours
@@ -198,10 +198,10 @@ def rendered(content: Mapping[str, Any], data: Mapping[str, Any], charts: bool) 
         [css_tokens(), paper_colours(), chart_colours(), *(_part(folder / f"{name}.css") for name in STYLES)]
     )
     program = words_program() + "".join(_part(folder / f"{name}.js") for name in PROGRAM)
-    scripts = [f'(() => {{\n"use strict";\n{program}}})();', *([library()] if charts else [])]
+    scripts = [f'(async () => {{\n"use strict";\n{program}}})();', *([library()] if charts else [])]
     yield from environment.get_template("page.html").generate(
         **content,
-        data=safe_pieces(data),
+        data=written(data),
         left_out=data["left_out"],
         security=content_policy(scripts, [style]),
         style=style,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 # Hues belong to runs; green and red to better and worse; amber to what is undecided; blues to grades.
 LIGHT = {
     "paper": "#ffffff",
@@ -77,3 +79,12 @@ def css_tokens() -> str:
     """The colours as custom properties of CSS, for light and dark."""
     light, dark = (" ".join(f"--{name}: {colour};" for name, colour in each.items()) for each in (LIGHT, DARK))
     return f":root {{ {light} }}\n@media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n"
+
+
+def coloured(svg: str) -> str:
+    """A drawing that names its colours, with those of light paper in their place; an icon has no style sheet.
+
+    >>> coloured('<rect fill="accent"/>')
+    '<rect fill="#2457d6"/>'
+    """
+    return re.sub(r'((?:fill|stroke)=")([a-z0-9-]+)', lambda found: found[1] + LIGHT.get(found[2], found[2]), svg)

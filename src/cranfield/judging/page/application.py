@@ -18,6 +18,7 @@ from cranfield.errors import CranfieldError, OutputError
 from cranfield.judging.page.desk import Desk, TakenError
 from cranfield.judging.page.guard import Guard
 from cranfield.judging.page.images import read_image
+from cranfield.show.look import coloured, css_tokens
 
 FILES = Path(__file__).parent / "static"
 TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
@@ -28,6 +29,8 @@ LARGEST = 1_000_000  # bytes that a page may send: a comment, never a document
 def application(desk: Desk, hosts: Collection[str], token: str | None, pictures: Path) -> ASGIApp:
     """The web application. `pictures` is the folder beneath which images of documents may lie."""
     files = {path.name: path.read_bytes() for path in sorted(FILES.iterdir()) if path.suffix in TYPES}
+    files["look.css"] = css_tokens().encode()
+    files["icon.svg"] = coloured(files["icon.svg"].decode()).encode()
 
     async def view(request: Request) -> Response:
         return _file("page.html", files)
