@@ -1,5 +1,6 @@
 """How the tests run: what is collected, on which worker, how many examples are tried, and what each leaves behind."""
 
+import functools
 import gc
 import os
 from importlib.util import find_spec
@@ -7,6 +8,9 @@ from importlib.util import find_spec
 import pytest
 
 os.environ["NUMBA_DISABLE_JIT"] = "1"  # compiling takes ranx a minute; it is asked as plain Python
+# There is a worker on each core: threads of small calculations would only wait for each other.
+for library in ("OMP", "OPENBLAS", "MKL"):
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
 collect_ignore = []
 if not find_spec("torch"):
@@ -30,8 +34,16 @@ SLOW = (
     *("tests/comparison/test_show.py", "tests/test_conversion.py", "tests/test_reading_once.py"),
     *("tests/test_pages.py", "tests/test_examples.py", "tests/test_wheel.py", "tests/test_site.py"),
 )
-# Their tests share a browser, a server or a built site.
-TOGETHER = ("tests/show/test_browser.py", "tests/systems/test_postgres.py", "tests/test_site.py")
+# Their tests share a browser, a server, a built site, examples or a library that takes long to import.
+TOGETHER = {
+    "tests/show/test_browser.py": "browser",
+    "tests/judging/test_page_browser.py": "browser",
+    "tests/judging/test_page_passages.py": "browser",
+    "tests/systems/test_postgres.py": "PostgreSQL",
+    "tests/test_site.py": "site",
+    "tests/measures/test_bounds.py": "bounds",
+    "tests/comparison/test_unjudged_completions.py": "completions",
+}
 
 
 def pytest_addoption(parser):
@@ -46,13 +58,22 @@ def pytest_ignore_collect(collection_path, config):
     return (config.getoption("--quick") and place in SLOW) or None
 
 
+def _examples(config, usual):
+    """How many examples to try where a test says `usual`."""
+    return max(1, round(usual * config.getoption("--examples")))
+
+
+@pytest.fixture(scope="session")
+def examples(pytestconfig):
+    """The same, for tests that draw their examples themselves."""
+    return functools.partial(_examples, pytestconfig)
+
+
 def pytest_collection_modifyitems(config, items):
     """Try more or fewer examples than the tests say, where that is asked for."""
-    factor = config.getoption("--examples")
     for test in {item.obj for item in items if hasattr(getattr(item, "obj", None), "hypothesis")}:
         usual = test._hypothesis_internal_use_settings
-        count = max(1, round(usual.max_examples * factor))
-        test._hypothesis_internal_use_settings = type(usual)(usual, max_examples=count)
+        test._hypothesis_internal_use_settings = type(usual)(usual, max_examples=_examples(config, usual.max_examples))
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -63,9 +84,11 @@ def pytest_xdist_make_scheduler(config, log):
     class Scheduling(LoadScopeScheduling):
         def _split_scope(self, nodeid):
             file, _, name = nodeid.partition("::")
-            if file.startswith("tests/engines/") and "spark" in name and name != "test_spark_connect":
+            if file.startswith("tests/engines/") and "spark" in name:
                 return "Spark"
-            return file if file in TOGETHER else nodeid
+            if file.startswith(("tests/torch/", "src/cranfield/torch/")) or "cranfield.torch" in name:
+                return "PyTorch"
+            return TOGETHER.get(file, nodeid)
 
     return Scheduling(config, log)
 

@@ -67,6 +67,7 @@ def judged_ranks(queries: int, judged: int) -> Any:
     """A table of judged ranks: so many judged documents for each query, among a thousand, with grades from 0 to 3."""
     from cranfield import JudgedRanks
     from cranfield.ranks.columns import offsets
+    from cranfield.ranks.tables.judged_grades import JudgedGrades
 
     chance = np.random.default_rng(queries)
     rank = np.sort(np.argsort(chance.random((queries, DEPTH), dtype=np.float32), axis=1)[:, :judged], axis=1) + 1
@@ -80,9 +81,9 @@ def judged_ranks(queries: int, judged: int) -> Any:
         row=np.arange(queries * judged),
         retrieved=np.full(queries, DEPTH),
         missing=np.zeros(queries, dtype=np.bool_),
-        judged_grades=-np.sort(-grade, axis=1).reshape(-1),
-        judged_first=offsets([judged] * queries),
-        judged_row=np.arange(queries * judged),
+        all_judged=JudgedGrades(
+            -np.sort(-grade, axis=1).reshape(-1), offsets([judged] * queries), np.arange(queries * judged)
+        ),
     )
 
 

@@ -16,7 +16,8 @@ from __future__ import annotations
 import inspect
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from torch import Tensor
 
 from cranfield import catalogue
 from cranfield.torch import FullCorpus, counting, evaluate
+from cranfield.torch.products import product, usual_dtype
 
 QUERIES = 6980
 MEASURES = "nDCG@10 AP RR"
@@ -124,8 +126,24 @@ def case_check() -> None:
     expected = 1 + (exact > exact[judgments[0], judgments[1]][:, None]).sum(1).cpu()
     rank = torch.tensor(FullCorpus(judgments, queries, documents, tile=4096).ranks().rank)
     near = int((rank - expected).abs().max())  # float32 products may swap neighbours
+    check_eight_bits()
     note("kernels equal plain torch", f"{cases} cases", "all", True)
     note("full corpus, farthest from float64 ranks", f"{near}", "≤ 2", near <= 2)
+
+
+def check_eight_bits() -> None:
+    """Whole numbers, whose products are exact in every arithmetic: the ranks must be those of float64."""
+    for dtype, limit in ((torch.int8, 128), (torch.float8_e4m3fn, 9), (torch.float8_e5m2, 5)):
+        queries, documents = (torch.randint(1 - limit, limit, (rows, 100), device="cuda") for rows in (40, 30_000))
+        judgments = (torch.arange(40), torch.arange(40) * 500 + 7, torch.ones(40))
+        exact = queries.double() @ documents.double().T
+        own = exact[judgments[0], judgments[1]][:, None]
+        column = torch.arange(30_000, device="cuda")
+        before = (exact == own) & (column > judgments[1].to("cuda")[:, None])
+        expected = 1 + ((exact > own) | before).sum(1).cpu()
+        found = FullCorpus(judgments, queries.to(dtype), documents.to(dtype), tile=4096).ranks().rank
+        wrong = int((torch.tensor(found) != expected).sum())
+        note(f"full corpus of {dtype}, ranks that are wrong", f"{wrong} of 40", "0", wrong == 0)
 
 
 def needed(definition: Any) -> set[str]:
@@ -256,6 +274,7 @@ def case_c(documents: int = 8_800_000, dimensions: int = 768, tile: int = 1 << 1
     )
     note("c  compared in float32, ratio to the bare products", f"{wide / bare:.2f} ×")
 
+    eight_bits(judgments, queries, tiles, tile)
     some = tiles[:6]
 
     def with_top() -> None:
@@ -271,6 +290,29 @@ def case_c(documents: int = 8_800_000, dimensions: int = 768, tile: int = 1 << 1
     top = by_events(with_top, 2, 1) * documents / (len(some) * tile)
     note("c  products with top-1000", f"{top * 1000:.0f} ms, scaled from {len(some)} of {len(tiles)} tiles")
     note("c  top-1000 over full corpus", f"{top / ours:.1f} ×", "≥ 3 ×", top / ours >= 3)
+
+
+def eight_bits(judgments: Any, queries: Tensor, tiles: Sequence[Tensor], tile: int) -> None:
+    """The same corpus in 8 bits, against the bare products of those."""
+    some = tiles[:32]
+    inside = judgments[1] < sum(map(len, some))
+    judged = tuple(column[inside] for column in judgments)
+    for dtype in (torch.int8, torch.float8_e4m3fn):
+        scores = usual_dtype(dtype, "dot")
+        factor = 30 if dtype == torch.int8 else 1
+        small = [(part.float() * factor).to(dtype) for part in some]
+        asked = (queries.float() * factor).to(dtype)
+
+        def products(asked: Tensor = asked, small: Sequence[Tensor] = small, scores: torch.dtype = scores) -> None:
+            for part in small:
+                product(asked, part, scores)
+
+        bare = by_events(products, 3, 1)
+        corpus = partial(FullCorpus, judged, asked, small, tile=tile)
+        ours = by_clock(lambda corpus=corpus: corpus().evaluate(MEASURES), 3, 1)
+        rate = 2 * QUERIES * tile * len(small) * queries.shape[1] / bare
+        found = f"{ours / bare:.2f} × the bare products, {rate / 1e12:.0f} TFLOP/s"
+        note(f"c  full corpus of {dtype}, {len(small)} tiles", found)
 
 
 def case_tune() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import cranfield
 from cranfield.show.charts.cutoff import cutoff_chart
-from cranfield.show.charts.drawing import COLOURS, CONFIG
+from cranfield.show.charts.drawing import CONFIG
 from cranfield.show.look import DARK, LIGHT
 
 FOLDER = Path(__file__).parent / "learn" / "figures"
@@ -19,17 +19,6 @@ FIFTEEN = [1, 0, 1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 1]  # the running example: 
 MISSED = [1] * 5  # … and what it did not
 GRADES = [3, 2, 3, 0, 1]
 SHADES = {None: LIGHT["paper"], **{grade: LIGHT[f"grade-{grade}"] for grade in range(4)}}
-GREYS = {
-    "#444444": LIGHT["soft"],
-    "#777777": LIGHT["faint"],
-    **dict.fromkeys(("#888888", "#888"), LIGHT["faint"]),
-}  # of charts, beside the runs
-AXIS = {
-    **dict.fromkeys(("labelColor", "titleColor"), LIGHT["soft"]),
-    **dict.fromkeys(("domainColor", "tickColor"), LIGHT["faint"]),
-    "gridColor": LIGHT["line"],
-    "gridOpacity": 1,
-}
 
 
 def draw_all() -> None:
@@ -60,7 +49,7 @@ def draw_all() -> None:
     save("unjudged", strip({"all judged": FIFTEEN, "one unjudged": [*FIFTEEN[:5], None, *FIFTEEN[6:]]}))
     save("by-cutoff", by_rank("P and R down to each rank", "value", {"P@k": values("P"), "R@k": values("R")}))
     fs = {f"beta = {beta:g}": values(f"F(beta={beta:g})") for beta in (0.5, 1, 2)}
-    save("f-by-cutoff", by_rank("F down to each rank", "F@k", fs, top=0.6))
+    save("f-by-cutoff", by_rank("F down to each rank", "F@k", fs))
     both = {gain: values(f"nDCG(gain={gain})", GRADES, ()) for gain in ("linear", "exponential")}
     save("ndcg-by-cutoff", by_rank("nDCG down to each rank", "nDCG@k", both))
     save("sawtooth", cranfield.draw_chart("precision-recall-full", grades=FIFTEEN, missed=MISSED))
@@ -70,23 +59,15 @@ def draw_all() -> None:
 def save(name: str, spec: Mapping[str, Any]) -> None:
     """Write a figure without a ground, in light colours that become dark ones on a dark page."""
     path = FOLDER / f"{name}.svg"
-    cranfield.save_chart({**spec, "background": None, "padding": 6, "config": _config(spec.get("config", {}))}, path)
+    cranfield.save_chart({**spec, "background": None, "padding": 6}, path)
     path.write_text(_for_both(path.read_text(encoding="utf-8")), encoding="utf-8")
 
 
-def _config(config: Mapping[str, Any]) -> dict[str, Any]:
-    ink = {"color": LIGHT["ink"]}
-    legend = {"labelColor": LIGHT["ink"], "titleColor": LIGHT["soft"]}
-    own = {"axis": AXIS, "title": ink, "legend": legend, "text": ink, "rule": {"color": LIGHT["faint"]}}
-    return {**config, **{part: {**config.get(part, {}), **colours} for part, colours in own.items()}}
-
-
 def _for_both(svg: str) -> str:
-    """The picture in the colours of the look, and with a style that replaces every one of them on a dark page."""
-    ours = {drawn.lower(): LIGHT[f"run-{number}"] for number, drawn in enumerate(COLOURS, 1)} | GREYS
-    svg = re.sub(r"#[0-9a-f]{3,6}\b", lambda found: ours.get(found[0].lower(), found[0]), svg, flags=re.IGNORECASE)
-    dark = {LIGHT[name]: colour for name, colour in DARK.items()}
-    used = sorted(set(re.findall(r'(fill|stroke)="(#[0-9a-f]{6})"', svg)))
+    """The picture with a style that replaces every colour by its dark form on a dark page."""
+    svg = svg.replace('"#888"', f'"{LIGHT["faint"]}"')  # the one colour that Vega brings: of the ends of an axis
+    dark = {LIGHT[name]: DARK[name] for name in reversed(DARK)}  # paper before what is written on grades
+    used = sorted(set(re.findall(r'(fill|stroke)="(#[0-9a-f]+)"', svg)))
     rules = "".join(f'[{where}="{colour}"]{{{where}:{dark[colour]}}}' for where, colour in used)
     start = svg.index(">") + 1
     return f"{svg[:start]}<style>@media (prefers-color-scheme:dark){{{rules}}}</style>{svg[start:]}"
@@ -97,11 +78,11 @@ def values(measure: str, grades: Sequence[int] = FIFTEEN, missed: Sequence[int] 
     return {k: cranfield.value(f"{measure}@{k}", grades, missed) for k in range(1, len(grades) + 1)}
 
 
-def by_rank(title: str, y: str, curves: Mapping[str, Mapping[int, float]], top: float = 1) -> dict[str, Any]:
+def by_rank(title: str, y: str, curves: Mapping[str, Mapping[int, float]]) -> dict[str, Any]:
     """Lines over the ranks of one ranking."""
     spec = cutoff_chart(y, curves)
     spec["title"] = title
-    spec["encoding"]["y"] |= {"title": y, "scale": {"domain": [0, top]}}
+    spec["encoding"]["y"]["title"] = y
     return spec
 
 
@@ -150,8 +131,8 @@ def detectable() -> dict[str, Any]:
         f"spread {spread:g}": {n: cranfield.detectable_difference(spread, n) for n in sizes}
         for spread in (0.1, 0.15, 0.25)
     }
-    spec = by_rank("What a set of queries can detect", "difference detected 80% of the time", curves, top=0.3)
-    spec["encoding"]["x"] |= {"title": "queries", "scale": {"domain": [0, 200]}}
+    spec = by_rank("What a set of queries can detect", "difference detected 80% of the time", curves)
+    spec["encoding"]["x"]["title"] = "queries"
     return spec
 
 

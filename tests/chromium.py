@@ -7,6 +7,9 @@ CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", 
 FLAGS = [
     *("--no-sandbox", "--disable-gpu", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+    # Fewer processes for each page, which take longer to start than a page to show.
+    *("--in-process-gpu", "--renderer-process-limit=1", "--disable-extensions"),
+    "--disable-features=SpareRendererForSitePerProcess",
 ]
 
 

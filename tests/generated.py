@@ -4,6 +4,7 @@ import contextlib
 import io
 import random
 
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from cranfield.ranks import first
@@ -23,6 +24,25 @@ scores = st.one_of(
     st.sampled_from([0.1, 0.1 + 1e-12, 16777216.0, 16777217.0, 1e-300, -1e300, 0.30000000000000004]),
     st.floats(allow_nan=False, allow_infinity=False),
 )
+
+
+def drawn(strategy, count):
+    """Examples for many tests: what is costly to know about them is then found once for all of these."""
+    found = []
+
+    @settings(
+        max_examples=count,
+        phases=[Phase.generate],
+        database=None,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(strategy)
+    def draw(example):
+        found.append(example)
+
+    draw()
+    return found
 
 
 @st.composite

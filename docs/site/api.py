@@ -16,7 +16,7 @@ from cranfield import errors
 HEAD = """\
 # Python
 
-Every public name: what it takes, what it returns, and an example. All of it is in the
+Look up every public name: what it takes, what it returns, and an example. All of them are in the
 package `cranfield`; the examples begin with
 
 ```python
@@ -24,7 +24,7 @@ package `cranfield`; the examples begin with
 
 ```
 
-Whatever is not on this page may change without notice.
+Anything that is not on this page may change without notice.
 """
 TORCH = """
 ## PyTorch

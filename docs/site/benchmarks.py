@@ -13,22 +13,22 @@ BENCH = Path(__file__).parents[2] / "bench"
 HEAD = """\
 # Benchmarks
 
-How long evaluations take, compared with other tools on the same machine. Measure it on yours:
+See how long evaluations take compared with other tools on the same machine. Measure it on yours:
 
 ```sh
 make bench
 ```
 
-Every table is what that command recorded, with its machine and date; nothing here is typed by hand. Times are the
-best of a few, of a whole process unless a title says otherwise. The ratio is to the row in bold. Read ratios rather
-than seconds: seconds are those of one machine, and of whatever else it did (its load, in processes waiting for a
-core, stands below).
+Every table shows what that command recorded, with machine and date; nothing is typed by hand. Times are the best of a
+few runs of a whole process, unless a title says otherwise. The ratio is to the row in bold. Read ratios rather than
+seconds: seconds depend on the machine and on what else it was doing (see the load, in processes waiting for a core,
+below each table).
 
 ## Why it is fast
 
-Hardly any measure needs more than the ranks and grades of *judged* documents. So a ranking is never sorted and never
-kept: it is read once, each document is looked up among the judged ones, and the rank of a judged document is one more
-than the number of documents above it. Memory holds a block of the file and the largest query.
+Hardly any measure needs more than the ranks and grades of *judged* documents. So cranfield neither sorts nor keeps a
+ranking: it reads the run once, looks each document up among the judged ones, and counts the documents above each judged
+one. Memory holds a block of the file and the largest query.
 """
 GPU = """
 ## On a GPU

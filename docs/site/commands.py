@@ -12,9 +12,9 @@ from cranfield.cli.commands import COMMANDS, program
 HEAD = """\
 # The command line
 
-All commands and options. `cranfield COMMAND --help` shows the same in a terminal. Output
-goes to standard output, or to a file with `-o`, which only appears when it is complete. Errors go to standard error,
-as the fact with its place and a hint.
+Look up every command and option. `cranfield COMMAND --help` shows the same in a terminal. Output goes to standard
+output, or to a file with `-o`, which only appears when it is complete. Errors go to standard error: what is wrong and
+where, and a hint.
 
 | exit | |
 | --- | --- |
@@ -23,7 +23,7 @@ as the fact with its place and a hint.
 | 2 | wrong use, input that cannot be read, or output that cannot be written |
 | 130 | interrupted |
 
-A reader that stops early, as in `cranfield … | head`, changes none of them. `cranfield trec_eval` has the exit codes
+A pipe that closes early, as in `cranfield … | head`, does not change them. `cranfield trec_eval` has the exit codes
 of trec_eval; see [trec_eval](trec_eval.md).
 
 | command | |

@@ -11,13 +11,13 @@ from tests.differences import DIFFERENCES, Difference
 INTRODUCTION = """\
 # Where values differ from other tools
 
-Why a value differs from another tool's. Most values agree with the other tools to nine decimals; the tests compare them
-on generated data. These differ on purpose: one row for each difference, with a small input that shows it. The value is
-the mean over the queries that the tool counts.
+Find out why a value differs from another tool's. Most values agree to nine decimals; the tests compare them on
+generated data. The differences below are deliberate: each row has a small input that shows one, and the mean over the
+queries that the tool counts.
 
-Whenever the tests run they compute our column, and ask trec_eval 9 (through pytrec_eval), ir_measures, ranx and
-scikit-learn for theirs, and gdeval where ir_measures calls it. The values of trec_eval 10, cwl-eval, BEIR, sample_eval
-and gdeval by itself are worked out from their rules, not asked for.
+The tests compute our column, and run trec_eval 9 (through pytrec_eval), ir_measures, ranx, scikit-learn, and gdeval
+(through ir_measures) for theirs. The values of trec_eval 10, cwl-eval, BEIR, sample_eval and gdeval by itself are
+worked out from their rules; the tests do not run these tools.
 """
 
 

@@ -12,7 +12,7 @@ import cranfield
 from docs.site.judge_picture import FLAGS, chromium
 
 IMAGES = Path(__file__).parents[1] / "images"
-SIZE = {"width": 1100, "height": 1000}
+SIZE = {"width": 1100, "height": 910}
 
 
 def main() -> None:

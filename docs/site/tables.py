@@ -1,6 +1,7 @@
 """Fills the tables of pages from the registries: what stands between `<!-- table: NAME -->` and `<!-- end -->`.
 
-`python docs/site/tables.py FOLDER` writes every page of docs that has such a table into the folder.
+`python docs/site/tables.py FOLDER` writes every page of docs that has such a table into the folder; into docs itself,
+it also fills the README.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ from cranfield.systems.opening import KINDS
 from cranfield.systems.presets import PRESETS
 
 DOCS = Path(__file__).resolve().parent.parent
-DECIDING = DOCS.parent / "bench" / "deciding.json"
+ROOT = DOCS.parent
+DECIDING, RESULTS = (ROOT / "bench" / f"{name}.json" for name in ("deciding", "results"))
+README = ROOT / "README.md"
 Row = tuple[str, ...]
 
 
@@ -116,14 +119,14 @@ def _toml(value: Any) -> str:
     return f"[{', '.join(map(_toml, value))}]" if isinstance(value, list) else json.dumps(value).replace("|", "\\|")
 
 
-def settings(known: Mapping[str, declared.Setting]) -> Iterator[Row]:
+def settings(known: Mapping[str, declared.TomlSetting]) -> Iterator[Row]:
     """Settings of a file in TOML."""
     yield "setting", "value", "what it says", "default"
     for name, setting in known.items():
         yield f"`{name}`", setting.wanted, setting.meaning, setting.usual
 
 
-def settings_of_systems() -> dict[str, Mapping[str, declared.Setting]]:
+def settings_of_systems() -> dict[str, Mapping[str, declared.TomlSetting]]:
     """The settings of every kind of system, by the module that holds the kind."""
     return {kind.home: import_module(f"cranfield.systems.{kind.home}").SETTINGS for kind in KINDS.values()}
 
@@ -144,6 +147,34 @@ def deciding() -> Iterator[Row]:
         shares = (f"{found[f'judged, {each}']:.0%}" for each in ("mean", "median", "p90"))
         pairs = f"{found['pairs']}, {found['ties']} without a significant difference"
         yield name, pairs, *shares, f"{found['same verdict']:.1%}", f"{found['opposite']:.1%}"
+
+
+def speed() -> Iterator[Row]:
+    """How long a large run takes, as bench/run.py recorded it."""
+    files, dicts = (_recorded(title) for title in ("A file of 6,980 queries", "The same from dicts in memory"))
+    yield "", "from a file of 255 MB", "memory", "from dicts in memory"
+    for name, took in files.items():
+        other = f"{dicts[name]['seconds']:.2f} s" if name in dicts else ""
+        yield name, f"{took['seconds']:.2f} s", f"{took['peak_mb']:,.0f} MB", other
+
+
+def engine_speed() -> Iterator[Row]:
+    """How long a Parquet file takes in each engine, as bench/run.py recorded it."""
+    sizes = {rows: _recorded(f"A Parquet file of {rows} rows") for rows in ("7,000,000", "70,000,000", "700,000,000")}
+    yield "", *(f"{rows} rows" for rows in sizes)
+    for name in sizes["70,000,000"]:
+        yield name, *(_took(size[name]) if name in size else "" for size in sizes.values())
+
+
+def _took(row: Mapping[str, Any]) -> str:
+    return f"{row['seconds']:.1f} s, {row['peak_mb']:,.0f} MB"
+
+
+def _recorded(title: str) -> dict[str, Any]:
+    """The rows of the benchmark whose title begins like this, by name."""
+    kept = json.loads(RESULTS.read_text(encoding="utf-8"))
+    [rows] = [case["rows"] for name, case in kept.items() if name.startswith(title)]
+    return {row["name"]: row for row in rows}
 
 
 def columns() -> Iterator[Row]:
@@ -168,7 +199,21 @@ def _roles(roles: tuple[str, ...]) -> str:
 
 TABLES: dict[str, Callable[[], Iterator[Row]]] = {
     each.__name__: each
-    for each in (formats, columns, tests, charts, rag_names, policies, engines, systems, presets, orders, deciding)
+    for each in (
+        formats,
+        columns,
+        tests,
+        charts,
+        rag_names,
+        policies,
+        engines,
+        systems,
+        presets,
+        orders,
+        deciding,
+        speed,
+        engine_speed,
+    )
 } | {
     f"{name}_settings": partial(settings, known)
     for name, known in {
@@ -198,3 +243,5 @@ if __name__ == "__main__":
             target = Path(sys.argv[1]) / path.relative_to(DOCS)
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(filled(text), encoding="utf-8")
+    if Path(sys.argv[1]).resolve() == DOCS:
+        README.write_text(filled(README.read_text(encoding="utf-8")), encoding="utf-8")

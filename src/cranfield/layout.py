@@ -21,6 +21,7 @@ _UNSEEN = re.compile(
 )
 
 # Where a tone begins and ends, in texts that go to a terminal. No other text holds these: `visible` writes them out.
+_WIDE = "\ufdef"
 GOOD, BAD, CLOSE, STRONG, DIM, HINT, END = map(chr, range(0xFDD0, 0xFDD7))
 _LETTERS = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
@@ -235,16 +236,23 @@ def wrapped(
 
     >>> wrapped("1 query got worse", "FAILED  ", width=20)
     ['FAILED  1 query got', '        worse']
+    >>> wrapped("検索システム", width=8)
+    ['検索シス', 'テム']
     """
     lines = textwrap.wrap(
-        visible(text),
+        _counted(visible(text)),
         width,
         initial_indent=head,
         subsequent_indent=" " * (len(head) if hang is None else hang),
         break_on_hyphens=False,
         break_long_words=break_words,
     )
-    return lines or [head.rstrip()] * bool(head.strip())
+    return [line.replace(_WIDE, "") for line in lines] or [head.rstrip()] * bool(head.strip())
+
+
+def _counted(text: str) -> str:
+    """A text whose letters that take two columns count as two."""
+    return text if text.isascii() else "".join(f"{_WIDE}{each}" if _columns(each) == 2 else each for each in text)
 
 
 def folded(text: str, separator: str, width: int) -> list[str]:
@@ -266,3 +274,14 @@ def count(number: int, one: str, many: str = "") -> str:
     ('1 query', '2,000 documents')
     """
     return f"1 {one}" if number == 1 else f"{number:,} {many or one + 's'}"
+
+
+def listed(names: Sequence[str], most: int = 4) -> str:
+    """Names in a row, the rest counted where they are many.
+
+    >>> listed(["a", "b"]), listed("abcdef")
+    ('a, b', 'a, b, c and 3 more')
+    """
+    if len(names) <= most:
+        return ", ".join(names)
+    return f"{', '.join(names[: most - 1])} and {len(names) - most + 1:,} more"

@@ -50,6 +50,7 @@ def test_evaluate_prints_text_and_data(folder):
     rows = run("evaluate", "judgments.db", "bm25.run", "-m", "nDCG@5", "--format", "csv", *MODEL, cwd=folder).stdout
     head, row = (line.split(",") for line in rows.splitlines())
     assert dict(zip(head, row, strict=True))["value"] == repr(value["value"])
+    assert value["judged"] == 1.0
     lines = run("evaluate", "judgments.db", "bm25.run", "-m", "nDCG@5", "--format", "jsonl", *MODEL, cwd=folder)
     assert json.loads(lines.stdout)["worth"] == value["worth"]
 
@@ -114,5 +115,7 @@ def test_a_run_that_was_not_pooled_is_told(folder):
     )
     assert "Judged of the first 5: other " in told
     assert "count as not relevant, by people as by gpt, and no interval allows for that" in told
+    data = run("evaluate", "judgments.db", "other.run", "-m", "nDCG@5", "--format", "json", *MODEL, cwd=folder).stdout
+    assert json.loads(data)["runs"]["other"]["nDCG@5"]["judged"] < 0.5
     alone = run("evaluate", "judgments.db", "bm25.run", "-m", "nDCG@5", *MODEL, cwd=folder).stdout
     assert "Judged of the first" not in alone

@@ -1,12 +1,14 @@
 """What the program does when its surroundings fail: a full disk, a closed stream, a reader that goes, Ctrl-C."""
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
 
 import pytest
 
+from tests.program import run as program
 from tests.waiting import LIMIT, until
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
@@ -44,6 +46,7 @@ def shell(tmp_path):
         assert b"should not have happened" not in done.stderr, done.stderr.decode()
         return done
 
+    run.folder = tmp_path
     return run
 
 
@@ -63,18 +66,20 @@ class TestEveryCommand:
 
     def test_what_it_does_not_need(self, shell, command):
         """Standard input and error may be closed, and the encoding may be one that lacks letters."""
-        usual = shell(command)
+        name, words = ("cranfield-trec_eval", TREC_EVAL) if command.startswith(TREC_EVAL) else ("cranfield", PROGRAM)
+        usual = program(*shlex.split(command.removeprefix(words)), program=name, cwd=shell.folder)
         assert usual.returncode == COMMANDS[command]
         closed = shell(f"{command} <&- 2>&-", PYTHONIOENCODING="ascii")  # which nobody means who has letters to print
-        assert (closed.returncode, closed.stdout) == (usual.returncode, usual.stdout)
+        assert (closed.returncode, closed.stdout.decode()) == (usual.returncode, usual.stdout)
 
 
 COMPARE = f"{PROGRAM} compare builtin:qrels builtin:keywords builtin:meaning"
 
 
 def test_several_faults_at_once(shell):
+    evaluate = f"{PROGRAM} evaluate builtin:qrels builtin:keywords builtin:meaning"
     for faults in (">/dev/full 2>/dev/full", "<&- >&- 2>&-", ">/dev/full 2>&-"):
-        assert shell(f"{COMPARE} {faults}").returncode == 2
+        assert shell(f"{evaluate} {faults}").returncode == 2
     assert shell(f"{COMPARE} | true; exit ${{PIPESTATUS[0]}}").returncode == 0  # the pipe breaks at the very end
 
 

@@ -1,5 +1,6 @@
 """`cranfield judge`: the page opens, people judge, Ctrl-C ends it; in a project it pools by itself."""
 
+import os
 import re
 import shlex
 import signal
@@ -52,7 +53,9 @@ class Served:
     def __init__(self, folder, *words):
         command = [str(INSTALLED / "cranfield"), "judge", *words, "--no-browser", "--port", "0"]
         streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-        self.program = subprocess.Popen(command, cwd=folder, text=True, **streams)
+        # The address has to arrive at once also where Python keeps what it prints for a while.
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+        self.program = subprocess.Popen(command, cwd=folder, text=True, env=environment, **streams)
         self.printed = ""
         self.address = None
         for line in self.program.stdout:

@@ -15,14 +15,11 @@ def unjudged(judged, *rankings):
     return [document for document in dict.fromkeys(itertools.chain(*rankings)) if judged.get(document, -1) < 0]
 
 
-def differences(measure, judged, baseline, run, completions):
-    """run - baseline for each way to judge the unjudged documents: a tuple of grades, or a dict of them."""
-    [found] = differences_of([measure], judged, baseline, run, completions).values()
-    return found
-
-
 def differences_of(measures, judged, baseline, run, completions):
-    """The same by several measures, which is hardly slower than by one."""
+    """run - baseline by each measure, for each way to judge the unjudged documents: a tuple of grades, or a dict.
+
+    Several measures are hardly slower than one.
+    """
     complete = {each: each.replace(judged_only=False) for each in measures}  # in a completion, every document is judged
     missing = unjudged(judged, baseline, run)
     qrels = {
@@ -35,13 +32,18 @@ def differences_of(measures, judged, baseline, run, completions):
     return {each: found[1].column(name) - found[0].column(name) for each, name in complete.items()}
 
 
-def all_differences(measure, judged, baseline, run, levels):
-    """run - baseline for all completions; where a measure only sees what is relevant, two grades are enough."""
+def enough(measure, levels):
+    """Where a measure only sees what is relevant, two of the grades are enough."""
     defaults = measure.definition.defaults
     if "rel" in defaults and "gain" not in defaults and dict(measure.parameters).get("max_grade") is None:
-        levels = sorted({0, max(levels)})
+        return 0, max(levels)
+    return tuple(levels)
+
+
+def all_differences(measures, judged, baseline, run, levels):
+    """run - baseline for all completions, by measure."""
     missing = unjudged(judged, baseline, run)
-    return differences(measure, judged, baseline, run, itertools.product(levels, repeat=len(missing)))
+    return differences_of(measures, judged, baseline, run, itertools.product(levels, repeat=len(missing)))
 
 
 def random_differences(measures, judged, baseline, run, levels, count, seed):

@@ -18,9 +18,13 @@ def reach(one, other, measure="RR", qrels=JUDGED, **options):
     return difference
 
 
+def reaches_of_one_query(measures, judged, baseline, run, **options):
+    runs = [evaluate({"q": judged}, {"q": ranking}, measures, **options) for ranking in (baseline, run)]
+    return Reaches(runs, [(0, 1)], ["q"])
+
+
 def reach_of_one_query(measure, judged, baseline, run, **options):
-    runs = [evaluate({"q": judged}, {"q": ranking}, measure, **options) for ranking in (baseline, run)]
-    return Reaches(runs, [(0, 1)], ["q"]).of(measure)[0]
+    return reaches_of_one_query([measure], judged, baseline, run, **options).of(measure)[0]
 
 
 def larger(seed, count=30, depth=20):

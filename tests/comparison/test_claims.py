@@ -116,7 +116,8 @@ def test_rank_intervals_have_a_level_only_where_they_hold_together():
     together, apart = (shown(compare(judged(30, fill=8), runs, "RR", correction=each)) for each in ("max-t", "none"))
     assert "rank, 95%" in together
     assert "rank, 95%" not in apart
-    assert "Ranks: all true ranks lie within these at once with 95% confidence" in flat(together)
+    assert "all true ranks lie within them with 95% confidence" in flat(together)
+    assert "confidence" not in apart
     # 28 lines of correlations say less than their range.
     assert len(together.splitlines()) < 40
 

@@ -46,9 +46,10 @@ def test_text_says_what_matters():
     text = compared_text(compare(unjudged, {"old": RUNS["run4"], "new": RUNS["run0"]}, "RR"))
     assert "▲? new - old" in text
     assert "unjudged documents could reverse this" in text
-    assert "30 queries, matched by id. Paired t-test, two-sided; one comparison." in text
+    assert "\n30 queries   ▲ " in text
+    assert "\nPaired t-test, two-sided; one comparison.\n" in text
     assert re.search(r"queries: \d+ better, \d+ the same, \d+ worse; judged 0\.\d+ and 0\.\d+", text)
-    assert "Queries that changed most" in text
+    assert re.search(r"\n  \+0\.\d{4}  \d+\n", text)  # the queries that gained most
     same = compared_text(compare(QRELS, {"a": RUNS["run0"], "b": RUNS["run0"]}, "RR"))
     assert "the runs do not differ, so the variation of their differences cannot be estimated" in " ".join(same.split())
     assert "nan" not in same

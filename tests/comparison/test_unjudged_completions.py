@@ -1,7 +1,7 @@
 """Brute force knows whether unjudged documents could reverse a difference: all completions are tried, or many."""
 
 import itertools
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 import pytest
@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from cranfield import compare, evaluate, parse_measure
 from cranfield.comparison import unjudged
 from cranfield.comparison.joint import precisions, stopping
+from tests import generated
 from tests.comparison import completions
-from tests.comparison.reaching import larger, reach_of_one_query
+from tests.comparison.reaching import larger, reach_of_one_query, reaches_of_one_query
 from tests.measures.test_catalogue import VARIANTS
 
 # Brute force.
@@ -63,47 +64,75 @@ def cases(draw):
     return {**judged, "z": draw(st.integers(0, 2))}, one, other
 
 
-def true_ends(measure, case):
-    judged, baseline, run = case
+def levels_of(measure, case):
+    """Grades that are enough to reach all that any grades could."""
     rel = dict(measure.parameters).get("rel", 1)
-    levels = sorted({0, 1, rel, *(grade for grade in judged.values() if grade >= 0)})
-    every = completions.all_differences(measure, judged, baseline, run, levels)
-    return pytest.approx((every.min(), every.max()), abs=1e-11)
+    levels = sorted({0, 1, rel, *(grade for grade in case[0].values() if grade >= 0)})
+    return completions.enough(measure, levels)
 
 
-def assert_true_ends(measure, case):
-    found = reach_of_one_query(measure, *case)
-    assert found.exact
-    assert (found.low, found.high) == true_ends(measure, case)
+def ends(differences):
+    return differences.min(), differences.max()
+
+
+class Shared:
+    """Cases, the same for all measures, with what is costly to know about each: found for all measures at once."""
+
+    def __init__(self, count):
+        self.cases = generated.drawn(cases(), count)
+        self._ends = {}
+        self._reaches = {}
+
+    def ends(self, measure, at):
+        """The least and the greatest difference over all completions."""
+        levels = levels_of(measure, self.cases[at])
+        if (at, levels) not in self._ends:
+            alike = [each for each in ALL if levels_of(each, self.cases[at]) == levels]
+            every = completions.all_differences(alike, *self.cases[at], levels)
+            self._ends[at, levels] = {each: ends(found) for each, found in every.items()}
+        return self._ends[at, levels][measure]
+
+    def reach(self, measure, at):
+        if at not in self._reaches:
+            self._reaches[at] = reaches_of_one_query(ALL, *self.cases[at])
+        return self._reaches[at].of(measure)[0]
+
+    def assert_true_ends(self, measure, count):
+        for at, case in enumerate(self.cases[:count]):
+            found = self.reach(measure, at)
+            assert found.exact, case
+            assert (found.low, found.high) == pytest.approx(self.ends(measure, at), abs=1e-11), case
+
+
+ALL = list(dict.fromkeys([*EXACT, *SAFE, *COMPARED, LOSSES, SCALED]))
+
+
+@pytest.fixture(scope="module")
+def shared(examples):
+    return Shared(examples(15))
 
 
 @pytest.mark.parametrize("measure", [*EXACT, *SAFE, LOSSES, SCALED], ids=lambda measure: measure.name)
-@settings(max_examples=15, deadline=None)
-@given(case=cases())
-def test_the_bounds_are_those_of_all_completions(measure, case):
-    assert_true_ends(measure, case)
+def test_the_bounds_are_those_of_all_completions(measure, shared, examples):
+    shared.assert_true_ends(measure, examples(15))
 
 
 @pytest.mark.parametrize("measure", COMPARED, ids=lambda measure: measure.name)
-@settings(max_examples=4, deadline=None)
-@given(case=cases())
-def test_few_documents_are_enough_for_any_measure(measure, case):
-    assert_true_ends(measure, case)
+def test_few_documents_are_enough_for_any_measure(measure, shared, examples):
+    shared.assert_true_ends(measure, examples(4))
 
 
 @pytest.mark.parametrize("measure", [*EXACT, *SAFE, *COMPARED, LOSSES, SCALED], ids=lambda measure: measure.name)
-@settings(max_examples=4, deadline=None)
-@given(case=cases())
-def test_the_bounds_hold_where_there_is_no_time(measure, case):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(unjudged, "BUDGET", 0)
-        patch.setattr(stopping, "LEAST", 0)
-        found = reach_of_one_query(measure, *case)
-    low, high = true_ends(measure, case).expected
-    assert found.low <= low + 1e-11
-    assert found.high >= high - 1e-11
-    if found.exact:
-        assert (found.low, found.high) == pytest.approx((low, high), abs=1e-11)
+def test_the_bounds_hold_where_there_is_no_time(measure, shared, examples, monkeypatch):
+    monkeypatch.setattr(unjudged, "BUDGET", 0)
+    monkeypatch.setattr(stopping, "LEAST", 0)
+    for at, case in enumerate(shared.cases[: examples(4)]):
+        found = shared.reach(measure, at)
+        low, high = shared.ends(measure, at)
+        assert found.low <= low + 1e-11, case
+        assert found.high >= high - 1e-11, case
+        if found.exact:
+            assert (found.low, found.high) == pytest.approx((low, high), abs=1e-11), case
 
 
 @pytest.mark.parametrize("measure", SAFE[:4], ids=lambda measure: measure.name)
@@ -115,7 +144,7 @@ def test_the_bound_of_gilmore_and_lawler_holds(measure, case, together):
         patch.setattr(precisions, "SINGLY", 1 if together else 24)
         patch.setattr(precisions, "GROWTH", 2.0)
         found = reach_of_one_query(measure, *case)
-    low, high = true_ends(measure, case).expected
+    low, high = ends(completions.all_differences([measure], *case, levels_of(measure, case))[measure])
     assert low - 0.5 <= found.low <= low + 1e-11
     assert high + 0.5 >= found.high >= high - 1e-11
 
@@ -129,10 +158,15 @@ def drawn_differences(seed):
     return completions.random_differences(DRAWN, *larger(seed), (0, 1, 2, 3), 300, seed)
 
 
+@cache
+def drawn_reaches(seed):
+    return reaches_of_one_query(DRAWN, *larger(seed))
+
+
 @pytest.mark.parametrize("measure", DRAWN, ids=lambda measure: measure.name)
 def test_no_completion_leads_beyond_the_bounds(measure):
     for seed in range(3):
-        found = reach_of_one_query(measure, *larger(seed))
+        [found] = drawn_reaches(seed).of(measure)
         drawn = drawn_differences(seed)[measure]
         assert found.low - 1e-11 <= drawn.min()
         assert drawn.max() <= found.high + 1e-11
@@ -159,37 +193,70 @@ def test_documents_below_those_that_were_reordered_cancel():
 # Many runs.
 
 
-@pytest.mark.parametrize("name", ["nDCG@4", "P@3", "R@4", "RR", "RBP", "ERR@4", "F@4", "DCG@4", "Success@2"])
-def test_every_reversal_that_is_said_to_be_possible_is(name):
-    """Of each of 66 pairs, the grades that reverse it, or draw level with a tie, are found and measured."""
-    measure, chance = parse_measure(name), np.random.default_rng(7)
-    names = [f"d{at}" for at in range(9)]
-    queries = [str(at) for at in range(5)]
-    quality = {query: chance.normal(size=9) for query in queries}
-    qrels = {
-        query: {document: int(chance.integers(0, 3)) for document in chance.permutation(names)[:7].tolist()}
-        for query in queries
-    }
-    runs = {
-        f"run{at}": {
-            query: [names[d] for d in np.argsort(-quality[query] - chance.normal(size=9) / 2)[:6]] for query in queries
+REVERSED = [parse_measure(name) for name in ("nDCG@4", "P@3", "R@4", "RR", "RBP", "ERR@4", "F@4", "DCG@4", "Success@2")]
+
+
+class Twelve:
+    """Runs that resemble each other, judgments that leave two documents of each query open, and all completions."""
+
+    def __init__(self):
+        chance = np.random.default_rng(7)
+        names = [f"d{at}" for at in range(9)]
+        self.queries = [str(at) for at in range(5)]
+        quality = {query: chance.normal(size=9) for query in self.queries}
+        self.qrels = {
+            query: {document: int(chance.integers(0, 3)) for document in chance.permutation(names)[:7].tolist()}
+            for query in self.queries
         }
-        for at in range(12)
-    }
+        self.runs = {
+            f"run{at}": {
+                query: [names[d] for d in np.argsort(-quality[query] - chance.normal(size=9) / 2)[:6]]
+                for query in self.queries
+            }
+            for at in range(12)
+        }
+        self._open = {query: [name for name in names if name not in self.qrels[query]] for query in self.queries}
+        self._completed = {
+            f"{query} {grades}": {
+                **self.qrels[query],
+                **{name: grade for name, grade in zip(self._open[query], grades, strict=True) if grade is not None},
+            }
+            for query in self.queries
+            for grades in itertools.product((None, 0, 1, 2), repeat=2)
+        }
+
+    @cached_property
+    def values(self):
+        """What each run is worth by each measure, however the two documents of a query are judged, if they are."""
+        found = {
+            name: evaluate(self._completed, {at: run[at.partition(" ")[0]] for at in self._completed}, REVERSED)
+            for name, run in self.runs.items()
+        }
+        return {(name, measure): found[name].by_query(measure) for name in found for measure in REVERSED}
+
+    def ends(self, measure, one, other):
+        """The least and the greatest difference that grades of what one of two runs retrieved lead to."""
+        low = high = 0.0
+        for query in self.queries:
+            retrieved = {*self.runs[one][query], *self.runs[other][query]}
+            choices = [(0, 1, 2) if document in retrieved else (None,) for document in self._open[query]]
+            completed = [f"{query} {grades}" for grades in itertools.product(*choices)]
+            differences = [self.values[other, measure][at] - self.values[one, measure][at] for at in completed]
+            low, high = low + min(differences), high + max(differences)
+        return [low / len(self.queries), high / len(self.queries)]
+
+
+@pytest.fixture(scope="module")
+def twelve():
+    return Twelve()
+
+
+@pytest.mark.parametrize("measure", REVERSED, ids=lambda measure: measure.name)
+def test_every_reversal_that_is_said_to_be_possible_is(measure, twelve):
+    """Of each of 66 pairs, the grades that reverse it, or draw level with a tie, are found and measured."""
     flagged = 0
-    for difference in compare(qrels, runs, measure, correction="none"):
-        one, other = runs[difference.baseline], runs[difference.run]
-        truth = {}
-        for query in queries:
-            missing = completions.unjudged(qrels[query], one[query], other[query])
-            tried = list(itertools.product((0, 1, 2), repeat=len(missing)))
-            values = completions.differences(measure, qrels[query], one[query], other[query], tried)
-            for end, at in (("low", values.argmin()), ("high", values.argmax())):
-                truth.setdefault(end, {})[query] = {**qrels[query], **dict(zip(missing, tried[at], strict=True))}
-        ends = [
-            evaluate(truth[end], other, measure)[measure] - evaluate(truth[end], one, measure)[measure]
-            for end in ("low", "high")
-        ]
+    for difference in compare(twelve.qrels, twelve.runs, measure, correction="none"):
+        ends = twelve.ends(measure, difference.baseline, difference.run)
         assert difference.reach.exact
         assert difference.reach[:2] == pytest.approx(ends, abs=1e-11)
         reversed_by = [end for end in ends if abs(end) > 1e-11 and end * difference.difference <= 0]

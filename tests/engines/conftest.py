@@ -2,12 +2,13 @@
 
 import os
 import shutil
+import socket
 import sys
 import warnings
+from importlib.util import find_spec
 
 import pyarrow as pa
 import pytest
-from pyarrow import parquet
 
 NAMES = ("query_id", "doc_id", "score")
 
@@ -29,6 +30,13 @@ def spark():
     if not shutil.which("java"):
         pytest.skip("Spark needs Java, which is not installed")
     os.environ["PYSPARK_PYTHON"] = sys.executable  # Spark would start the first Python on the path
+    connect = {}  # a second JVM, for the clients of Spark Connect, would take longer than all that they ask
+    if find_spec("grpc") and find_spec("grpc_status"):
+        connect = {
+            "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+            "spark.connect.grpc.binding.address": "127.0.0.1",
+            "spark.connect.grpc.binding.port": str(_free_port()),
+        }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         session = (
@@ -44,6 +52,7 @@ def spark():
             .config("spark.shuffle.compress", "false")
             .config("spark.driver.bindAddress", "127.0.0.1")
             .config("spark.driver.host", "127.0.0.1")
+            .config(map=connect)
             .getOrCreate()
         )
         session.sparkContext.setLogLevel("OFF")
@@ -51,10 +60,17 @@ def spark():
         session.stop()
 
 
-@pytest.fixture(params=["polars", "duckdb", "spark", "ibis"])
-def lazily(request, tmp_path):
+def _free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@pytest.fixture(scope="module", params=["polars", "duckdb", "spark", "ibis"])
+def lazily(request):
     if request.param == "spark":
-        return spark_frames(request.getfixturevalue("spark"), tmp_path)
+        session = request.getfixturevalue("spark")
+        return lambda *rows, **how: session.createDataFrame(arrow(*rows, **how)).repartition(3).localCheckpoint()
     library = pytest.importorskip(request.param, reason=f"{request.param} is not installed")
     connection = library.connect() if request.param == "duckdb" else None
     return {
@@ -62,35 +78,6 @@ def lazily(request, tmp_path):
         "duckdb": lambda *rows, **how: connection.from_arrow(arrow(*rows, **how)),
         "ibis": lambda *rows, **how: library.memtable(arrow(*rows, **how)),
     }[request.param]
-
-
-def spark_frames(session, folder):
-    """Frames in three partitions; large ones as files, since the driver would run out of memory."""
-
-    def frame(*rows, **how):
-        table = arrow(*rows, **how)
-        if len(table) < 100_000:
-            return session.createDataFrame(table).repartition(3).localCheckpoint()
-        parquet.write_table(table, folder / "large.parquet", row_group_size=len(table) // 3 + 1)
-        return session.read.parquet(str(folder / "large.parquet")).repartition(3)
-
-    return frame
-
-
-@pytest.fixture
-def compiled(request):
-    """For large data, Spark's plans are compiled after all."""
-    if "spark" not in request.node.name:
-        yield
-        return
-    conf = request.getfixturevalue("spark").conf
-    settings = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
-    before = {name: conf.get(name) for name in settings}
-    for name, value in settings.items():
-        conf.set(name, value)
-    yield
-    for name, value in before.items():
-        conf.set(name, value)
 
 
 @pytest.fixture

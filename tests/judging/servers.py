@@ -37,12 +37,19 @@ for line in sys.stdin:
 """
 
 
+_GIVEN = set()
+
+
 def free_port():
-    """A port that no connection is made from: whoever asks a server that is gone would sometimes meet itself there."""
+    """A port that no connection is made from: whoever asks a server that is gone would sometimes meet itself there.
+
+    None comes twice: what a browser keeps, it keeps for an address.
+    """
     for _ in range(100):
         port = random.randrange(20_000, 32_000)
         with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)):
+            if port not in _GIVEN and probe.connect_ex(("127.0.0.1", port)):
+                _GIVEN.add(port)
                 return port
     raise RuntimeError("no port is free")
 

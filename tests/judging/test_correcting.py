@@ -89,6 +89,25 @@ def test_values_are_those_of_the_formulas(prepared):
     assert f"weight:{found.value('bm25', 'P@5').weight:.4f}|ties:doc_id" in found.signature("bm25", "P@5")
 
 
+def test_of_the_pool_only_counts_and_the_sampled_queries_are_read(prepared):
+    from cranfield.judging.sampled_grades import pool_sizes, pooled_of_drawn
+    from cranfield.judging.sampling import read_sample
+
+    store, drawn, pooled = prepared
+    with store._reading() as connection:
+        sample = read_sample(connection)
+        assert pool_sizes(connection, sample) == {query: len(set(documents)) for query, documents in pooled.items()}
+        assert pooled_of_drawn(connection, sample) == {query: set(pooled[query]) for query in drawn}
+
+
+def test_what_a_model_said_outside_the_pool_does_not_count(prepared):
+    store, _, _ = prepared
+    before = corrected(prepared)
+    store.import_qrels({query: {"never pooled": 3} for query in RUNS["bm25"]}, "gpt", kind="model")
+    store.import_qrels({"another query": {"d1": 3}}, "gpt", kind="model")
+    assert corrected(prepared).value("bm25", "nDCG@10") == before.value("bm25", "nDCG@10")
+
+
 def test_a_difference_has_a_weight_of_its_own(prepared):
     store, _, _ = prepared
     found = compare_corrected(store, RUNS, "nDCG@10", model="gpt")
@@ -130,7 +149,7 @@ def test_texts_at_80_columns(prepared):
     ]
     for text in texts:
         assert "gpt corrected by people on 12 of 40 queries, drawn at random (seed 7)" in text
-        assert "With fewer than 20 sampled queries, intervals are rough" in text
+        assert "With fewer than 30 sampled queries, intervals can be too short" in text
         assert "gpt saved" in text
         assert max(map(len, text.splitlines())) <= 80
 

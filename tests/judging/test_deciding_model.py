@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 
-from cranfield.judging.deciding.choosing import choose
+from cranfield.judging.deciding.candidates import Candidates
+from cranfield.judging.deciding.choosing import choose, slopes
 from cranfield.judging.deciding.grade_model import (
     EFFECTS,
     FIXED,
@@ -19,6 +22,8 @@ from cranfield.judging.deciding.grade_model import (
     solved,
     sums_of,
 )
+from cranfield.measures import parse_measure
+from cranfield.measures.arithmetic import gains
 
 VARIANCES = Variances(0.7, 0.5, 0.2)
 QUERIES = 7
@@ -117,6 +122,38 @@ def test_the_choice_is_that_of_trying_every_document(case: Case) -> None:
     assert chosen.place.tolist() == known
     before = float(weights @ covariance @ weights)
     assert chosen.worth.sum() == pytest.approx(before - variance_left(known))
+
+
+@pytest.mark.parametrize("scale", [(0, 1, 2, 3), tuple(range(40))])
+def test_grades_of_completions_are_sorted_query_by_query(scale: tuple[int, ...]) -> None:
+    chance = np.random.default_rng(len(scale))
+    runs = {name: {f"q{q}": [f"d{d}" for d in chance.permutation(12)[:5]] for q in range(6)} for name in "ab"}
+    known = Candidates.of_runs(runs, {"q1": {"d3": 2.0}, "q2": {"unseen": 1.5}}, scale, 5)
+    completions = known.rounded(chance.normal(1, len(scale), (3, len(known.doc_ids))))
+    assert set(np.unique(completions)) <= {1.5, *scale}
+    expected = [-np.sort(-line[known.query == query]) for line in completions for query in range(6)]
+    assert known.falling(completions).tolist() == np.concatenate(expected).tolist()
+
+
+@pytest.mark.parametrize("measure", ["nDCG@3", "nDCG(gain={0:0,1:5,2:1,3:2})@3"])
+def test_documents_of_one_grade_share_their_place_in_the_ideal(measure: str) -> None:
+    """The slope of nDCG is the mean over all orders of documents that have the same grade."""
+    parsed = parse_measure(measure)
+    runs = {"a": {"q": list("uvwxyz"), "r": ["u"]}, "b": {"q": list("zyuvxw"), "r": ["u"]}}
+    known = Candidates.of_runs(runs, {}, (0, 1, 2, 3), 6)
+    grades = np.array([1.0, 3, 1, 0, 1, 2, 1])  # u v w x y z, and u of r
+    gain = gains(grades[:6], dict(parsed.parameters).get("gain", "linear"))
+    by_rank = np.array([1, 1 / np.log2(3), 0.5, 0, 0, 0])
+    weight = by_rank[known.rank[1][:6] - 1] - by_rank[known.rank[0][:6] - 1]
+    orders = [order for order in permutations(range(6)) if list(gain[list(order)]) == sorted(gain, reverse=True)]
+    found = []
+    for order in orders:
+        in_ideal = by_rank[np.argsort(order)]
+        ideal = in_ideal @ gain
+        found.append((weight - (weight @ gain) / ideal * in_ideal) / ideal)
+    steepness = (gains(np.array([3.0]), dict(parsed.parameters).get("gain", "linear"))[0]) / 3
+    expected = steepness * np.mean(found, axis=0)
+    assert slopes(known, parsed, (0, 1), grades[None])[:6] == pytest.approx(expected)
 
 
 def test_a_shortlist_chooses_what_all_candidates_would() -> None:

@@ -23,6 +23,26 @@ def browser():
 
 
 @pytest.fixture(scope="module")
+def contexts(browser):
+    """Contexts by their settings, to be used again: a new one takes a second, in which it starts processes.
+
+    What a page keeps, it keeps for its address, and no two servers have the same one.
+    """
+    opened = {}
+
+    def context(settings):
+        key = repr(sorted(settings.items()))
+        if key not in opened:
+            opened[key] = browser.new_context(**settings)
+        opened[key].clear_cookies()
+        return opened[key]
+
+    yield context
+    for each in opened.values():
+        each.close()
+
+
+@pytest.fixture(scope="module")
 def running():
     with servers() as started:
         yield started
@@ -46,16 +66,19 @@ def judged(tmp_path):
 class Pages:
     """Pages of a server; none may ask another server, log anything or open a dialog."""
 
-    def __init__(self, browser, running, store):
+    def __init__(self, browser, contexts, running, store):
         self.browser, self.running, self.store = browser, running, store
+        self.usual_context = contexts
         self.address = running.start(store.name)
         running.wait_for(self.address)
-        self.contexts, self.messages, self.requests = [], [], []
+        self.pages, self.messages, self.requests = [], [], []
 
     def open(self, place="/", **settings):
-        context = self.browser.new_context(**{"viewport": {"width": 1200, "height": 800}, **settings})
-        self.contexts.append(context)
+        settings = {"viewport": {"width": 1200, "height": 800}, **settings}
+        # A second page is that of somebody else.
+        context = self.browser.new_context(**settings) if self.pages else self.usual_context(settings)
         page = context.new_page()
+        self.pages.append(page)
         page.on("console", lambda message: self.messages.append(message.text))
         page.on("pageerror", lambda error: self.messages.append(str(error)))
         page.on("dialog", lambda dialog: self.messages.append(dialog.message))
@@ -65,8 +88,8 @@ class Pages:
         return page
 
     def close(self):
-        for context in self.contexts:
-            context.close()
+        for number, page in enumerate(self.pages):
+            (page.context if number else page).close()
         self.running.kill(self.address)
         assert [each for each in self.messages if "net::ERR_" not in each] == []
         foreign = [url for url in self.requests if not url.startswith((f"{self.address}/", "data:"))]
@@ -74,8 +97,8 @@ class Pages:
 
 
 @pytest.fixture
-def pages(browser, running, judged):
-    opened = Pages(browser, running, judged)
+def pages(browser, contexts, running, judged):
+    opened = Pages(browser, contexts, running, judged)
     yield opened
     opened.close()
 
@@ -284,7 +307,7 @@ def test_the_page_waits_for_a_server_that_went_away(pages, judged):
     assert grades(judged) == {before: 3.0}
 
 
-def test_hostile_texts_and_ids_are_inert(browser, running, tmp_path):
+def test_hostile_texts_and_ids_are_inert(browser, contexts, running, tmp_path):
     with open_store(tmp_path / "judgments.db", create=True) as store:
         store.add_queries([(EVIL, f"query {EVIL}", EVIL)])
         names = [EVIL, "a/../b?c#d&e=f", "\u202edexif", "space and\ttab", "%00%2e", "']);//"]
@@ -294,7 +317,7 @@ def test_hostile_texts_and_ids_are_inert(browser, running, tmp_path):
         store.wait([(EVIL, name) for name in names])
         store.judge(EVIL, names[0], 0, assessor=EVIL, comment=EVIL)
         store.judge(EVIL, names[0], 3, assessor="bob", comment=EVIL)
-        pages = Pages(browser, running, store)
+        pages = Pages(browser, contexts, running, store)
         page = pages.open()
         for number in range(1, 6):
             assert page.locator(".document h2").inner_text() == EVIL

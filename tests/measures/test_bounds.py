@@ -5,12 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cranfield import JudgedRanks, evaluate, parse_measure
 from cranfield.errors import InputError
 from cranfield.measures import completion
+from tests import generated
 from tests.measures.test_catalogue import VARIANTS
 
 # The grade that a gain is scaled by may depend on the judgments, too.
@@ -27,8 +27,24 @@ missed_grades = st.lists(st.integers(0, 2), max_size=3)
 scales = st.sampled_from([None, None, (0, 1, 2, 3), (0, 3), (3, 1, 0.5), (2,)])
 
 
-def every_completion(measure, grades, missed, levels, unseen=0):
-    """The values of a measure for all grades that unjudged and unseen documents may have, each as one query."""
+class Case(NamedTuple):
+    grades: list
+    missed: list
+    scale: tuple | None
+    unseen: int
+
+    def levels(self, measure):
+        """The grades that are tried, as the documentation says."""
+        known = {grade for grade in [*self.grades, *self.missed] if grade is not None}
+        rel = dict(measure.parameters).get("rel", 1)
+        return tuple(sorted({0, 1, rel} | known if self.scale is None else set(self.scale)))
+
+
+cases = st.builds(Case, rankings, missed_grades, scales, st.integers(0, 2))
+
+
+def every_completion(measures, grades, missed, levels, unseen=0):
+    """The values of measures for all grades that unjudged and unseen documents may have, each as one query."""
     holes = [at for at, grade in enumerate(grades) if grade is None]
     qrels, run = {}, {}
     hidden = itertools.combinations_with_replacement(levels, unseen)  # their order makes no difference
@@ -38,18 +54,38 @@ def every_completion(measure, grades, missed, levels, unseen=0):
         known |= {f"m{at}": grade for at, grade in enumerate((*missed, *chosen[1]))}
         qrels[str(len(qrels))] = known
         run[str(len(run))] = [f"d{at}" for at in range(len(grades))]
-    chosen = measure.replace(judged_only=False)
-    return evaluate(qrels, run, chosen).column(chosen)
-
-
-def levels_of(measure, grades, missed, scale):
-    """The grades that are tried, as the documentation says."""
-    known = {grade for grade in [*grades, *missed] if grade is not None}
-    return sorted({0, 1, dict(measure.parameters).get("rel", 1)} | known if scale is None else set(scale))
+    complete = {measure: measure.replace(judged_only=False) for measure in measures}
+    found = evaluate(qrels, run, list(dict.fromkeys(complete.values())))
+    return {measure: found.column(name) for measure, name in complete.items()}
 
 
 def holes_matter(measure):
     return not measure.definition.of_holes and dict(measure.parameters).get("view") != "residual"
+
+
+class Extremes:
+    """Cases, the same for all measures, and the lowest and highest values over all completions of each.
+
+    These are found for all measures at once: what takes long is to make the completions.
+    """
+
+    def __init__(self, count):
+        self.cases = generated.drawn(cases, count)
+        self._found = {}
+
+    def of(self, measure, at):
+        case = self.cases[at]
+        levels = case.levels(measure)
+        if (at, levels) not in self._found:
+            alike = [each for each in MEASURES if holes_matter(each) and case.levels(each) == levels]
+            self._found[at, levels] = every_completion(alike, case.grades, case.missed, levels, case.unseen)
+        values = self._found[at, levels][measure]
+        return values.min(), values.max()
+
+
+@pytest.fixture(scope="module")
+def extremes(examples):
+    return Extremes(examples(12))
 
 
 class Bounds(NamedTuple):
@@ -58,34 +94,30 @@ class Bounds(NamedTuple):
     exact: bool
 
 
-def bounds_and_truth(measure, grades, missed, scale, unseen, **options):
-    """What is found for one ranking, and the lowest and highest value over all completions."""
+def bounds_and_truth(measure, extremes, count=None, **options):
+    """What is found for each ranking, and the lowest and highest value over all completions."""
     if not holes_matter(measure):
         pytest.skip("it is about the unjudged documents themselves")
-    judged = JudgedRanks.of_grades(grades, missed)
-    found = completion.bounds(measure, judged, scale, unseen=unseen, **options)
-    values = every_completion(measure, grades, missed, levels_of(measure, grades, missed, scale), unseen)
-    return Bounds(*(column[0] for column in found)), (values.min(), values.max())
+    for at, case in enumerate(extremes.cases[:count]):
+        judged = JudgedRanks.of_grades(case.grades, case.missed)
+        found = completion.bounds(measure, judged, case.scale, unseen=case.unseen, **options)
+        yield case, Bounds(*(column[0] for column in found)), extremes.of(measure, at)
 
 
 @names
-@settings(max_examples=12, deadline=None)
-@given(grades=rankings, missed=missed_grades, scale=scales, unseen=st.integers(0, 2))
-def test_bounds_are_those_of_all_completions(measure, grades, missed, scale, unseen):
-    found, truth = bounds_and_truth(measure, grades, missed, scale, unseen)
-    assert found.exact
-    assert (found.low, found.high) == pytest.approx(truth, abs=1e-12)
+def test_bounds_are_those_of_all_completions(measure, extremes):
+    for case, found, truth in bounds_and_truth(measure, extremes):
+        assert found.exact, case
+        assert (found.low, found.high) == pytest.approx(truth, abs=1e-12), case
 
 
 @names
-@settings(max_examples=6, deadline=None)
-@given(grades=rankings, missed=missed_grades, scale=scales, unseen=st.integers(0, 2))
-def test_bounds_hold_where_completions_are_too_many(measure, grades, missed, scale, unseen):
-    found, truth = bounds_and_truth(measure, grades, missed, scale, unseen, budget=0)
-    if found.exact:
-        assert (found.low, found.high) == pytest.approx(truth, abs=1e-12)
-    assert found.low <= truth[0] + 1e-12
-    assert found.high >= truth[1] - 1e-12
+def test_bounds_hold_where_completions_are_too_many(measure, extremes, examples):
+    for case, found, truth in bounds_and_truth(measure, extremes, examples(6), budget=0):
+        if found.exact:
+            assert (found.low, found.high) == pytest.approx(truth, abs=1e-12), case
+        assert found.low <= truth[0] + 1e-12, case
+        assert found.high >= truth[1] - 1e-12, case
 
 
 @pytest.mark.parametrize("measure", ["nERR", "G", "RnDCG", "ERR", "nDCG@5", "Q", "Compat"])
@@ -93,7 +125,7 @@ def test_grades_between_those_that_occur_are_tried(measure):
     """Only 3 was judged; documents with 1 or 2 can make the ideal ranking, and the value, one that 0 and 3 cannot."""
     judged = JudgedRanks.of_grades([None, 3, None, 0, None], [3])
     wanted = parse_measure(measure)
-    values = every_completion(wanted, [None, 3, None, 0, None], [3], (0, 1, 2, 3))
+    [values] = every_completion([wanted], [None, 3, None, 0, None], [3], (0, 1, 2, 3)).values()
     low, high, exact = completion.bounds(wanted, judged, (0, 1, 2, 3))
     assert exact[0]
     assert (low[0], high[0]) == pytest.approx((values.min(), values.max()), abs=1e-12)
@@ -152,6 +184,6 @@ def test_sums_have_exact_bounds_however_many_documents_there_are():
 
 
 def test_pooled_documents_are_unjudged():
-    values = every_completion(parse_measure("AP"), [None, 1, None], [1], (0, 1))
+    [values] = every_completion([parse_measure("AP")], [None, 1, None], [1], (0, 1)).values()
     low, high, exact = completion.bounds(parse_measure("AP"), JudgedRanks.of_grades([-1, 1, None], [1, -1]))
     assert (low[0], high[0], exact[0]) == (values.min(), values.max(), np.True_)

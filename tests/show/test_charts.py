@@ -325,6 +325,34 @@ def test_a_figure_for_a_paper_is_measured_in_points():
     assert {float(size) for size in re.findall(r'font-size="([\d.]+)px"', drawn)} <= {7, 8, 9}
 
 
+@pytest.mark.parametrize("kind", [kind for kind, chart in CHARTS.items() if chart.of not in ("stability", "nothing")])
+def test_results_draw_the_same_charts_themselves(kind):
+    wanted = draw_chart(kind, *FILES)
+    results = cranfield.evaluate_runs(*FILES, "nDCG@10")
+    measure = None if CHARTS[kind].only else "nDCG@10"
+    assert results.plot(kind, measure) == wanted
+    assert cranfield.compare(*FILES, "nDCG@10").plot(kind, measure) == wanted
+    if CHARTS[kind].runs is None:
+        assert results["keywords"].plot(kind, measure) == draw_chart(kind, FILES[0], FILES[1][:1])
+
+
+def test_what_results_cannot_draw(tmp_path):
+    result = cranfield.evaluate(FILES[0], FILES[1][0], "nDCG@10")
+    for kind, options, fact in (
+        ("difference", {}, "shows two runs, not 1"),
+        ("stability", {}, "not made of evaluations"),
+        ("cutoff", {"depth": 3}, "has no option 'depth'"),
+        ("pie", {}, "there is no chart 'pie'"),
+    ):
+        with pytest.raises(CranfieldError, match=fact):
+            result.plot(kind, **options)
+    result.save(tmp_path / "saved.json")
+    saved = cranfield.Evaluation.load(tmp_path / "saved.json")
+    assert saved.plot() == result.plot()
+    with pytest.raises(CranfieldError):
+        saved.plot("cutoff")  # which needs the ranks
+
+
 def test_pictures(tmp_path):
     spec = discount.discount_chart()
     for ending, start in (("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF"), ("json", b"{")):

@@ -2,12 +2,12 @@
 
 import subprocess
 import sys
-from base64 import b64decode
 from re import search
 
 import pytest
 
 import cranfield
+from cranfield.show.look import DARK, LIGHT
 
 QRELS = {"q1": {"a": 1}, "q2": {"b": 1}, "q3": {"c": 1}}
 RUNS = {
@@ -17,35 +17,35 @@ RUNS = {
 }
 
 
-def picture(html):
-    return b64decode(search(r'src="data:image/svg\+xml;base64,([^"]+)"', html)[1]).decode()
-
-
-def test_an_evaluation_is_a_table_and_a_chart():
+@pytest.fixture
+def drawing():
     pytest.importorskip("altair")
     pytest.importorskip("vl_convert")
+
+
+def picture(html):
+    return search(r"<svg.*</svg>", html)[0]
+
+
+def test_an_evaluation_is_a_table_and_a_chart(drawing):
     html = cranfield.evaluate(QRELS, RUNS["new"], "RR", name="<i>")._repr_html_()
-    assert "<td>&lt;i&gt;</td><td>0.8333</td>" in html
+    assert '<td>&lt;i&gt;</td><td class="n">0.8333</td>' in html
     assert "How RR is spread over the queries" in html
     assert "<path" in picture(html)
     alone = cranfield.evaluate({"q1": {"a": 1}}, RUNS["new"], "RR")._repr_html_()
-    assert "<img" not in alone  # one query has no spread
+    assert "<svg" not in alone  # one query has no spread
 
 
-def test_several_evaluations_are_one_table():
-    pytest.importorskip("altair")
-    pytest.importorskip("vl_convert")
+def test_several_evaluations_are_one_table(drawing):
     html = cranfield.evaluate_runs(QRELS, RUNS, "RR P@1")._repr_html_()
     assert html.count("<tr>") == 4
-    assert "<td>&lt;b&gt;old&lt;/b&gt;</td><td>0.6111</td><td>0.3333</td>" in html
+    assert '<td>&lt;b&gt;old&lt;/b&gt;</td><td class="n">0.6111</td><td class="n">0.3333</td>' in html
     assert "<path" in picture(html)
     assert "no run" in cranfield.evaluate_runs(QRELS, {}, "RR")._repr_html_()
 
 
 @pytest.mark.parametrize("count", [2, 3])
-def test_a_comparison_is_tables_and_a_chart(count):
-    pytest.importorskip("altair")
-    pytest.importorskip("vl_convert")
+def test_a_comparison_is_tables_and_a_chart(drawing, count):
     found = cranfield.compare(QRELS, dict(list(RUNS.items())[:count]), "RR P@1")
     html = found._repr_html_()
     assert "<b>" not in html
@@ -53,16 +53,40 @@ def test_a_comparison_is_tables_and_a_chart(count):
         assert f"{value:.4f}" in html
         assert name.replace("<", "&lt;").replace(">", "&gt;") in html
     for each in found.differences:
-        assert f"<td>{each.difference:+.4f}</td>" in html
-    told = "query by query" if count == 2 else "RR of the queries"
-    assert told in search(r'alt="([^"]+)"', html)[1]
+        assert f'<td class="n">{each.difference:+.4f}</td>' in html
+    told = "RR by query" if count == 2 else "RR of the queries"
+    assert told in search(r'aria-label="([^"]+)"', html)[1]
     assert "<path" in picture(html)
 
 
-def test_a_chart_is_a_picture():
-    pytest.importorskip("altair")
-    pytest.importorskip("vl_convert")
+def test_the_worst_queries_are_a_table():
+    html = cranfield.evaluate(QRELS, RUNS["<b>old</b>"], "RR").worst(n=2)._repr_html_()
+    assert "<th>query</th>" in html
+    assert '<th class="n">RR</th>' in html
+    assert html.count("<tr>") == 3
+    assert "the first at rank 3" in html
+
+
+def test_an_explanation_shows_grades_in_their_colours():
+    html = cranfield.explain({"q": {"a": 2, "b": 1, "c": 0}}, {"q": ["x", "a", "c"]}, "q", "P nDCG")._repr_html_()
+    for cell in ('class="grade none">?', 'class="grade g2">2', 'class="grade g0">0', 'class="grade g1">1'):
+        assert cell in html
+    assert "nothing retrieved" in cranfield.explain({"q": {"a": 2}}, {}, "q")._repr_html_()
+
+
+def test_dark_notebooks_have_dark_colours(drawing):
+    html = cranfield.draw_chart("gain")._repr_html_()
+    assert f".cranfield {{ --paper: {LIGHT['paper']};" in html
+    dark = search(r'\nbody\[data-jp-theme-light="false"\] \.cranfield, ([^{]+) \{ ([^}]+) \}', html)
+    assert "vscode-dark" in dark[1]
+    assert 'html[theme="dark"]' in dark[1]
+    assert f"--run-1: {DARK['run-1']};" in dark[2]
+    assert f'.cranfield [stroke="{LIGHT["run-2"]}"] {{ stroke: var(--run-2); }}' in html
+
+
+def test_a_chart_is_a_picture(drawing):
     assert "<path" in cranfield.draw_chart("gain")._repr_svg_()
+    assert "<path" in picture(cranfield.draw_chart("gain")._repr_html_())
 
 
 @pytest.mark.parametrize("library", ["altair", "vl_convert"])
@@ -71,8 +95,8 @@ def test_tables_are_enough_without_libraries(library, monkeypatch):
     monkeypatch.setitem(sys.modules, library, None)
     html = found._repr_html_()
     assert "<table>" in html
-    assert "<img" not in html
-    assert "<img" not in found.evaluations[0]._repr_html_()
+    assert "<svg" not in html
+    assert "<svg" not in found.evaluations[0]._repr_html_()
 
 
 def test_nothing_is_imported_before_it_is_shown():

@@ -11,7 +11,8 @@ import pytest
 
 from cranfield import Judgments
 from cranfield.errors import InputError
-from cranfield.systems.collection import Collection, Document, kept_in_memory, open_collection, read_queries
+from cranfield.systems.collection import Collection, Document, kept_in_memory, open_collection
+from cranfield.systems.topics import read_queries
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import cranfield
 from cranfield import InputError, open_system
-from cranfield.read.settings import Setting
+from cranfield.read.settings import TomlSetting
 from cranfield.systems import opening, presets
 from cranfield.systems.answers import falling
 
@@ -33,7 +33,7 @@ class ParrotSearch:
 @pytest.fixture
 def parrot(monkeypatch):
     home = ModuleType("cranfield.systems.parrot")
-    home.SETTINGS = {"loud": Setting(bool, "whether it can be heard", "false")}
+    home.SETTINGS = {"loud": TomlSetting(bool, "whether it can be heard", "false")}
     home.open_type = lambda kind, settings, name, secrets, collection: ParrotSearch()
     monkeypatch.setitem(sys.modules, "cranfield.systems.parrot", home)
     monkeypatch.setitem(opening.KINDS, "parrot", opening.SystemKind("parrot", "repeats the query", ("parrot",)))

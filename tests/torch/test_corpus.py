@@ -26,11 +26,14 @@ def embeddings(seed, queries=6, documents=50, dimensions=4, dtype=torch.float32)
 def scores_of(queries, documents, similarity):
     if similarity == "l2":
         return -(queries[:, None].double() - documents.double()).square().sum(2)
-    return queries @ documents.T
+    return queries.double() @ documents.double().T
+
+
+EIGHT_BITS = (torch.int8, torch.float8_e4m3fn, torch.float8_e5m2)
 
 
 @pytest.mark.parametrize("similarity", ["dot", "l2"])
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64, *EIGHT_BITS], ids=str)
 def test_tiles_give_what_all_scores_give(dtype, similarity):
     queries, documents, judgments = embeddings(1, dtype=dtype)
     expected = evaluate(judgments, scores_of(queries, documents, similarity), VARIANTS)
@@ -151,3 +154,30 @@ def test_what_is_wrong_is_said():
     documents[31, 2] = torch.nan
     with pytest.raises(InputError, match="a score of query 0 is not a finite number"):
         FullCorpus(judgments, queries, documents, tile=16).ranks()
+
+
+def test_whole_scores_are_exact_where_floating_point_is_not():
+    """Two scores of int8 embeddings that float32 cannot tell apart: 2**24 and one more."""
+    queries = torch.full((1, 1100), 127, dtype=torch.int8)
+    documents = torch.full((2, 1100), 127, dtype=torch.int8)
+    documents[:, 1041:] = 0
+    queries[0, 1099] = 1
+    documents[1, 1099] = 1  # the score of the second is larger by one
+    exact = (queries.long() @ documents.long().T)[0]
+    assert exact.min() > 1 << 24
+    assert exact[1] == exact[0] + 1
+    for judged, rank in ((0, 2), (1, 1)):
+        found = FullCorpus(([0], [judged], [1]), queries, documents, tile=1).ranks(Policy(ties="worst"))
+        assert found.rank.tolist() == [rank]
+
+
+def test_embeddings_of_8_bits_that_do_not_fit():
+    queries, documents, judgments = embeddings(3, dtype=torch.int8)
+    with pytest.raises(InputError, match="normalised"):
+        FullCorpus(judgments, queries, documents, "cosine")
+    with pytest.raises(InputError, match="make both the same"):
+        FullCorpus(judgments, queries, documents.float()).evaluate("RR")
+    with pytest.raises(InputError, match="scores cannot be"):
+        FullCorpus(judgments, queries, documents, dtype=torch.int64)
+    wide = FullCorpus(judgments, queries, documents, dtype=torch.float32).evaluate("AP")
+    same(wide, FullCorpus(judgments, queries, documents).evaluate("AP"))

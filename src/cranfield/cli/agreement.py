@@ -33,7 +33,7 @@ def command(
     form: str,
     file: str | None,
 ) -> None:
-    """Show how far the assessors of STORE agree on the documents that several of them judged.
+    """Show how well the assessors of STORE agree on the documents that several of them judged.
 
     Cohen's kappa, weighted kappa and Krippendorff's alpha for each pair of assessors and all together, by grade and by
     query, and the documents whose grades are furthest apart. With RUNs, whether their order changes with whose grades

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from cranfield.cli import options, output
+from cranfield.cli.progress import shown_progress
 from cranfield.cli.reading_options import ReadingOptions, reading_options
 from cranfield.cli.run_files import expanded
 from cranfield.cli.view_options import view_options
@@ -25,19 +26,20 @@ def command(
     file: str | None,
     reading: ReadingOptions,
 ) -> int:
-    """Find everything that is wrong with the judgments in QRELS and with RUNs.
+    """Find all errors in the judgments in QRELS and in RUNs.
 
     Lists the problems with file and line, then what the files hold, and which measures suit them. The exit code is 0
     if nothing is wrong, 1 if there are errors (with --strict, or warnings), and 2 if a file cannot be read.
 
     \b
     Example:
-      cranfield check builtin:qrels builtin:keywords builtin:meaning
+      cranfield check builtin builtin:plain builtin:tuned
     """
     from cranfield.files.checking import check_files
     from cranfield.files.checking.text import check_json, check_text
 
-    report = check_files(qrels, expanded(runs), **reading.arguments())
+    with shown_progress("checking"):
+        report = check_files(qrels, expanded(runs), **reading.arguments())
     data = form == "json"
     output.write([check_json(report) if data else check_text(report)], file, data=data)
     return 2 if report.unreadable else 0 if report.passes(strict=strict) else 1

@@ -14,25 +14,25 @@ from cranfield.version import __version__
 # Every command has a module of its own, imported when the command is called, and a line for `cranfield --help`.
 COMMANDS = {
     "evaluate": "Measure one or more runs against judgments.",
-    "explain": "Show rank by rank where the values of a query come from.",
-    "measures": "List the measures, or tell everything about one.",
-    "check": "Find everything that is wrong with judgments and runs.",
+    "explain": "Show how the values of a query are calculated, rank by rank.",
+    "measures": "List the measures, or describe one in full.",
+    "check": "Find all errors in judgments and runs.",
     "convert": "Write judgments or a run in another format.",
     "compare": "Compare runs: is a difference more than chance, and could unjudged documents reverse it?",
-    "stability": "See what becomes of measures when judgments are taken away.",
-    "pool": "Let what runs return first wait to be judged, less what is judged.",
-    "judge": "Open a page on which people judge what waits.",
-    "agreement": "See how far assessors agree, beyond chance.",
-    "report": "Write one page that shows everything, for a browser.",
+    "stability": "See how values change when judgments are removed.",
+    "pool": "Collect the first documents of runs for judging.",
+    "judge": "Open the page on which people judge documents.",
+    "agreement": "See how well assessors agree beyond chance.",
+    "report": "Write a report: one HTML page with everything.",
     "plot": "Draw a chart of runs: SVG, PNG or PDF.",
-    "gate": "Stop a change that makes search worse, in continuous integration.",
+    "gate": "Fail a build if a change makes search worse.",
     "run": "Ask a live system all queries and write its run.",
     "test": "Test the systems of cranfield.toml against the accepted result.",
     "accept": "Make the last tested result the accepted one.",
     "init": "Write a cranfield.toml for a collection.",
-    "trec_eval": "Evaluate a run as trec_eval does, with its options and its output.",
-    "demo": "See it work on built-in data.",
-    "completion": "Print what makes a shell complete commands and options.",
+    "trec_eval": "Evaluate a run with trec_eval's options and output.",
+    "demo": "See cranfield work on built-in data.",
+    "completion": "Print the completion script of a shell.",
 }
 
 
@@ -98,4 +98,8 @@ def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> N
 )
 @click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
 def program() -> None:
-    """Find out how good search results are, whether a change made them better, and which queries went wrong."""
+    """Find out how good search results are, whether a change made them better, and which queries went wrong.
+
+    Examples to try come with it: the judgments 'builtin' with the runs 'builtin:plain' and 'builtin:tuned', and
+    'builtin:ten', only ten queries, with 'builtin:keywords' and 'builtin:meaning'.
+    """

@@ -12,11 +12,13 @@ from cranfield.cli.chunk_options import ChunkOptions, chunk_options
 from cranfield.cli.correcting_options import CORRECT_WITH, CorrectionOptions, refuse_beside
 from cranfield.cli.known_queries import query_texts
 from cranfield.cli.measure_options import MeasureOptions, measure_options
+from cranfield.cli.progress import shown_reading
 from cranfield.cli.reading_options import ReadingOptions, reading_options
 from cranfield.cli.run_files import expanded, only
 from cranfield.cli.view_options import view_options
 from cranfield.comparison.corrections import CORRECTIONS
 from cranfield.comparison.significance import TESTS
+from cranfield.layout import count
 
 if TYPE_CHECKING:
     from cranfield.comparison import Comparison
@@ -78,8 +80,8 @@ def command(
 
     \b
     Examples:
-      cranfield compare builtin:qrels builtin:keywords builtin:meaning
-      cranfield compare builtin:qrels builtin:keywords builtin:meaning --format latex
+      cranfield compare builtin builtin:plain builtin:tuned
+      cranfield compare builtin builtin:plain builtin:tuned --format latex
     """
 
     from cranfield.comparison import compare
@@ -87,6 +89,7 @@ def command(
     from cranfield.comparison.reliability import reliability
     from cranfield.evaluation import saving as saved
     from cranfield.evaluation.result import Evaluation
+    from cranfield.read.streams import Stream
     from cranfield.show.comparison_markup import comparison_latex, comparison_markdown
     from cranfield.show.comparison_text import comparison_text
 
@@ -112,23 +115,25 @@ def command(
         text = found_corrected.to_json() if form == "json" else corrected_comparison_text(found_corrected)
         output.write([text], file, data=form == "json")
         return
-    judged, measured = chunked.measured(qrels, paths, paths)
+    streams = [Stream(path) for path in paths]
+    judged, measured = chunked.measured(qrels, streams, paths)
     opened = [Evaluation.load(path) if saved.is_saved(path) else run for path, run in zip(paths, measured, strict=True)]
-    found = compare(
-        judged,
-        opened,
-        measures.chosen(USUAL_MEASURES),
-        baseline=None if baseline is None else opened[paths.index(baseline)],
-        test=test,
-        correction=correction,
-        family=family,
-        margin=margin,
-        alpha=alpha,
-        permutations=permutations,
-        seed=seed,
-        bounds=not no_bounds,
-        **reading.arguments(),
-    )
+    with shown_reading(f"comparing {count(len(paths), 'run')}", streams):
+        found = compare(
+            judged,
+            opened,
+            measures.chosen(USUAL_MEASURES),
+            baseline=None if baseline is None else opened[paths.index(baseline)],
+            test=test,
+            correction=correction,
+            family=family,
+            margin=margin,
+            alpha=alpha,
+            permutations=permutations,
+            seed=seed,
+            bounds=not no_bounds,
+            **reading.arguments(),
+        )
     texts: dict[str, Callable[[Comparison], str]] = {
         "text": lambda found: comparison_text(
             found,

@@ -12,7 +12,7 @@ from cranfield.cli import output
 @click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
 @click.pass_context
 def command(context: click.Context, shell: str) -> None:
-    """Print what makes a SHELL complete commands and options.
+    """Print the script that makes a SHELL complete commands and options.
 
     \b
     Example, for the start file of bash:

@@ -7,6 +7,7 @@ from typing import Literal
 import click
 
 from cranfield.cli import options, output
+from cranfield.cli.progress import shown_progress
 from cranfield.cli.view_options import ASSESSORS, KINDS_OF_ASSESSORS, MERGE, POOLED, chosen_view
 from cranfield.read.formats import readable, writable
 from cranfield.read.formats.store import names_store
@@ -49,9 +50,9 @@ def command(
 
     \b
     Examples:
-      cranfield convert builtin:keywords keywords.jsonl.gz
-      cranfield convert builtin:qrels - --to beir
-      cranfield convert builtin:qrels judgments.db --assessor trec
+      cranfield convert builtin:tuned tuned.jsonl.gz
+      cranfield convert builtin - --to beir
+      cranfield convert builtin judgments.db --assessor trec
     """
     if target_format is None and names_store(target):
         if role == "run" or name or merge or pooled or len(assessors) > 1 or len(kinds) > 1:
@@ -61,15 +62,16 @@ def command(
     from cranfield.files.converting import convert_file
 
     view = chosen_view(assessors, kinds, merge, pooled)
-    done = convert_file(
-        source if view is None else view.of(source),
-        target,
-        format=format,
-        target_format=target_format,
-        role=role or ("qrels" if view else None),
-        name=name,
-        force=force,
-    )
+    with shown_progress("converting"):
+        done = convert_file(
+            source if view is None else view.of(source),
+            target,
+            format=format,
+            target_format=target_format,
+            role=role or ("qrels" if view else None),
+            name=name,
+            force=force,
+        )
     for note in done.notes:
         output.say(f"cranfield: {done.source}: {note}", err=True)
 
@@ -79,7 +81,8 @@ def _into_store(source: str, target: str, assessor: str | None, kind: str | None
 
     if source == "-" and assessor is None:
         raise click.UsageError("standard input has no name; give --assessor.")
-    done = import_file(source, target, assessor, kind=kind, format=format)
+    with shown_progress("importing"):
+        done = import_file(source, target, assessor, kind=kind, format=format)
     output.say(str(done))
     for note in done.notes:
         output.say(f"  {note}")

@@ -86,7 +86,7 @@ def command(
 
     \b
     Example:
-      cranfield evaluate builtin:qrels builtin:keywords builtin:meaning --worst 3
+      cranfield evaluate builtin builtin:plain builtin:tuned --worst 3
     """
     from cranfield.read.streams import Stream
 
@@ -105,7 +105,7 @@ def command(
     paths = expanded(runs) if engine is None else []
     opened = [Stream(run) for run in paths]
     judged, measured = chunked.measured(qrels, opened, paths)
-    from cranfield.cli.reading import shown_reading
+    from cranfield.cli.progress import shown_reading
     from cranfield.evaluation.evaluating import evaluate_runs
     from cranfield.evaluation.naming import named_runs
     from cranfield.evaluation.overview import best_first, overview
@@ -116,7 +116,7 @@ def command(
     chosen = measures.chosen(DEFAULT_MEASURES)
     grades = read_scale(scale.split(",")) if scale is not None else None
     lazy = in_engine(runs, engine, reading.format, engine_settings) if engine else []
-    with shown_reading(opened):
+    with shown_reading(f"evaluating in {engine}" if engine else "evaluating", opened):
         results = evaluate_runs(
             judged,
             named_runs(measured or lazy, name_of=tag if names == "tag" else None),

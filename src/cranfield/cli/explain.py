@@ -33,13 +33,13 @@ def command(
     measures: MeasureOptions,
     reading: ReadingOptions,
 ) -> None:
-    """Show rank by rank where the values of a QUERY of a RUN come from.
+    """Show how the values of a QUERY of a RUN are calculated, rank by rank.
 
     A measure is shown at every cutoff down to k: its document, grade, gain and discount, and the value so far.
 
     \b
     Example:
-      cranfield explain builtin:qrels builtin:meaning graded-relevance -m P -m nDCG -k 5
+      cranfield explain builtin builtin:tuned q27 -m P -m nDCG -k 5
     """
     from cranfield.evaluation.explaining import Explanation, explain, explanation_text, without_cutoff
     from cranfield.show.explanation import as_json

@@ -12,6 +12,7 @@ from cranfield.cli.chunk_options import ChunkOptions, chunk_options
 from cranfield.cli.correcting_options import CORRECT_WITH, CorrectionOptions, refuse_beside
 from cranfield.cli.known_queries import query_texts
 from cranfield.cli.measure_options import MeasureOptions, import_measures, measure_options
+from cranfield.cli.progress import shown_progress
 from cranfield.cli.reading_options import ReadingOptions, reading_options
 from cranfield.cli.run_files import only
 from cranfield.cli.view_options import view_options
@@ -41,7 +42,7 @@ _CORRECTIONS = [name for name in CORRECTIONS if name != MAX_T]  # which has to d
 @chunk_options()
 @options.printed("json", "junit", "markdown")
 @options.collection
-@click.option("--init", is_flag=True, help="Write a commented config file and a job for GitHub's CI, and stop.")
+@click.option("--init", is_flag=True, help="Write a commented config file and jobs for GitHub's CI, and stop.")
 @reading_options()
 @view_options
 @CORRECT_WITH
@@ -67,7 +68,7 @@ def command(
 
     \b
     Examples:
-      cranfield gate builtin:qrels builtin:keywords builtin:meaning --tolerance 0.01
+      cranfield gate builtin builtin:plain builtin:tuned --tolerance 0.01
       cranfield gate --init
     """
     if init:
@@ -99,7 +100,8 @@ def command(
     else:
         paths = list(map(only, runs))
         judged, measured = chunked.measured(qrels, paths, paths)
-        result = gate(judged, *measured, **{**_with_all(settings), **reading.arguments()})
+        with shown_progress("comparing"):
+            result = gate(judged, *measured, **{**_with_all(settings), **reading.arguments()})
     if form == "text":
         known = query_texts(qrels, collection)
         text = gate_text(result, width=output.width(file), paint=output.paint(file), texts=known)
@@ -194,7 +196,7 @@ def _read_config(path: Path) -> dict[str, Any]:
 
 def _write_files() -> None:
     from cranfield.read.target import make_folder, write_text
-    from cranfield.show.gate_text import CONFIG, CONFIG_NAME, JOB, JOB_NAME
+    from cranfield.show.gate_files import CONFIG, CONFIG_NAME, JOB, JOB_NAME
 
     files = {Path(CONFIG_NAME): CONFIG, Path(JOB_NAME): JOB}
     for path in files:
@@ -203,3 +205,8 @@ def _write_files() -> None:
         make_folder(path.parent)
         write_text(path, content)
         output.say(f"wrote {path}")
+    output.say("\nNext:")
+    output.say(f"  1. name your files in {CONFIG_NAME}")
+    output.say(f"  2. say in {JOB_NAME} where cranfield is installed from,")
+    output.say("     what makes the run, and which of the two jobs you need")
+    output.say(f"  3. try it: {output.paint().hint(f'cranfield gate --config {CONFIG_NAME}')}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -14,7 +15,9 @@ from cranfield.cli import output
 def command(collection: str | None) -> None:
     """Write a cranfield.toml for COLLECTION: a folder, 'builtin' or 'ir_datasets:ID'.
 
-    Without one, the collection in this folder or in one of its folders is taken, or else the built-in one.
+    Without one, the collection in this folder or in one of its folders is taken, or else the built-in one. A folder
+    needs queries, as queries.jsonl, .tsv, .csv or .txt (a query on each line); documents (corpus.jsonl) and judgments
+    (qrels.tsv, .txt or .csv) may be missing: 'cranfield judge' makes judgments.
 
     \b
     Example:
@@ -32,9 +35,26 @@ def command(collection: str | None) -> None:
     write_text(path, project_template(name, corpus=opened.corpus is not None, judged=opened.qrels is not None))
     judged = len(opened.judged_queries()) if opened.qrels is not None else 0
     output.say(f"wrote {path}: {name}, {len(opened.queries)} queries, {judged} of them judged")
-    own = "" if opened.corpus is not None else f"describe your system in {path}, then "
-    judge = "" if opened.qrels is not None else "cranfield judge, then "
-    output.say(f"next: {own}{judge}cranfield test; and when you like the result: cranfield accept")
+    output.say("")
+    for line in _next_lines(path, runs=opened.corpus is not None, judged=opened.qrels is not None):
+        output.say(line)
+
+
+def _next_lines(path: Path, *, runs: bool, judged: bool) -> Iterator[str]:
+    """What to do next: commands to be run one after the other, as they are."""
+    paint = output.paint()
+    if not runs:
+        yield f"Describe your system in {path}: its last lines show how. Then:"
+    else:
+        yield "Next:"
+    steps = {} if judged else {"cranfield judge": "judge what the systems return, on a page in your browser"}
+    steps |= {
+        "cranfield test": "ask the systems every query, and measure the answers",
+        "cranfield accept": "make this the result that later tests are compared with",
+    }
+    width = max(map(len, steps))
+    for step, meaning in steps.items():
+        yield f"  {paint.hint(step)}{' ' * (width - len(step))}  {paint.dim(f'# {meaning}')}"
 
 
 def _found() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -145,6 +146,7 @@ def command(
             output.say(f"Judging in {opened.name}, {left} left. Ctrl-C ends it.")
             for address in listening.addresses:
                 output.say(f"  {address}")
+            sys.stdout.flush()  # also where somebody reads it through a pipe
             if has_screen() and not no_browser:
                 import webbrowser
 

@@ -13,7 +13,7 @@ import click
 from cranfield.cli import output
 from cranfield.cli.model_options import ModelOptions
 from cranfield.errors import InputError
-from cranfield.layout import count, visible, wrapped
+from cranfield.layout import count, wrapped
 
 if TYPE_CHECKING:
     from cranfield.judging.deciding.decision import Decision
@@ -116,29 +116,25 @@ def chosen_assessor(name: str, options: ModelOptions, config: Path) -> ModelAsse
 
 @contextmanager
 def _shown_progress(name: str, pairs: int) -> Iterator[ModelProgress]:
-    """A bar on a terminal while the block runs."""
-    from cranfield.cli.progress import bar_on_terminal
+    """How far the asking is, on a terminal, while the block runs."""
+    from cranfield.cli.progress import Progress, shown_progress
     from cranfield.judging.models.asking import ModelProgress
     from cranfield.judging.models.work import AskingEstimate
 
-    class BarProgress(ModelProgress):
-        def __init__(self, bar: Any) -> None:
-            self._bar, self._failed, self._task = bar, 0, None
+    class ShownProgress(ModelProgress):
+        def __init__(self, shown: Progress) -> None:
+            self._shown = shown
 
         def start(self, estimate: AskingEstimate) -> None:
-            total = estimate.documents + estimate.unread + estimate.canaries + pairs
-            if self._bar is not None:
-                self._task = self._bar.add_task(visible(name), total=total, failed=0)
+            self._shown.begin(0, estimate.documents + estimate.unread + estimate.canaries + pairs)
 
         def document(self, failed: bool) -> None:
-            self._failed += failed
-            if self._bar is not None:
-                self._bar.update(self._task, advance=1, failed=self._failed)
+            self._shown.advance(failed=failed)
 
         def stopping(self, under_way: int) -> None:
             if under_way:
                 waited = f"Waiting for {count(under_way, 'request')} under way; Ctrl-C again ends at once."
                 output.say(waited, err=True)
 
-    with bar_on_terminal() as bar:
-        yield BarProgress(bar)
+    with shown_progress(name) as shown:
+        yield ShownProgress(shown)

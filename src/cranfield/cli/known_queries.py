@@ -14,8 +14,9 @@ def query_texts(qrels: Any, collection: str | None = None) -> Mapping[str, str]:
 
     Nobody asked for what is beside them, so nothing is said where that cannot be read.
     """
-    from cranfield.systems.collection import BUILTIN, open_collection, read_queries
+    from cranfield.systems.collection import BUILTIN, open_collection
     from cranfield.systems.collection_files import folder_of_queries
+    from cranfield.systems.topics import read_queries
 
     if collection is not None:
         return read_queries(collection) if os.path.isfile(collection) else open_collection(collection).queries

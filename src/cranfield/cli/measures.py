@@ -13,7 +13,7 @@ from cranfield.cli.measure_options import IMPORTS, import_measures
 @click.option("--bibtex", is_flag=True, help="Print the papers behind the measures as BibTeX.")
 @IMPORTS
 def command(names: tuple[str, ...], bibtex: bool, imports: tuple[str, ...]) -> None:
-    """List all measures, or tell everything about those named.
+    """List all measures, or describe those named in full.
 
     \b
     Example:

@@ -6,7 +6,8 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
@@ -36,9 +37,24 @@ def paint(file: str | None = None, *, err: bool = False) -> Paint:
     return Paint(on=not _named(file) and _coloured(sys.stderr if err else sys.stdout))
 
 
+_before: list[Callable[[], None]] = []  # what makes room for what is said
+
+
+@contextmanager
+def interrupted_by(clear: Callable[[], None]) -> Iterator[None]:
+    """While the block runs, whatever is said comes after `clear`: a line that shows progress gives way."""
+    _before.append(clear)
+    try:
+        yield
+    finally:
+        _before.remove(clear)
+
+
 def say(text: str, *, err: bool = False) -> None:
     """Print for people: a line or several."""
     stream = sys.stderr if err else sys.stdout
+    for clear in _before:
+        clear()
     print(_shown(text, stream), file=stream)
 
 

@@ -8,6 +8,7 @@ import click
 
 from cranfield.cli import options, system_options
 from cranfield.cli.measure_options import MeasureOptions, measure_options
+from cranfield.cli.progress import shown_progress
 from cranfield.cli.reading_options import ReadingOptions, reading_options
 from cranfield.cli.run_files import expanded
 from cranfield.cli.view_options import view_options
@@ -57,8 +58,8 @@ def command(
 
     \b
     Examples:
-      cranfield plot precision-recall builtin:qrels builtin:keywords builtin:meaning -o curve.svg
-      cranfield plot difference builtin:qrels builtin:keywords builtin:meaning -m nDCG@5 --columns 1 -o figure.pdf
+      cranfield plot precision-recall builtin builtin:plain builtin:tuned -o curve.svg
+      cranfield plot difference builtin builtin:plain builtin:tuned -m nDCG@5 --columns 1 -o figure.pdf
     """
     from cranfield.files.pictures import save_chart
     from cranfield.report.plotting import draw_chart
@@ -68,8 +69,10 @@ def command(
     own: dict[str, Any] = {"query": query_ids[0]} if query_ids else {}
     if highlight:
         own["highlight"] = highlight
-    spec = draw_chart(kind, qrels, expanded(runs), measures.chosen(CHARTS[kind].usual), **own, **reading.arguments())
-    save_chart(spec, file, columns=columns, title=not no_title, dark=dark)
+    with shown_progress("drawing"):
+        chosen = measures.chosen(CHARTS[kind].usual)
+        spec = draw_chart(kind, qrels, expanded(runs), chosen, **own, **reading.arguments())
+        save_chart(spec, file, columns=columns, title=not no_title, dark=dark)
 
 
 _WIDEST = max(map(len, CHARTS))

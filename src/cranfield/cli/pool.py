@@ -96,7 +96,7 @@ def command(
     sheet: str | None,
     force: bool,
 ) -> int:
-    """Let the first documents of all RUNs wait in STORE to be judged, less what is judged already.
+    """Collect the first documents of all RUNs in STORE for judging, less what is judged already.
 
     STORE is a file, made if there is none, or the URL of a PostgreSQL database. QUERIES is a file of queries, the
     folder of a collection, 'builtin' or 'ir_datasets:ID'. A RUN is a file, a pattern or a folder; a SYSTEM is
@@ -176,7 +176,8 @@ options.fill_help(command, SHORT_NAMES=", ".join(short_names()), ORDERS="\n    "
 
 def _opened(queries: str, corpus: str | None) -> tuple[dict[str, dict[str, str]], Collection | None]:
     """The texts and narratives of the queries, and the collection that has the documents."""
-    from cranfield.systems.collection import open_collection, read_topics
+    from cranfield.systems.collection import open_collection
+    from cranfield.systems.topics import read_topics
 
     collection = open_collection(corpus) if corpus else None
     if os.path.isfile(queries):

@@ -26,7 +26,7 @@ def asked(
     **asking: Any,
 ) -> FirstAnswers:
     """The first documents of a live system; `asking` is how it is asked."""
-    from cranfield.cli.progress import shown_progress
+    from cranfield.cli.asking_progress import shown_asking
     from cranfield.systems.collapse import collapse_by
     from cranfield.systems.first_answers import first_answers
     from cranfield.systems.opening import open_system
@@ -34,7 +34,7 @@ def asked(
     opened = open_system(system, collection, name=name, timeout=timeout)
     to_document = collapse_by(collapse) if collapse else None
     try:
-        with shown_progress(opened.name) as progress:
+        with shown_asking(opened.name) as progress:
             return first_answers(opened, queries, k, progress, to_document=to_document, **asking)
     finally:
         opened.close()

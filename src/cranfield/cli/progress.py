@@ -1,62 +1,140 @@
-"""How far a run is: a bar with rate, failures and remaining time on a terminal, nothing elsewhere."""
+"""How far long work is: one line on standard error, on a terminal only, after a second, and gone at the end."""
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from threading import Event, Lock, Thread
+from typing import TYPE_CHECKING
 
-from cranfield.layout import visible
-from cranfield.systems.asking import Answer, Silent
+from cranfield.cli import output
+from cranfield.layout import WIDTH, columns, cut, padded, visible
+
+if TYPE_CHECKING:
+    from cranfield.read.streams import Stream
+
+PATIENCE = 1.0  # seconds before the first word
+EVERY = 0.1  # seconds between two looks
+BAR = 20  # columns
 
 
-class Bar(Silent):
-    """Progress on a terminal."""
+class Progress:
+    """What is being done, how much of it is done, and how long the rest will take.
 
-    def __init__(self, bar: Any, name: str) -> None:
-        self._bar, self._name = bar, name
-        self._failed = 0
-        self._task: Any = None
+    total: how much there is, in things or in bytes; 0 where nobody knows
+    """
 
-    def start(self, done: int, queries: int) -> None:
-        """Draw the bar."""
-        self._task = self._bar.add_task(self._name, total=queries, completed=done, failed=0)
+    def __init__(self, what: str, total: int = 0, *, unit: str = "") -> None:
+        self.what, self.total, self.unit = visible(what), total, unit
+        self.done, self.failed, self.before = 0, 0, 0
+        self.began = time.monotonic()
 
-    def answer(self, answer: Answer) -> None:
-        """Move the bar."""
-        self._failed += answer.ranking is None
-        self._bar.update(self._task, advance=1, failed=self._failed)
+    def advance(self, size: int = 1, *, failed: bool = False) -> None:
+        """So much more is done."""
+        self.done += size
+        self.failed += failed
+
+    def line(self, seconds: float) -> str:
+        """What is said after so many seconds.
+
+        >>> reading = Progress("reading", 4_000_000_000, unit="bytes")
+        >>> reading.done = 1_000_000_000
+        >>> reading.line(2)
+        'reading  ━━━━━───────────────  1.0 of 4.0 GB, 0.5 GB/s, 6 s left'
+        >>> asking = Progress("tuned", 60)
+        >>> asking.done, asking.failed = 30, 2
+        >>> asking.line(3)
+        'tuned  ━━━━━━━━━━──────────  30 of 60, 10/s, 2 failed, 3 s left'
+        >>> Progress("comparing 63 runs").line(12)
+        'comparing 63 runs  12 s'
+        """
+        if not self.total or self.done >= self.total:
+            return f"{self.what}  {seconds:.0f} s"
+        filled = round(BAR * min(self.done / self.total, 1))
+        rate = (self.done - self.before) / max(seconds, 1e-9)
+        if self.unit == "bytes":
+            told = [f"{self.done / 1e9:.1f} of {self.total / 1e9:.1f} GB", f"{rate / 1e9:.1f} GB/s"]
+        else:
+            told = [f"{self.done:,} of {self.total:,}", f"{rate:.0f}/s" if rate >= 1 else ""]
+        told.append(f"{self.failed} failed" if self.failed else "")
+        told.append(f"{(self.total - self.done) / rate:.0f} s left" if rate else "")
+        return f"{self.what}  {'━' * filled}{'─' * (BAR - filled)}  {', '.join(filter(None, told))}"
+
+    def begin(self, done: int, total: int) -> None:
+        """It is known now how much there is, and how much of it was done before."""
+        self.done = self.before = done
+        self.total, self.began = total, time.monotonic()
 
 
 @contextmanager
-def shown_progress(name: str) -> Iterator[Silent]:
-    """A bar while the block runs."""
-    with bar_on_terminal() as bar:
-        yield Silent() if bar is None else Bar(bar, visible(name))
-
-
-@contextmanager
-def bar_on_terminal() -> Iterator[Any]:
-    """An empty set of bars, to which tasks with a field `failed` are added; None where nobody would see it."""
+def shown_progress(what: str, total: int = 0, *, unit: str = "") -> Iterator[Progress]:
+    """Show progress while the block runs, if somebody watches and it takes long."""
+    progress = Progress(what, total, unit=unit)
     if not sys.stderr.isatty():
-        yield None
+        yield progress
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
-    from rich.text import Text
+    line = _Line(progress)
+    with output.interrupted_by(line.clear):
+        line.start()
+        try:
+            yield progress
+        finally:
+            line.end()
 
-    class Rate(ProgressColumn):
-        def render(self, task: Any) -> Text:
-            return Text(f"{task.speed:.0f}/s" if task.speed else "", style="dim")
 
-    columns = (
-        TextColumn("{task.description}", markup=False),  # a name may hold brackets
-        BarColumn(),
-        MofNCompleteColumn(),
-        Rate(),
-        TextColumn("{task.fields[failed]} failed"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        yield bar
+@contextmanager
+def shown_reading(what: str, streams: Sequence[Stream]) -> Iterator[Progress]:
+    """Show how much of some files has been read, and how long what follows takes."""
+    with shown_progress(what, sum(stream.size or 0 for stream in streams), unit="bytes") as progress:
+        for stream in streams:
+            stream.on_read = progress.advance
+        yield progress
+
+
+class _Line:
+    """The last line of the terminal, written over and over by a thread of its own."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._width = 0
+        self._ended, self._writing = Event(), Lock()
+        self._thread = Thread(target=self._draw, daemon=True)
+
+    def start(self) -> None:
+        """Wait, then draw."""
+        self._thread.start()
+
+    def end(self) -> None:
+        """Stop drawing, and take the line away."""
+        self._ended.set()
+        self._thread.join()
+        self.clear()
+
+    def clear(self) -> None:
+        """Take the line away, until it is drawn again."""
+        with self._writing:
+            if self._width:
+                sys.stderr.write(f"\r{' ' * self._width}\r")
+                sys.stderr.flush()
+                self._width = 0
+
+    def _draw(self) -> None:
+        waited = PATIENCE
+        while not self._ended.wait(waited):
+            waited = EVERY
+            text = cut(self._progress.line(time.monotonic() - self._progress.began), _window() - 1)
+            with self._writing:
+                sys.stderr.write(f"\r{padded(text, self._width)}")
+                sys.stderr.flush()
+                self._width = columns(text)
+
+
+def _window() -> int:
+    """The columns of the terminal that standard error goes to."""
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns or WIDTH
+    except OSError:
+        return WIDTH

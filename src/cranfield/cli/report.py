@@ -7,6 +7,7 @@ import click
 from cranfield.cli import options, output
 from cranfield.cli.command_line import command_line
 from cranfield.cli.measure_options import MeasureOptions, measure_options
+from cranfield.cli.progress import shown_progress
 from cranfield.cli.reading_options import ReadingOptions, reading_options
 from cranfield.cli.run_files import expanded
 from cranfield.cli.view_options import view_options
@@ -61,30 +62,31 @@ def command(
 
     \b
     Example:
-      cranfield report builtin:qrels builtin:keywords builtin:meaning -o report.html
+      cranfield report builtin builtin:plain builtin:tuned -o report.html
     """
     from cranfield.measures import DEFAULT_MEASURES
     from cranfield.report import write_report
 
     chosen = measures.chosen(DEFAULT_MEASURES)
-    written = write_report(
-        file,
-        qrels,
-        expanded(runs),
-        None if measures.usual else chosen,  # a saved evaluation says which measures there are
-        title=title,
-        baseline=baseline,
-        command=command_line(),
-        collection=collection,
-        segments=by,
-        bounds=bounds,
-        queries=queries,
-        depth=k,
-        charts=not no_charts,
-        removal=removal,
-        lengths=lengths,
-        **reading.arguments(),
-    )
+    with shown_progress("writing the report"):
+        written = write_report(
+            file,
+            qrels,
+            expanded(runs),
+            None if measures.usual else chosen,  # a saved evaluation says which measures there are
+            title=title,
+            baseline=baseline,
+            command=command_line(),
+            collection=collection,
+            segments=by,
+            bounds=bounds,
+            queries=queries,
+            depth=k,
+            charts=not no_charts,
+            removal=removal,
+            lengths=lengths,
+            **reading.arguments(),
+        )
     printed = file == "-"  # then the page is on standard output, and nothing else
     output.say(f"{written.path}: {written.size / 1e6:.1f} MB", err=printed)
     for note in written.left_out:

@@ -49,11 +49,12 @@ def command(
     import os
     from functools import partial
 
-    from cranfield.cli.progress import shown_progress
+    from cranfield.cli.asking_progress import shown_asking
     from cranfield.systems.collapse import collapse_by
-    from cranfield.systems.collection import open_collection, read_queries
+    from cranfield.systems.collection import open_collection
     from cranfield.systems.opening import open_system
     from cranfield.systems.recording import record
+    from cranfield.systems.topics import read_queries
 
     say = partial(output.say, err=file == "-")  # where the run itself goes to standard output
     collection = open_collection(corpus) if corpus else None
@@ -68,7 +69,7 @@ def command(
     to_document = collapse_by(collapse) if collapse else None
     known = collection.ids if collection and collection.corpus else None
     try:
-        with shown_progress(opened.name) as progress:
+        with shown_asking(opened.name) as progress:
             recorded = record(
                 opened,
                 texts,

@@ -6,6 +6,7 @@ import click
 
 from cranfield.cli import options, output
 from cranfield.cli.measure_options import MeasureOptions, measure_options
+from cranfield.cli.progress import shown_progress
 from cranfield.cli.reading_options import ReadingOptions, reading_options
 from cranfield.cli.run_files import expanded
 from cranfield.cli.view_options import view_options
@@ -50,15 +51,15 @@ def command(
     file: str | None,
     reading: ReadingOptions,
 ) -> None:
-    """Remove random shares of the judgments in QRELS, measure RUNs again, and see how far they move.
+    """Remove random shares of the judgments in QRELS, measure RUNs again, and show how the values change.
 
     With --leave-out, see whether the judgments can be used for a run that was not in their pool: documents that only
     one RUN has become unjudged, for one RUN after the other.
 
     \b
     Example:
-      cranfield stability builtin:qrels builtin:keywords builtin:meaning -m nDCG@10 -m Bpref --remove 0.5
-      cranfield stability builtin:qrels builtin:keywords builtin:meaning -m nDCG@10 --leave-out
+      cranfield stability builtin builtin:plain builtin:tuned -m nDCG@10 -m Bpref --remove 0.5
+      cranfield stability builtin builtin:plain builtin:tuned -m nDCG@10 --leave-out
     """
     if leave_out:
         _refuse("{} is about random shares, which --leave-out does not take.", "fractions", "design", "repeats", "seed")
@@ -70,16 +71,17 @@ def command(
     from cranfield.comparison.thinning import FRACTIONS, USUAL_MEASURES
     from cranfield.show.stability_text import stability_text
 
-    found = stability(
-        qrels,
-        expanded(runs),
-        measures.chosen(USUAL_MEASURES),
-        fractions or FRACTIONS,
-        design=design,
-        repeats=repeats,
-        seed=seed,
-        **reading.arguments(),
-    )
+    with shown_progress("taking judgments away"):
+        found = stability(
+            qrels,
+            expanded(runs),
+            measures.chosen(USUAL_MEASURES),
+            fractions or FRACTIONS,
+            design=design,
+            repeats=repeats,
+            seed=seed,
+            **reading.arguments(),
+        )
     data = form == "json"
     output.write([found.to_json() if data else stability_text(found)], file, data=data)
 
@@ -108,5 +110,6 @@ def _left_out(
     from cranfield.show.reusability_text import reusability_text
 
     chosen = measures.chosen(USUAL_MEASURES)
-    found = reusability(qrels, expanded(runs), chosen, groups=groups, pool_depth=pool_depth, **reading.arguments())
+    with shown_progress("leaving runs out"):
+        found = reusability(qrels, expanded(runs), chosen, groups=groups, pool_depth=pool_depth, **reading.arguments())
     return [found.to_json() if form == "json" else reusability_text(found)]

@@ -30,7 +30,7 @@ def command(systems: tuple[str, ...], config: Path, worst: int, report: str | No
     Example:
       cranfield init && cranfield test && cranfield accept
     """
-    from cranfield.cli.progress import shown_progress
+    from cranfield.cli.asking_progress import shown_asking
     from cranfield.cli.to_judge import say_unjudged
     from cranfield.read.settings import SETTINGS_FILE
     from cranfield.systems.project import read_project
@@ -38,7 +38,7 @@ def command(systems: tuple[str, ...], config: Path, worst: int, report: str | No
     from cranfield.systems.text.tested import tested_lines
 
     project = read_project(config)
-    found = run_test(project, shown_progress, systems, worst)
+    found = run_test(project, shown_asking, systems, worst)
     for line in tested_lines(found, worst, output.width(), output.paint()):
         output.say(line)
     judge = ["cranfield", "judge", *(["--config", str(config)] if str(config) != SETTINGS_FILE else [])]

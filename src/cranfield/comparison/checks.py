@@ -66,6 +66,9 @@ class GatedMeasure:
     sentence: str
     corrected: bool = False
 
+    def __repr__(self) -> str:
+        return f"<GatedMeasure {self.measure}: {self.baseline:.4f} to {self.candidate:.4f}>"
+
 
 def what_moved(measure: Measure, before: QueryFacts, after: QueryFacts) -> str:
     """What happened to what the measure looks at, in words."""

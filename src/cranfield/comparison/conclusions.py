@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from math import ceil, log10
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cranfield.comparison.corrections import CORRECTIONS
 from cranfield.comparison.correlation import MeasureAgreement, RunAgreement, measure_agreement, run_agreement
@@ -16,11 +16,15 @@ from cranfield.comparison.pairing import Paired
 from cranfield.comparison.power import USUAL, SizeRow, query_set_sizes
 from cranfield.comparison.significance import TESTS, Settings
 from cranfield.errors import ComparisonError
-from cranfield.evaluation.in_notebooks import notebook_html
+from cranfield.evaluation.in_notebooks import notebook_html, plotted
 from cranfield.evaluation.result import Evaluation
+from cranfield.layout import listed
 from cranfield.measures import Measure, known_measure
 
 LETTERED = 12  # runs that letters can still tell apart
+
+if TYPE_CHECKING:
+    from cranfield.show.charts.drawing import Spec
 
 
 class Inputs(NamedTuple):
@@ -84,8 +88,8 @@ class Comparison:
         return iter(self.differences)
 
     def __repr__(self) -> str:
-        measures = ", ".join(measure.name for measure in self.measures)
-        return f"<Comparison of {', '.join(self.runs)} by {measures}: {_count(self.queries, 'query', 'queries')}>"
+        measures = listed([measure.name for measure in self.measures])
+        return f"<Comparison of {listed(self.runs)} by {measures}: {_count(self.queries, 'query', 'queries')}>"
 
     def __str__(self) -> str:
         lines = [each.sentence for each in self.differences]
@@ -270,6 +274,24 @@ class Comparison:
         Returns the text.
         """
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
+    def plot(self, kind: str = "", measure: str | Measure | None = None, **options: Any) -> Spec:
+        """A chart of the runs, which a notebook shows and `save_chart` saves.
+
+        kind: one that `cranfield plot --help` lists; by default "difference" for two runs, "distribution" for more.
+        measure: any of its names, or a `Measure`; by default the first.
+        options: those of the chart, as for `draw_chart`.
+        Returns the specification, as a dict.
+
+        >>> from cranfield import compare
+        >>> qrels, old, new = {"1": {"a": 1}, "2": {"b": 1}}, {"1": ["x", "a"], "2": ["b"]}, {"1": ["a"], "2": ["b"]}
+        >>> compare(qrels, {"old": old, "new": new}, "RR").plot()
+        <chart: RR by query: new against old>
+        """
+        first = [self.differences[0].baseline, self.differences[0].run] if len(self.runs) == 2 else list(self.runs)
+        by_run = {each.run: each for each in self.evaluations}
+        usual = "difference" if len(self.runs) == 2 else "distribution"
+        return plotted(kind or usual, [by_run[run] for run in first], measure, **options)
 
     def _repr_html_(self) -> str:
         return notebook_html("comparison_html", self)

@@ -12,11 +12,13 @@ import numpy as np
 
 from cranfield.comparison.correcting import CorrectedColumns, corrected_columns
 from cranfield.errors import ComparisonError
+from cranfield.evaluation.in_notebooks import notebook_html
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure, known_measure
+from cranfield.measures.scope import Scope
 from cranfield.ranks.columns import Integers, Numbers
 
-ROUGH = 20  # sampled queries from which on the interval holds well, whatever the judge
+ROUGH = 30  # sampled queries from which on the interval holds well, whatever the judge
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,9 @@ class CorrectionBasis:
     missing: int
     not_judged: int
     unused: int
+
+    def __repr__(self) -> str:
+        return f"<CorrectionBasis: {self.model}, corrected by people on {self.sampled:,} of {self.queries:,} queries>"
 
     @property
     def told_judge(self) -> str:
@@ -95,6 +100,9 @@ class CorrectedValue:
     worth: int | None
     differing: int
 
+    def __repr__(self) -> str:
+        return f"<CorrectedValue {self.value:.4f} ({self.low:.4f} to {self.high:.4f}); model alone {self.model:.4f}>"
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CorrectedEvaluation:
@@ -120,6 +128,8 @@ class CorrectedEvaluation:
     >>> value = found.value("old", "P@1")
     >>> value.model, value.people, value.low < value.value < value.high
     (0.3, 0.3, True)
+    >>> found.judged_share("old", "P@1")
+    1.0
     >>> found.signature("old", "P@1").split("|")[:4]
     ['model:gpt', 'judge:imported', 'corrected_with:person,imported', 'merge:majority']
     >>> found.save(f"{folder.name}/old.json")
@@ -141,6 +151,9 @@ class CorrectedEvaluation:
     def __repr__(self) -> str:
         sample = f"{self.basis.sampled} of {self.basis.queries} queries"
         return f"<CorrectedEvaluation of {', '.join(self.runs)}: {self.basis.model} corrected on {sample}>"
+
+    def _repr_html_(self) -> str:
+        return notebook_html("corrected_html", self)
 
     def renamed(self, run: str) -> CorrectedEvaluation:
         """The same evaluation of one run under another name.
@@ -167,6 +180,19 @@ class CorrectedEvaluation:
         if run not in self.values:
             raise ComparisonError(f"no run is called '{run}'.", hint=f"the runs are {', '.join(self.runs)}")
         return self.values[run][known_measure(measure, self.measures).name]
+
+    def judged_share(self, run: str, measure: str | Measure) -> float | None:
+        """How much of what a run returns first the model has judged; what nobody has counts as not relevant.
+
+        run: its name.
+        measure: any of its names, or a `Measure`; it says how many documents count.
+        Returns the mean share over the queries; None for a measure that looks at no one depth.
+        """
+        self.value(run, measure)
+        known = known_measure(measure, self.measures)
+        if not Scope.of(known).one_depth:
+            return None
+        return self._by_model[self.runs.index(run)].facts(known).judged_share()
 
     def signature(self, run: str, measure: str | Measure) -> str:
         """Everything that a corrected mean depends on, in one line.
@@ -206,7 +232,11 @@ class CorrectedEvaluation:
             "basis": asdict(self.basis),
             "runs": {
                 run: {
-                    name: {**asdict(each), "signature": self.signature(run, name)}
+                    name: {
+                        **asdict(each),
+                        "judged": self.judged_share(run, name),
+                        "signature": self.signature(run, name),
+                    }
                     for name, each in self.values[run].items()
                 }
                 for run in self.runs

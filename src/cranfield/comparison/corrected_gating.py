@@ -156,7 +156,7 @@ def _gated(
     order = np.argsort(-drops, kind="stable")[:LISTED]
     worse = [before.query_ids[q] for q in order.tolist() if drops[q] > 0]
     pairs = zip(before.queries(measure, worse), after.queries(measure, worse), strict=True)
-    shares = [each.facts(measure).judged_share() if Scope.of(measure).one_depth else None for each in both._by_model]
+    shares = [both.judged_share(run, measure) for run in both.runs]
     return GatedMeasure(
         measure=measure.name,
         baseline=both.value(both.runs[0], measure).value,

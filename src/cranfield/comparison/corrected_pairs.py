@@ -28,6 +28,7 @@ from cranfield.comparison.pair_findings import CHANGED
 from cranfield.comparison.power import detectable_difference
 from cranfield.comparison.significance import SAME
 from cranfield.errors import ComparisonError
+from cranfield.evaluation.in_notebooks import notebook_html
 from cranfield.measures import Measure, known_measure
 from cranfield.ranks.columns import Numbers
 
@@ -45,6 +46,9 @@ class CorrectedDifference:
 
     difference: Difference
     value: CorrectedValue
+
+    def __repr__(self) -> str:
+        return f"<CorrectedDifference: {self.difference.sentence}>"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -88,6 +92,9 @@ class CorrectedComparison:
 
     def __repr__(self) -> str:
         return f"<CorrectedComparison: {self.evaluation!r}>"
+
+    def _repr_html_(self) -> str:
+        return notebook_html("corrected_comparison_html", self)
 
     def __str__(self) -> str:
         return "\n".join(each.difference.sentence for each in self.differences)

@@ -16,7 +16,9 @@ by how much the share of queries on which they differ may exceed that of the sam
 
 That is the regression estimator of survey sampling: λ makes V smallest, k pays for its being estimated. The interval is
 for the mean over all queries that could be asked, of which these N are a sample; without s_y²/N it is for these N.
-It holds however bad the model is: a useless one has a weight near 0, and leaves what people say.
+It rests on the random sample, not on the model being right: a useless one has a weight near 0, and leaves what people
+say. Like every t interval it is an approximation; with few sampled queries it can be too short where f is a strongly
+curved function of y.
 """
 
 from __future__ import annotations

@@ -11,6 +11,8 @@ from cranfield.comparison.order_agreement import kendall_tau
 from cranfield.comparison.pairing import Paired
 from cranfield.ranks.columns import Numbers
 
+MANY = 500  # values, from where Kendall's τ is better counted by sorting than by comparing all pairs
+
 
 class MeasureAgreement(NamedTuple):
     """Kendall's τ_b of two measures.
@@ -62,7 +64,13 @@ def tau(one: Numbers, other: Numbers) -> float | None:
     one, other = np.round(one, 12), np.round(other, 12)
     if np.ptp(one) == 0 or np.ptp(other) == 0:
         return None
-    return kendall_tau(dict(enumerate(one.tolist())), dict(enumerate(other.tolist())))
+    if len(one) > MANY:
+        return kendall_tau(dict(enumerate(one.tolist())), dict(enumerate(other.tolist())))
+    # For so few, comparing all pairs takes less time than SciPy takes to be imported.
+    signs = [np.sign(np.subtract.outer(each, each)) for each in (one, other)]
+    agreeing = (signs[0] * signs[1]).sum()
+    orders = [np.abs(each).sum() for each in signs]  # pairs that are no tie, counted twice
+    return float(np.clip(agreeing / np.sqrt(orders[0] * orders[1]), -1, 1))
 
 
 def _over_queries(one: Numbers, other: Numbers) -> float | None:

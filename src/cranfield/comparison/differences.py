@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from cranfield.comparison.significance import SAME
 from cranfield.comparison.unjudged import Reach
+from cranfield.evaluation.in_notebooks import notebook_html
 
 UNDECIDED = "unjudged documents could reverse this"
 
@@ -99,6 +100,15 @@ class Difference:
     reach: Reach | None
     within: Within | None = None
     lower_is_better: bool = False
+
+    def __repr__(self) -> str:
+        return f"<Difference: {self.sentence}>"
+
+    def __str__(self) -> str:
+        return self.sentence
+
+    def _repr_html_(self) -> str:
+        return notebook_html("difference_html", self)
 
     @property
     def could_reverse(self) -> bool | None:

@@ -33,8 +33,10 @@ from cranfield.comparison.significance import TESTS, Settings, deviation
 from cranfield.errors import ComparisonError
 from cranfield.evaluation import saving as saved
 from cranfield.evaluation.evaluating import Options
+from cranfield.evaluation.in_notebooks import notebook_html
 from cranfield.evaluation.naming import UNNAMED, own_name
 from cranfield.evaluation.result import Evaluation
+from cranfield.layout import count, listed
 from cranfield.measures import Measure, Measures, parse_measure, parse_measures
 from cranfield.measures.scope import Scope
 from cranfield.ranks.columns import Numbers
@@ -69,6 +71,22 @@ class GateResult:
     measures: tuple[GatedMeasure, ...]
     signatures: tuple[str, str]
     basis: CorrectionBasis | None = None
+
+    def __repr__(self) -> str:
+        return f"<GateResult: {self._said}>"
+
+    def __str__(self) -> str:
+        checks = (f"{'passed' if each.passed else 'FAILED'}  {each.name}: {each.message}" for each in self.checks)
+        return "\n".join((self._said, *checks))
+
+    def _repr_html_(self) -> str:
+        return notebook_html("gate_html", self)
+
+    @property
+    def _said(self) -> str:
+        failed = [each.name for each in self.checks if not each.passed]
+        said = "passed" if self.passed else f"failed, since not: {listed(failed)}"
+        return f"{self.candidate} against {self.baseline}, {count(self.queries, 'query', 'queries')}: {said}"
 
     def __bool__(self) -> bool:
         return self.passed

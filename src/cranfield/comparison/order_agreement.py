@@ -10,6 +10,7 @@ from itertools import accumulate, groupby
 from typing import Any, NamedTuple
 
 from cranfield.errors import InputError
+from cranfield.layout import count
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.rankings import scores_of
 from cranfield.read.mappings import finite, id_text
@@ -71,6 +72,9 @@ class RunOverlap:
 
     by_query: Mapping[str, Overlap]
     missing: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"<RunOverlap: mean {self.mean:.4f} over {count(len(self.by_query), 'query', 'queries')}>"
 
     @property
     def mean(self) -> float:

@@ -14,6 +14,8 @@ from cranfield.comparison.scanned import averaged_measures, scanned_runs
 from cranfield.comparison.significance import SAME
 from cranfield.errors import ComparisonError, InputError
 from cranfield.evaluation.contributions import complete_depth, contributed, mean_of
+from cranfield.evaluation.in_notebooks import notebook_html
+from cranfield.layout import count, listed
 from cranfield.measures import Measure, Measures
 from cranfield.measures.scope import Scope
 from cranfield.ranks.columns import Flags, Numbers
@@ -86,6 +88,13 @@ class Reusability:
     rows: tuple[LeftOutRow, ...]
     overall: dict[str, OverallChange]  # by measure
 
+    def __repr__(self) -> str:
+        judged, runs = count(self.judgments, "judgment"), count(len(self.runs), "run")
+        return f"<Reusability of {judged}: {runs} left out in turn, by {listed(self.measures)}>"
+
+    def _repr_html_(self) -> str:
+        return notebook_html("reusability_html", self)
+
     def to_dict(self) -> dict[str, Any]:
         """The result as plain dicts, ready for JSON."""
         return {
@@ -155,9 +164,7 @@ def reusability(
     depth = pool_depth or complete_depth(scanned)
     gone = [contributed(scanned, part, depth) for part in parts]
     before = _columns(scanned, wanted, policy)
-    after = [
-        _columns([without(table, its) for table in scanned], wanted, policy) if its.any() else before for its in gone
-    ]
+    after = [_columns(without(scanned, its), wanted, policy) if its.any() else before for its in gone]
     rows, overall = [], {}
     for at, measure in enumerate(wanted):
         found = [

@@ -15,6 +15,8 @@ from cranfield.comparison.pairing import check_finite
 from cranfield.comparison.scanned import averaged_measures, scanned_runs
 from cranfield.errors import ComparisonError
 from cranfield.evaluation.contributions import mean_of
+from cranfield.evaluation.in_notebooks import notebook_html
+from cranfield.layout import count, listed
 from cranfield.measures import Measure, Measures
 from cranfield.ranks.columns import Flags, Numbers
 from cranfield.ranks.grades import graded
@@ -69,6 +71,13 @@ class Stability:
     seed: int
     rows: tuple[StabilityRow, ...]
     by_run: dict[tuple[str, float], dict[str, float]]  # by measure and share removed
+
+    def __repr__(self) -> str:
+        runs, queries = count(len(self.runs), "run"), count(self.queries, "query", "queries")
+        return f"<Stability of {listed(self.measures)}: {runs}, {queries}, {count(self.repeats, 'repeat')}>"
+
+    def _repr_html_(self) -> str:
+        return notebook_html("stability_html", self)
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain dicts, ready for JSON."""
@@ -150,7 +159,7 @@ def stability(
         for _ in range(repeats):
             gone = draw(fraction, generator)
             left.append(int((~gone).sum()))
-            found.append(_means([without(table, gone) for table in tables.values()], wanted, policy))
+            found.append(_means(without(list(tables.values()), gone), wanted, policy))
         for place, measure in enumerate(wanted):
             drawn = np.array([means[place] for means in found])
             rows.append(_row(measure.name, fraction, left, drawn, complete[place]))

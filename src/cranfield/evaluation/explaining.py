@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cranfield.errors import InputError
-from cranfield.layout import UNPAINTED, Paint, aligned, columns, fitted, shortened, visible, wrapped
+from cranfield.evaluation.in_notebooks import notebook_html
+from cranfield.layout import UNPAINTED, Paint, aligned, columns, count, fitted, listed, shortened, visible, wrapped
 from cranfield.measures import Measure, parse_measures
 from cranfield.measures.arithmetic import gains
 from cranfield.measures.parameters import GainMap
@@ -49,6 +50,13 @@ class Explanation(NamedTuple):
     positions: tuple[Position, ...]
     ideal: tuple[tuple[str, float], ...]
     gains: dict[str, str]  # of each measure that has one; that of the first is the gain of the positions
+
+    def __repr__(self) -> str:
+        ranking = f"query {self.query_id}" if self.query_id else "a ranking"
+        return f"<Explanation of {ranking}: {count(len(self.positions), 'rank')} by {listed(self.measures)}>"
+
+    def _repr_html_(self) -> str:
+        return notebook_html("explanation_html", self)
 
     def __str__(self) -> str:
         return "\n".join([_title(self), *aligned(_rows(self), left=(DOCUMENT,)), *_gain_note(self), _ideal(self)])
@@ -209,7 +217,7 @@ def _read_by(policy: Policy, judged: JudgedRanks) -> JudgedRanks:
     return replace(
         judged,
         grade=graded(judged.grade, policy),
-        judged_grades=graded(judged.judged_grades, policy),
+        all_judged=replace(judged.all_judged, grades=graded(judged.judged_grades, policy), _known={}),
         complete=policy.complete,
     )
 

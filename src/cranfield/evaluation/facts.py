@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from cranfield.evaluation.in_notebooks import notebook_html
+from cranfield.layout import count
 from cranfield.measures.scope import Scope
 from cranfield.ranks.columns import Flags, Integers, Numbers
 from cranfield.ranks.tables.ranks import JudgedRanks
@@ -26,6 +29,9 @@ class QueryFacts(NamedTuple):
     cutoff: int | None  # None: the measure looks at the whole ranking
     rel: float | None  # None: what has a positive gain is relevant
     judged_only: bool  # ranks are those among the judged documents
+
+    def __repr__(self) -> str:
+        return f"<query {self.query_id}: {self.value:.4f}; {self.reason}>"
 
     @property
     def reason(self) -> str:
@@ -69,6 +75,20 @@ class QueryFacts(NamedTuple):
         return f"none of {self.relevant} relevant in the top {self.cutoff}{deeper}"
 
 
+class QueryList(list[QueryFacts]):
+    """Queries in an order, such as the worst first, with their values of a measure; notebooks show them as a table."""
+
+    def __init__(self, queries: Iterable[QueryFacts] = (), measure: str = "value") -> None:
+        super().__init__(queries)
+        self.measure = measure
+
+    def __repr__(self) -> str:
+        return "\n".join(map(repr, self)) or "<no query>"
+
+    def _repr_html_(self) -> str:
+        return notebook_html("queries_html", self)
+
+
 @dataclass(frozen=True, slots=True)
 class FactColumns:
     """The facts of all queries for the measures of one scope; in `first` 0 stands for none, in `cutoff` -1."""
@@ -80,6 +100,9 @@ class FactColumns:
     unjudged: Integers
     deeper: Integers
     cutoff: Integers
+
+    def __repr__(self) -> str:
+        return f"<FactColumns of {count(len(self.relevant), 'query', 'queries')}>"
 
     @classmethod
     def of(cls, judged: JudgedRanks, scope: Scope, kept: Flags) -> FactColumns:

@@ -5,21 +5,26 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cranfield.errors import InputError
 from cranfield.evaluation.by_query import ValuesByQuery
 from cranfield.evaluation.evidence import RankedEvidence, SavedEvidence
-from cranfield.evaluation.facts import FactColumns, QueryFacts
-from cranfield.evaluation.in_notebooks import notebook_html
+from cranfield.evaluation.facts import FactColumns, QueryList
+from cranfield.evaluation.in_notebooks import notebook_html, plotted
 from cranfield.evaluation.tie_ranges import told
 from cranfield.evaluation.values import Bounds, Counts, measured
+from cranfield.layout import count, listed
 from cranfield.measures import Measure, parse_measures
 from cranfield.measures.completion import BUDGET
 from cranfield.measures.registry import require_ranks
 from cranfield.measures.scope import Scope
 from cranfield.ranks.tables.ranks import JudgedRanks
+
+if TYPE_CHECKING:
+    from cranfield.show.charts.drawing import Spec
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -234,7 +239,7 @@ class Evaluation(ValuesByQuery):
         """
         return self._evidence.facts(Scope.of(self._find(measure)))
 
-    def queries(self, measure: str | Measure, query_ids: Sequence[str]) -> list[QueryFacts]:
+    def queries(self, measure: str | Measure, query_ids: Sequence[str]) -> QueryList:
         """What is known of some queries: their value, and counts by the measure's own rel and cutoff.
 
         measure: any of its names, or a `Measure`.
@@ -247,7 +252,7 @@ class Evaluation(ValuesByQuery):
             raise InputError(self.run, f"query '{unknown[0]}' was not evaluated.")
         return self._described(self._find(measure), [place[query] for query in query_ids])
 
-    def worst(self, measure: str | Measure | None = None, n: int = 10) -> list[QueryFacts]:
+    def worst(self, measure: str | Measure | None = None, n: int = 10) -> QueryList:
         """The worst queries by a measure, and why: counts are by the measure's own rel and cutoff.
 
         measure: any of its names, or a `Measure`; by default the first that was measured.
@@ -265,16 +270,44 @@ class Evaluation(ValuesByQuery):
         order = np.argsort(-values if wanted.definition.lower_is_better else values, kind="stable")[: max(n, 0)]
         return self._described(wanted, order.tolist())
 
-    def _described(self, measure: Measure, places: Iterable[int]) -> list[QueryFacts]:
+    def _described(self, measure: Measure, places: Iterable[int]) -> QueryList:
         values, facts, scope = self._columns[measure], self.facts(measure), Scope.of(measure)
-        return [facts.query(at, self.query_ids[at], float(values[at]), scope) for at in places]
+        queries = (facts.query(at, self.query_ids[at], float(values[at]), scope) for at in places)
+        return QueryList(queries, measure.name)
 
-    def _repr_html_(self) -> str:
-        return super()._repr_html_() + notebook_html("spread_html", self)
+    def plot(self, kind: str = "distribution", measure: str | Measure | None = None, **options: Any) -> Spec:
+        """A chart of this run, which a notebook shows and `save_chart` saves.
+
+        kind: a chart of one run: "distribution", "cutoff", "precision-recall" or "precision-recall-full".
+        measure: any of its names, or a `Measure`; by default the first that was measured.
+        options: those of the chart, as for `draw_chart`.
+        Returns the specification, as a dict.
+
+        >>> from cranfield import evaluate
+        >>> evaluate({"1": {"a": 1}, "2": {"b": 1}}, {"1": ["x", "a"], "2": ["b"]}, "RR").plot()
+        <chart: RR of the queries>
+        """
+        return plotted(kind, [self], measure, **options)
 
 
 class Evaluations(dict[str, Evaluation]):
     """The result of `evaluate_runs`: evaluations by run, which notebooks show as one table."""
 
+    def __repr__(self) -> str:
+        return f"<Evaluations of {count(len(self), 'run')}: {listed(list(self))}>"
+
+    def __str__(self) -> str:
+        return "\n\n".join(map(str, self.values()))
+
     def _repr_html_(self) -> str:
         return notebook_html("evaluations_html", list(self.values()))
+
+    def plot(self, kind: str = "distribution", measure: str | Measure | None = None, **options: Any) -> Spec:
+        """A chart of these runs.
+
+        kind: one that `cranfield plot --help` lists; "difference" and "scatter" take two runs, the baseline first.
+        measure: any of its names, or a `Measure`; by default the first that was measured.
+        options: those of the chart, as for `draw_chart`.
+        Returns the specification, as a dict.
+        """
+        return plotted(kind, list(self.values()), measure, **options)

@@ -9,7 +9,9 @@ from typing import Any
 
 from cranfield.errors import MeasureError
 from cranfield.evaluation.hashes import InputHashes
+from cranfield.evaluation.in_notebooks import notebook_html
 from cranfield.evaluation.values import Counts
+from cranfield.layout import count, listed
 from cranfield.measures import Measure, known_measure
 from cranfield.measures.registry import Definition
 from cranfield.measures.scope import rels_of
@@ -173,21 +175,11 @@ class Summary(Mapping[str, float]):
         return "; ".join(notes)
 
     def __repr__(self) -> str:
-        means = ", ".join(f"{name}={self.shown(name)}" for name in self)
-        return f"<{type(self).__name__} of {self.run}: {means}; {self.describe_counts()}>"
+        means = listed([f"{name}={self.shown(name)}" for name in self], 6)
+        return f"<{type(self).__name__} of {self.run}: {means}; {count(self.counts.queries, 'query', 'queries')}>"
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        heads = "".join(f"<th>{escape(name)}</th>" for name in self)
-        cells = "".join(f"<td>{self.shown(name)}</td>" for name in self)
-        alarms = "".join(f"warning: {escape(each)}<br>" for each in self.warnings)
-        return (
-            f"<table><thead><tr><th>run</th>{heads}</tr></thead>"
-            f"<tbody><tr><td>{escape(self.run)}</td>{cells}</tr></tbody></table>"
-            f"<small>{alarms}{escape(self.describe_counts())}<br>"
-            f'<code style="overflow-wrap: anywhere">{escape(self.signature)}</code></small>'
-        )
+        return notebook_html("summary_html", self)
 
 
 def _listed(rels: Iterable[float]) -> str:

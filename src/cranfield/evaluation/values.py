@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cranfield.layout import count
 from cranfield.measures import Measure
 from cranfield.measures.aggregates import aggregate
 from cranfield.measures.scope import without_relevant
@@ -66,6 +67,10 @@ class Bounds(NamedTuple):
     exact: bool
     by_query: dict[str, tuple[float, float]]
     scale: tuple[float, ...]
+
+    def __repr__(self) -> str:
+        queries = count(len(self.by_query), "query", "queries")
+        return f"<Bounds {self.low:.4f} to {self.high:.4f}{'' if self.exact else ', at most'}; {queries}>"
 
 
 def measured(measure: Measure, table: Any, kept: Flags) -> Numbers:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from cranfield.errors import InputError, OutputError
 from cranfield.files.together import together
+from cranfield.layout import count
 from cranfield.ranks.scan.text import Scattered
 from cranfield.read.formats import FORMATS, fitting_roles, format_to_write, open_records, writable
 from cranfield.read.formats.format import Format, Plan
@@ -38,6 +39,9 @@ class Conversion:
     format: str
     rows: int
     notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"<Conversion of {self.source} to {self.target}: {count(self.rows, 'row')} as {self.format}>"
 
 
 def convert_file(

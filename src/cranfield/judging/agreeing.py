@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cranfield.errors import InputError
+from cranfield.evaluation.in_notebooks import notebook_html
 from cranfield.judging.checking import checked_grade
 from cranfield.judging.counting import CountedGrades, Grid, JudgedItem
 from cranfield.judging.estimating import STATISTICS, Estimate, by_grade, estimate
@@ -45,6 +46,9 @@ class PairAgreement:
     by_grade: Mapping[float, Estimate]
     table: tuple[tuple[int, ...], ...]
     order: RunOrder | None = None
+
+    def __repr__(self) -> str:
+        return f"<PairAgreement of {' and '.join(self.assessors)} on {count(self.documents, 'document')}>"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -84,6 +88,9 @@ class Agreement:
     def __repr__(self) -> str:
         shared = f"{count(self.documents, 'document')} of {count(self.queries, 'query', 'queries')}"
         return f"<Agreement of {len(self.assessors)} assessors on {shared}>"
+
+    def _repr_html_(self) -> str:
+        return notebook_html("text_html", str(self))
 
     def __str__(self) -> str:
         from cranfield.judging.agreement_text import agreement_text

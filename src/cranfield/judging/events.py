@@ -33,6 +33,10 @@ class Event:
     seconds: float | None = None
     text_sha256: str = ""
 
+    def __repr__(self) -> str:
+        grade = "no grade" if self.grade is None else f"grade {self.grade:g}"
+        return f"<Event {self.number}: {self.assessor} gave {grade} to {self.doc_id} for {self.query_id}>"
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
@@ -48,6 +52,9 @@ class Task:
     text: str
     url: str
     image: str
+
+    def __repr__(self) -> str:
+        return f"<Task {self.number}: judge {self.doc_id} for {self.query_id}>"
 
     @property
     def text_sha256(self) -> str:

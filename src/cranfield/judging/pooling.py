@@ -16,6 +16,7 @@ from cranfield.judging.ordered_pool import choose_all
 from cranfield.judging.ordering import find_order
 from cranfield.judging.pool_choice import FoundByRuns, PoolOfQuery, PoolPlan, assessors_of
 from cranfield.judging.store import DOCUMENT_FIELDS, QUERY_FIELDS, Store, open_store
+from cranfield.layout import count
 from cranfield.ranks.first import first_documents
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.overlap import SHOWN, SourceIds
@@ -78,6 +79,10 @@ class Pooled:
     drawn: tuple[str, ...] = field(default=(), repr=False)
     seed: int = 0
     for_models: int = 0
+
+    def __repr__(self) -> str:
+        documents, queries = count(self.documents, "document"), count(self.queries, "query", "queries")
+        return f"<Pooled {documents} of {queries}: {self.waiting:,} to judge>"
 
 
 def pool(

@@ -48,6 +48,12 @@ def read_sample(connection: sa.Connection) -> QuerySample | None:
     return QuerySample(last.seed, last.at, frozenset(of_drawn[True]), frozenset(of_drawn[False]))
 
 
+def drawn_queries() -> sa.Select[tuple[str]]:
+    """The queries that the sample of a store drew, for a condition of a statement."""
+    last = sa.select(sa.func.max(QUERY_SAMPLES.c.number)).scalar_subquery()
+    return sa.select(SAMPLED_QUERIES.c.query_id).where(SAMPLED_QUERIES.c.sample == last, SAMPLED_QUERIES.c.drawn)
+
+
 def sample_for(
     before: QuerySample | None, queries: Sequence[str], size: int, seed: int, source: str
 ) -> QuerySample | None:

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from cranfield.errors import InputError
+from cranfield.layout import listed
 
 MOST_GRADES = 10  # one key each, 0 to 9
 
@@ -32,6 +33,9 @@ class GradeScale:
     """
 
     grades: tuple[GradeMeaning, ...]
+
+    def __repr__(self) -> str:
+        return f"<GradeScale {listed([f'{each.grade:g} {each.name}' for each in self.grades], 6)}>"
 
     @classmethod
     def of(cls, grades: Mapping[Any, Any] | Iterable[Any], source: str = "the scale") -> GradeScale:

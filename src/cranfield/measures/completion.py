@@ -155,7 +155,7 @@ def looks_at_judgments(measure: Measure) -> bool:
     table = JudgedRanks.of_grades([1, 0, None, 2], [1])
     nothing: Any = None
     try:
-        measure(replace(table, judged_grades=nothing, judged_first=nothing, judged_row=nothing))
+        measure(replace(table, all_judged=nothing))
     except Exception:  # whatever a measure does with nothing
         return True
     return False

@@ -1,4 +1,4 @@
-"""How many: documents retrieved, relevant, judged."""
+"""Counts: documents retrieved, relevant, judged."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COUNT = (0.0, math.inf)
 
 @measure("NumQ", aliases=("num_q",), aggregate="sum", range=COUNT, of_holes=True)
 def number_of_queries(judged: JudgedRanks) -> Numbers:
-    """One for every query, so that the sum is the number of queries averaged over.
+    """1 for every query, so the sum is the number of queries in the mean.
 
     NumQ = 1
     """
@@ -63,7 +63,7 @@ def number_nonrelevant_retrieved(judged: JudgedRanks, *, rel: float = 1) -> Numb
     "Unjudged",
     aliases=("unj",),
     lower_is_better=True,
-    advice="The holes of a ranking. It is not 1 - Judged: here a short ranking counts as filled with judged documents.",
+    advice="The share of holes in a ranking. Not 1 - Judged: a short ranking counts as filled with judged documents.",
     of_holes=True,
 )
 def unjudged_share(judged: JudgedRanks, *, cutoff: int) -> Numbers:
@@ -76,7 +76,7 @@ def unjudged_share(judged: JudgedRanks, *, cutoff: int) -> Numbers:
 
 @measure(
     "Judged",
-    advice="Read it beside every other value: where it is low, unjudged documents decide the comparison.",
+    advice="Report it with every other value: if it is low, unjudged documents decide the comparison.",
     of_holes=True,
 )
 def judged_share(judged: JudgedRanks, *, cutoff: int | None = None) -> Numbers:

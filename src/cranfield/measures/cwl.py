@@ -1,4 +1,4 @@
-"""The C/W/L framework: a user model is the probability of going on from each rank to the next, and nothing else.
+"""The C/W/L framework: a user model is the probability of going on from each rank to the next.
 
 From the continuation C(i) follow the probability of seeing rank i, S(i) = Π C(j) over j < i; the share of attention it
 gets, W(i) = S(i) / Σ S; and the probability of stopping there, L(i) = S(i) - S(i + 1). A measure of this family has
@@ -167,7 +167,7 @@ def _with_all_ranks(judged: JudgedRanks, depth: int) -> JudgedRanks:
 @measure(
     "INSQ",
     reference="Moffat, Scholer & Thomas 2012",
-    advice="For a user who expects to need T documents, and is the more patient the deeper they have come.",
+    advice="For a user who expects to need T documents, and gets more patient further down.",
 )
 def insq(judged: JudgedRanks, *, T: float = 1, max_grade: MaxGrade = 1, view: str = "utility") -> Numbers:
     """Expected gain for each document seen by a user whose patience grows with the rank.
@@ -222,7 +222,7 @@ def bejeweled_player_model(
 AZZOPARDI = "Azzopardi, Mackenzie & Moffat 2021"
 
 
-@measure("NERR8", reference=AZZOPARDI, advice="ERR as a user model: whoever is satisfied stops, and all stop at k.")
+@measure("NERR8", reference=AZZOPARDI, advice="ERR as a user model: a satisfied user stops, and all stop at rank k.")
 def nerr8(judged: JudgedRanks, *, cutoff: int, max_grade: MaxGrade = 1, view: str = "utility") -> Numbers:
     """Expected gain of a user who stops when satisfied, at rank k at the latest.
 
@@ -265,11 +265,11 @@ def nerr11(judged: JudgedRanks, *, T: float = 1, max_grade: MaxGrade = 1, view: 
 @measure(
     "TBG",
     reference="Smucker & Clarke 2012",
-    advice="For a user who has so much time: what takes long to read counts for less, and so does all below it.",
+    advice="For a user with limited time: long documents count less, and so does everything below them.",
     range=(0.0, np.inf),
 )
 def time_biased_gain(judged: JudgedRanks, *, h: float = 224, max_grade: MaxGrade = 1, view: str = "total") -> Numbers:
-    """Gain that users collect, half of whom have given up after the time h.
+    """Expected gain, if half of the users have given up after the time h.
 
     TBG = Σ gain_i · 2^(-time_i / h), time_i = Σ length_j over j < i
 
@@ -288,11 +288,11 @@ def time_biased_gain(judged: JudgedRanks, *, h: float = 224, max_grade: MaxGrade
     "U",
     aliases=("Umeasure", "U-measure", "U_measure"),
     reference="Sakai & Dou 2013",
-    advice="For results that are read as one text: attention falls in a straight line, and ends after the length L.",
+    advice="For results that are read as one text: attention falls linearly and ends after the length L.",
     range=(0.0, np.inf),
 )
 def u_measure(judged: JudgedRanks, *, L: float = 132000, max_grade: MaxGrade = 1, view: str = "total") -> Numbers:
-    """Gain of a text that is read from its start, where a document counts the less the later it ends.
+    """Gain of the results read as one text: a document counts less, the later it ends.
 
     U = Σ gain_i · max(0, 1 - end_i / L), end_i = Σ length_j over j ≤ i
 

@@ -1,4 +1,4 @@
-"""Diversity: does the ranking cover the subtopics of a query, without saying the same again and again?
+"""Diversity: does the ranking cover the subtopics of a query without repeating itself?
 
 The subtopic is the second column of a TREC qrels file. S is the number of subtopics with a relevant document. In the
 formulas G_i = Σ (1 - α)ⁿ over the subtopics that the document at rank i is relevant to, where n documents above it
@@ -59,7 +59,7 @@ def _of_ideal(
     "alpha_DCG",
     aliases=("α_DCG",),
     reference="Clarke et al. 2008",
-    advice="alpha_nDCG as a share of what no collection may have to offer; alpha is how much a repetition loses.",
+    advice="alpha_nDCG against a perfect ranking that may not exist; alpha is how much a repetition loses.",
     table="subtopics",
 )
 def alpha_dcg(judged: SubtopicRanks, *, cutoff: int, alpha: float = 0.5, rel: float = 1) -> Numbers:
@@ -74,7 +74,7 @@ def alpha_dcg(judged: SubtopicRanks, *, cutoff: int, alpha: float = 0.5, rel: fl
     "alpha_nDCG",
     aliases=("α_nDCG",),
     reference="Clarke et al. 2008",
-    advice="For queries that mean several things: the usual choice. alpha is how much a repetition loses.",
+    advice="The usual choice for ambiguous queries. alpha is how much a repetition loses.",
     table="subtopics",
 )
 def alpha_ndcg(judged: SubtopicRanks, *, cutoff: int | None = None, alpha: float = 0.5, rel: float = 1) -> Numbers:
@@ -120,7 +120,7 @@ def nerr_ia(judged: SubtopicRanks, *, cutoff: int | None = None, alpha: float = 
 @measure(
     "NRBP",
     reference="Clarke, Kolla & Vechtomova 2009",
-    advice="RBP for queries that mean several things: users go on to the next document with probability p.",
+    advice="RBP for ambiguous queries: users go on to the next document with probability p.",
     table="subtopics",
 )
 def novelty_rbp(judged: SubtopicRanks, *, alpha: float = 0.5, p: float = 0.5, rel: float = 1) -> Numbers:
@@ -149,7 +149,7 @@ def normalized_novelty_rbp(judged: SubtopicRanks, *, alpha: float = 0.5, p: floa
 @measure(
     "P_IA",
     reference="Agrawal et al. 2009",
-    advice="Precision averaged over the subtopics; it does not mind repetitions.",
+    advice="Precision averaged over the subtopics; repetitions cost nothing.",
     table="subtopics",
 )
 def precision_ia(judged: SubtopicRanks, *, cutoff: int, rel: float = 1) -> Numbers:
@@ -164,7 +164,7 @@ def precision_ia(judged: SubtopicRanks, *, cutoff: int, rel: float = 1) -> Numbe
     "AP_IA",
     aliases=("MAP_IA",),
     reference="Agrawal et al. 2009",
-    advice="AP averaged over the subtopics; it does not mind repetitions.",
+    advice="AP averaged over the subtopics; repetitions cost nothing.",
     table="subtopics",
 )
 def average_precision_ia(judged: SubtopicRanks, *, cutoff: int | None = None, rel: float = 1) -> Numbers:
@@ -182,7 +182,7 @@ def average_precision_ia(judged: SubtopicRanks, *, cutoff: int | None = None, re
     "StRecall",
     aliases=("strec", "S_recall", "subtopic_recall"),
     reference="Zhai, Cohen & Lafferty 2003",
-    advice="For how many of the subtopics a user gets to see at all.",
+    advice="Shows how many of the subtopics a user gets to see at all.",
     table="subtopics",
 )
 def subtopic_recall(judged: SubtopicRanks, *, cutoff: int | None = None, rel: float = 1) -> Numbers:

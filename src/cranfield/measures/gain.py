@@ -1,4 +1,4 @@
-"""Graded relevance: what a document is worth, less for every rank it stands deeper."""
+"""Graded relevance: gains, discounted by rank."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SUM = (0.0, math.inf)
     "CG",
     aliases=("cg",),
     reference=JARVELIN,
-    advice="For teaching: it does not care about the order.",
+    advice="For teaching: it ignores the order.",
     range=SUM,
     monotone=True,
 )
@@ -38,7 +38,7 @@ def cumulative_gain(judged: JudgedRanks, *, cutoff: int | None = None, gain: Gai
     "DCG",
     aliases=("dcg", "dcg_burges(gain=exponential)"),
     reference=JARVELIN,
-    advice="nDCG compares queries.",
+    advice="Use nDCG to compare queries.",
     range=SUM,
     monotone=True,
 )
@@ -56,9 +56,7 @@ def discounted_cumulative_gain(
     return judged.sum(judged.within(cutoff) * worth)
 
 
-@measure(
-    "IDCG", aliases=("ideal_dcg", "idcg"), reference=JARVELIN, advice="What DCG is compared with in nDCG.", range=SUM
-)
+@measure("IDCG", aliases=("ideal_dcg", "idcg"), reference=JARVELIN, advice="The denominator of nDCG.", range=SUM)
 def ideal_discounted_cumulative_gain(
     judged: JudgedRanks, *, cutoff: int | None = None, gain: Gain = "linear", base: float = 2, discount: str = "all"
 ) -> Numbers:
@@ -66,15 +64,20 @@ def ideal_discounted_cumulative_gain(
 
     IDCG@k = Σ gain_i / log_b(i + 1) over the ranks i ≤ k of the ideal ranking
     """
-    ideal = judged.ideal
-    return ideal.sum(ideal.within(cutoff) * discounted(ideal_gains(judged, gain), ideal.rank, base, discount))
+
+    def calculate() -> Numbers:
+        ideal = judged.ideal
+        return ideal.sum(ideal.within(cutoff) * discounted(ideal_gains(judged, gain), ideal.rank, base, discount))
+
+    idcg: Numbers = judged.all_judged.kept(("IDCG", cutoff, gain, base, discount), calculate)
+    return idcg.copy()
 
 
 @measure(
     "nDCG",
     aliases=("NDCG", "ndcg", "ndcg_cut", "ndcg_burges(gain=exponential)"),
     reference=JARVELIN,
-    advice="For graded judgments, and the usual choice for the first results. Values near each other need a test.",
+    advice="The usual choice for graded judgments and the first results. Test whether close values differ.",
     monotone=True,
 )
 def normalized_discounted_cumulative_gain(
@@ -94,7 +97,7 @@ def normalized_discounted_cumulative_gain(
 @measure(
     "SDCG",
     reference="Moffat, Thomas & Scholer 2013",
-    advice="nDCG against a ranking full of perfect documents, so that the judgments do not change the scale.",
+    advice="nDCG against a ranking of perfect documents only, so the scale does not depend on the judgments.",
     monotone=True,
 )
 def scaled_discounted_cumulative_gain(judged: JudgedRanks, *, cutoff: int, max_grade: MaxGrade = 1) -> Numbers:
@@ -110,11 +113,11 @@ def scaled_discounted_cumulative_gain(judged: JudgedRanks, *, cutoff: int, max_g
 @measure(
     "binG",
     reference="Buckley, trec_eval",
-    advice="Like AP, but a relevant document loses little when a few others stand above it.",
+    advice="Like AP, but a relevant document loses little if a few others are ranked above it.",
     monotone=True,
 )
 def binary_gain(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
-    """Mean over the relevant documents of one over the logarithm of how many others stand above.
+    """Mean over the relevant documents of one over the logarithm of how many others are ranked above.
 
     binG = 1/R · Σ 1 / log2(2 + documents above that are not relevant), over the relevant documents
     """
@@ -126,7 +129,7 @@ def binary_gain(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
 @measure(
     "G",
     reference="Buckley, trec_eval",
-    advice="Experimental: a document is discounted by the gain that should stand above it and does not.",
+    advice="Experimental: a document is discounted by the gain that is missing above it.",
 )
 def misplaced_gain(judged: JudgedRanks, *, gain: Gain = "linear") -> Numbers:
     """Gains discounted by how much better the ranking down to each could have been, as a share of all gains.
@@ -145,7 +148,7 @@ def misplaced_gain(judged: JudgedRanks, *, gain: Gain = "linear") -> Numbers:
     "nDCGrel",
     aliases=("ndcg_rel",),
     reference="Buckley, trec_eval",
-    advice="Experimental: nDCG averaged over all places where something relevant stands.",
+    advice="Experimental: nDCG averaged over the ranks of all relevant documents.",
     rewards_order=False,
 )
 def ndcg_over_relevant(judged: JudgedRanks, *, gain: Gain = "linear") -> Numbers:

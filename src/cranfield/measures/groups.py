@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @measure(
     "AP_avgjg",
     aliases=("map_avgjg",),
-    advice="For judges who need not agree: each has the AP of their own relevant documents.",
+    advice="For judges who may disagree: each has the AP of their own relevant documents.",
     table="groups",
 )
 def mean_average_precision_of_groups(judged: GroupRanks, *, cutoff: int | None = None, rel: float = 1) -> Numbers:
@@ -29,7 +29,7 @@ def mean_average_precision_of_groups(judged: GroupRanks, *, cutoff: int | None =
     return judged.mean(average_precision(judged.ranks, cutoff=cutoff, rel=rel))
 
 
-@measure("P_avgjg", advice="P@k for judges who need not agree.", table="groups")
+@measure("P_avgjg", advice="P@k for judges who may disagree.", table="groups")
 def mean_precision_of_groups(judged: GroupRanks, *, cutoff: int, rel: float = 1) -> Numbers:
     """P@k for the judgments of each group, averaged over the groups.
 
@@ -41,7 +41,7 @@ def mean_precision_of_groups(judged: GroupRanks, *, cutoff: int, rel: float = 1)
 @measure(
     "Rprec_avgjg",
     aliases=("Rprec_mult_avgjg",),
-    advice="Rprec for judges who need not agree, each with an R of their own.",
+    advice="Rprec for judges who may disagree, each with an R of their own.",
     at="multiple",
     table="groups",
 )

@@ -1,4 +1,4 @@
-"""Measures for judgments that are known to be incomplete."""
+"""Incomplete judgments: measures that do not count unjudged documents as irrelevant."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ BUCKLEY = "Buckley & Voorhees 2004"
     "Bpref",
     aliases=("bpref", "BPref"),
     reference=BUCKLEY,
-    advice="For incomplete judgments: unjudged documents are left out of account instead of counting as irrelevant.",
+    advice="For incomplete judgments: unjudged documents are ignored instead of counting as irrelevant.",
     skips_unjudged=True,
 )
 def binary_preference(judged: JudgedRanks, *, rel: float = 1, variant: str = "trec") -> Numbers:
-    """Share of judged pairs in which the relevant document stands above the irrelevant one.
+    """Share of judged pairs in which the relevant document is ranked above the irrelevant one.
 
     Bpref = 1/R · Σ (1 - min(n_above, R) / min(R, N)), n_above: judged irrelevant documents above a relevant one
 
@@ -36,7 +36,7 @@ def binary_preference(judged: JudgedRanks, *, rel: float = 1, variant: str = "tr
     "GMBpref",
     aliases=("gm_bpref",),
     reference=BUCKLEY,
-    advice="Bpref with a mean that looks at the hardest queries.",
+    advice="Bpref with a mean that depends on the hardest queries.",
     aggregate="geometric",
     skips_unjudged=True,
 )

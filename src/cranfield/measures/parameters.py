@@ -32,6 +32,9 @@ class ParameterKind(NamedTuple):
     meaning: str = ""
     words: Mapping[str, str] = MappingProxyType({})
 
+    def __repr__(self) -> str:
+        return f"<ParameterKind: {self.allowed}>"
+
 
 def whole(low: int, high: int = MOST) -> ParameterKind:
     """A whole number."""
@@ -233,7 +236,7 @@ _PARAMETERS: dict[str, tuple[str, ParameterKind]] = {
         ),
     ),
     "fit": (
-        "what becomes of the chunk at which a budget ends",
+        "what happens to the chunk at which a budget ends",
         choice({"whole": "it is left out, with all below it", "cut": "it is shortened; only for characters"}),
     ),
     "normalize": ("whether the overlap is divided by that of the ideal ranking with itself", FLAG),

@@ -1,4 +1,4 @@
-"""Relevant or not: precision, recall and what is made of them."""
+"""Binary relevance: precision, recall, and measures built on them."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def precision(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> Numbers:
     "R",
     aliases=("Recall", "recall"),
     reference="Cleverdon 1967",
-    advice="For whoever must miss nothing, and for a first stage whose results another ranker reorders.",
+    advice="For users who must miss nothing, and for a first stage whose results are reranked.",
     monotone=True,
 )
 def recall(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> Numbers:
-    """Share of the relevant documents that stand among the first k.
+    """Share of the relevant documents that are among the first k.
 
     R@k = relevant documents in the first k / R
     """
@@ -87,7 +87,7 @@ def average_precision(
     "GMAP",
     aliases=("gm_map",),
     reference="Robertson 2006",
-    advice="For whether the hardest queries got better: the geometric mean looks at the low values.",
+    advice="Shows whether the hardest queries got better: the geometric mean depends on the low values.",
     aggregate="geometric",
     monotone=True,
 )
@@ -120,7 +120,7 @@ def reciprocal_rank(judged: JudgedRanks, *, cutoff: int | None = None, rel: floa
     "Rprec",
     aliases=("RPrec", "R-Precision", "r_precision", "Rprec_mult"),
     reference="Buckley & Voorhees 2005",
-    advice="Like P@k, with a k that suits each query; it goes up and down with AP.",
+    advice="Like P@k, with a k that suits each query; it correlates with AP.",
     at="multiple",
 )
 def r_precision(judged: JudgedRanks, *, multiple: float = 1, rel: float = 1) -> Numbers:
@@ -165,7 +165,7 @@ def capped_recall(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> Number
 @measure(
     "Hits",
     aliases=("hits",),
-    advice="A count, for people who want to see how many; P@k is the same, divided by k.",
+    advice="A count; divided by k, it is P@k.",
     range=(0.0, math.inf),
     monotone=True,
 )
@@ -181,11 +181,11 @@ def hits(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> Numbers:
     "YAAP",
     aliases=("yaap",),
     reference="Robertson 2006",
-    advice="AP on a logarithmic scale, on which all differences weigh alike; it may be negative.",
+    advice="AP on a logarithmic scale, which spreads low and high values; it may be negative.",
     range=(-math.inf, math.inf),
 )
 def yet_another_average_precision(judged: JudgedRanks, *, rel: float = 1) -> Numbers:
-    """Logarithm of the odds that the average precision stands for.
+    """Logarithm of the odds of average precision.
 
     YAAP = ln( (1 + S) / (1 + R - S) ), S = Σ P@i over the ranks i of the relevant documents
     """
@@ -198,11 +198,11 @@ def yet_another_average_precision(judged: JudgedRanks, *, rel: float = 1) -> Num
 @measure(
     "Success",
     aliases=("success", "HitRate", "hit"),
-    advice="For whether a user finds anything at all; differences need many queries to show.",
+    advice="Shows whether a user finds anything at all; it takes many queries to detect differences.",
     monotone=True,
 )
 def success(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> Numbers:
-    """Whether at least one relevant document stands among the first k.
+    """Whether at least one relevant document is among the first k.
 
     Success@k = [ relevant documents in the first k > 0 ]
     """
@@ -213,10 +213,10 @@ def success(judged: JudgedRanks, *, cutoff: int, rel: float = 1) -> Numbers:
 @measure(
     "PairAccuracy",
     reference="MacAvaney, Macdonald & Ounis 2022",
-    advice="For a ranker that only reorders: the share of its pairs in the right order, as ROC's area has it.",
+    advice="For a reranker: the share of pairs in the right order, which is the area under the ROC curve.",
 )
 def pair_accuracy(judged: JudgedRanks, *, cutoff: int | None = None, rel: float = 1) -> Numbers:
-    """Share of the pairs of a relevant and another retrieved document in which the relevant one stands first.
+    """Share of the pairs of a relevant and another retrieved document in which the relevant one comes first.
 
     PairAccuracy = 1 - Σ others above i / (relevant retrieved · others retrieved), i: ranks of the relevant documents
 

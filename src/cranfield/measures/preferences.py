@@ -38,7 +38,7 @@ def _possible(judged: PreferenceRanks) -> Integers:
 
 @measure("prefs_num_prefs_poss", advice="A count.", aggregate="sum", range=(0.0, np.inf), table="preferences")
 def number_possible(judged: PreferenceRanks) -> Numbers:
-    """Number of preferences that there are.
+    """Number of preferences.
 
     prefs_num_prefs_poss = P_ret + P_imp + P_none
     """

@@ -1,4 +1,4 @@
-"""Precision at levels of recall, and the curve they make."""
+"""The precision-recall curve: precision at levels of recall."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def interpolated_average_precision(
     "PrecAtRecall",
     aliases=("precision_at_recall",),
     reference="Manning, Raghavan & Schütze 2008",
-    advice="For how much a user must read until a share of the relevant documents has been seen.",
+    advice="Shows how precise the results are when a share of the relevant documents has been seen.",
     at="recall",
 )
 def precision_at_recall(judged: JudgedRanks, *, recall: float, rel: float = 1) -> Numbers:

@@ -55,6 +55,9 @@ class Definition:
     rewards_order: bool  # a better document that moves up, past a worse one, never makes it worse
     table: TableName
 
+    def __repr__(self) -> str:
+        return f"<Definition of {self.name}>"
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _definition, (self.name,)
 
@@ -121,6 +124,9 @@ class Measure:
     parameters: tuple[tuple[str, Any], ...] = ()
     typed: str = field(default="", compare=False, repr=False)
     name: str = field(init=False, compare=False)
+
+    def __repr__(self) -> str:
+        return f"<Measure {self.name}>"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", self.typed or self.canonical)

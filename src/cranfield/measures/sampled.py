@@ -93,7 +93,7 @@ def _ideal_dcg(judged: StratumRanks) -> Numbers:
     "statAP",
     aliases=("stat_ap", "statMAP"),
     reference="Aslam & Pavlu 2007",
-    advice="AP estimated by the chance of each document to be judged; needs 2 judgments in a stratum.",
+    advice="AP estimated from each document's chance of being judged; needs 2 judgments in a stratum.",
     range=(0.0, math.inf),
     table="strata",
 )

@@ -1,4 +1,4 @@
-"""What was retrieved, as a set: the order of the ranking does not matter."""
+"""Sets: what was retrieved, in whatever order."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def utility(
     documents: int | None = None,
     rel: float = 1,
 ) -> Numbers:
-    """What retrieving and not retrieving is worth, added up; `documents` is the size of the collection.
+    """The total worth of retrieving and not retrieving; `documents` is the size of the collection.
 
     Utility = a · relevant retrieved + b · others retrieved + c · relevant missed + d · others not retrieved
     """
@@ -117,7 +117,7 @@ def utility(
     advice="Misleads: nearly all documents are irrelevant, so retrieving nothing is nearly perfect. Use F instead.",
 )
 def accuracy(judged: JudgedRanks, *, documents: int, rel: float = 1) -> Numbers:
-    """Share of the whole collection that is rightly retrieved or rightly left out.
+    """Share of the whole collection that is correctly retrieved or correctly left out.
 
     Accuracy = (relevant retrieved + others not retrieved) / documents
     """

@@ -1,4 +1,4 @@
-"""How alike two rankings are, and a ranking and the best one that the judgments allow."""
+"""Similarity: how alike two rankings are, or a ranking and the ideal one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cranfield.ranks.tables.ranks import JudgedRanks
     "Compat",
     aliases=("compatibility",),
     reference="Clarke, Vtyurina & Smucker 2020",
-    advice="For preferences and fine grades: how near the ranking comes to an ideal one, with the weight on the top.",
+    advice="For preferences and fine grades: how close the ranking comes to an ideal one, mostly at the top.",
 )
 def compatibility(judged: JudgedRanks, *, p: float = 0.95, normalize: bool = True) -> Numbers:
     """Rank-biased overlap with the ideal ranking that is nearest, divided by the ideal's overlap with itself.

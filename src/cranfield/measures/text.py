@@ -23,7 +23,7 @@ SMITH = "Smith & Troynikov 2024"
 @measure(
     "PassageR",
     aliases=("passage_recall", "span_hit"),
-    advice="For how many of the passages that an answer needs are in what a model is given to read.",
+    advice="Shows how many of the passages that an answer needs reach the model.",
     table="passages",
 )
 def passage_recall(
@@ -51,7 +51,7 @@ def passage_recall(
     "TextR",
     aliases=("text_recall",),
     reference=SMITH,
-    advice="For comparing ways to cut documents into chunks: how much of the text that is needed is read.",
+    advice="For comparing ways of chunking: how much of the relevant text is read.",
     table="passages",
 )
 def text_recall(
@@ -77,7 +77,7 @@ def text_recall(
     "TextP",
     aliases=("text_precision",),
     reference=SMITH,
-    advice="For comparing ways to cut documents into chunks: how much of what is read is needed.",
+    advice="For comparing ways of chunking: how much of the text read is relevant.",
     table="passages",
 )
 def text_precision(
@@ -100,7 +100,7 @@ def text_precision(
 @measure(
     "ReadP",
     aliases=("read_precision",),
-    advice="TextP for those who pay for what is read: text that overlapping chunks repeat counts each time.",
+    advice="TextP if you pay for what is read: text that overlapping chunks repeat counts each time.",
     table="passages",
 )
 def read_precision(
@@ -150,7 +150,7 @@ def text_f(
     "TextIoU",
     aliases=("text_iou", "TextJaccard"),
     reference=SMITH,
-    advice="For one number that punishes both what is missed and what is read in vain.",
+    advice="For one number that punishes both missed text and irrelevant text.",
     table="passages",
 )
 def text_intersection_over_union(

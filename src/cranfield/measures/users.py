@@ -1,4 +1,4 @@
-"""Measures that follow a user down the ranking until patience runs out."""
+"""User models: following a user down the ranking until patience runs out."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _chances(judged: JudgedRanks, p: float) -> Numbers:
     "RBPResidual",
     aliases=("RBP_residual", "rbp_resid(p=0.9,tail=unjudged)"),
     reference="Moffat & Zobel 2008",
-    advice="Beside RBP: the true value lies between RBP and RBP plus this.",
+    advice="Report it with RBP: the true value lies between RBP and RBP plus this.",
     lower_is_better=True,
     of_holes=True,
 )
@@ -88,7 +88,7 @@ def _unjudged(judged: JudgedRanks, chance: Numbers) -> Numbers:
     "ERR",
     aliases=("err",),
     reference="Chapelle et al. 2009",
-    advice="For a user who stops at the first document that satisfies; later documents count the less for it.",
+    advice="For a user who stops at the first satisfying document; documents below it count less.",
     monotone=True,
 )
 def expected_reciprocal_rank(judged: JudgedRanks, *, cutoff: int | None = None, max_grade: MaxGrade = 4) -> Numbers:

@@ -33,6 +33,9 @@ class ChunkRun:
     run: Any
     chunks: Any
 
+    def __repr__(self) -> str:
+        return f"<ChunkRun of {type(self.run).__name__}>"
+
 
 def are_of_passages(qrels: Any) -> TypeGuard[PassageJudgments]:
     """Whether judgments are of passages."""

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cranfield.ranks.columns import Integers, Numbers, offsets
+from cranfield.ranks.tables.judged_grades import JudgedGrades
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 
@@ -29,9 +30,9 @@ def complete_table(grades: Numbers, judged: Numbers, retrieved: int, lengths: Nu
         row=np.arange(grades.size),
         retrieved=np.full(count, retrieved),
         missing=np.zeros(count, dtype=np.bool_),
-        judged_grades=-np.sort(-judged, axis=1).reshape(-1),
-        judged_first=offsets([judged.shape[1]] * count),
-        judged_row=np.arange(judged.size),
+        all_judged=JudgedGrades(
+            -np.sort(-judged, axis=1).reshape(-1), offsets([judged.shape[1]] * count), np.arange(judged.size)
+        ),
         lengths=None if lengths is None else (lengths,) * count,
     )
 
@@ -57,9 +58,11 @@ def joined(tables: Sequence[JudgedRanks]) -> JudgedRanks:
         row=column("row"),
         retrieved=column("retrieved"),
         missing=column("missing"),
-        judged_grades=column("judged_grades"),
-        judged_first=offsets(chain.from_iterable(np.diff(table.judged_first).tolist() for table in tables)),
-        judged_row=column("judged_row"),
+        all_judged=JudgedGrades(
+            column("judged_grades"),
+            offsets(chain.from_iterable(np.diff(table.judged_first).tolist() for table in tables)),
+            column("judged_row"),
+        ),
         lengths=None
         if tables[0].lengths is None
         else tuple(chain.from_iterable(table.lengths or () for table in tables)),
@@ -90,7 +93,7 @@ def filled_judgments(judged: JudgedRanks, grade: float, unseen: Integers) -> dic
     everything = np.concatenate([np.full(added.sum(), grade), judged.judged_grades[known]])
     order = np.lexsort((-everything, query))
     first = offsets(np.bincount(query, minlength=len(judged)))
-    return {"judged_grades": everything[order], "judged_first": first, "judged_row": order}
+    return {"all_judged": JudgedGrades(everything[order], first, order)}
 
 
 def single_documents(depth: int, grade: float) -> JudgedRanks:

@@ -16,6 +16,7 @@ from cranfield.errors import DuplicateError, InputError
 from cranfield.ranks.chunk_runs import are_of_passages
 from cranfield.ranks.columns import Integers, Numbers, offsets
 from cranfield.ranks.scan.native import native
+from cranfield.ranks.tables.judged_grades import JudgedGrades
 from cranfield.read.formats.prefs import PREFERENCES
 from cranfield.read.formats.trec import TREC_QRELS
 from cranfield.read.mappings import Pairs, finite, id_text
@@ -99,8 +100,8 @@ class Judgments:
         return {name: value for name, value in self.__dict__.items() if name not in made_again}
 
     @cached_property
-    def _best_first(self) -> dict[float, tuple[Numbers, Integers]]:
-        """Grades, and their order in ideal rankings, by the lowest grade that is a judgment: kept for the next run."""
+    def _best_first(self) -> dict[float, tuple[Numbers, JudgedGrades]]:
+        """By the lowest grade that is a judgment the grades, as they are and the best first: kept for the next run."""
         return {}
 
     @cached_property

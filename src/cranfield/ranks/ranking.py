@@ -15,6 +15,7 @@ from cranfield.ranks.policy import Policy
 from cranfield.ranks.scan.counting import Scanned
 from cranfield.ranks.scan.memory import scan_rankings, scan_table
 from cranfield.ranks.scan.text import scan_text
+from cranfield.ranks.tables.judged_grades import JudgedGrades
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.ranks.ties import broken
 from cranfield.read.shapes import Rankings, Source, Table, Text
@@ -75,7 +76,7 @@ def rank_scanned(judgments: Judgments, scanned: Scanned, policy: Policy, source:
 def rank_counted(judgments: Graded, scanned: Scanned, policy: Policy) -> JudgedRanks:
     """The table of what a scan has counted above the judged documents."""
     counted = scanned.found
-    grades, by_grade = _best_first(judgments, policy)
+    grades, all_judged = _best_first(judgments, policy)
     query, grade = judgments.query[counted.row], grades[counted.row]
     rank = broken(counted, query, grade, policy.ties)
     order = _order(query, rank)
@@ -88,22 +89,21 @@ def rank_counted(judgments: Graded, scanned: Scanned, policy: Policy) -> JudgedR
         row=counted.row[order],
         retrieved=np.maximum(scanned.retrieved, 0),
         missing=scanned.retrieved < 0,
-        judged_grades=grades[by_grade],
-        judged_first=judgments.first,
-        judged_row=by_grade,
+        all_judged=all_judged,
         extra=scanned.extra,
         complete=policy.complete,
     )
     return table.cut(policy.depth)
 
 
-def _best_first(judgments: Graded, policy: Policy) -> tuple[Numbers, Integers]:
-    """The grades of judgments as a policy reads them, and their order in ideal rankings: the same for every run."""
+def _best_first(judgments: Graded, policy: Policy) -> tuple[Numbers, JudgedGrades]:
+    """The grades of judgments as a policy reads them, and the best first: the same for every run."""
     known = judgments._best_first if isinstance(judgments, Judgments) else {}
     how = lowest_judged(policy)
     if how not in known:
         grades = graded(judgments.grades, policy)
-        known[how] = grades, _order(judgments.query, -grades)
+        order = _order(judgments.query, -grades)
+        known[how] = grades, JudgedGrades(grades[order], judgments.first, order)
     return known[how]
 
 

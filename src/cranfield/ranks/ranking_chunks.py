@@ -20,6 +20,7 @@ from cranfield.ranks.overlap import HINT, SHOWN, no_common_query
 from cranfield.ranks.passages import WHOLE, PassageJudgments
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.rankings import ordered, scores_of
+from cranfield.ranks.tables.judged_grades import JudgedGrades
 from cranfield.ranks.tables.passages import PassageRanks, Stretches
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.read.source import open_source
@@ -259,9 +260,7 @@ def _judged_ranks(
         row=np.array(row, dtype=np.int64),
         retrieved=np.array([len(each.places) for each in rankings], dtype=np.int64),
         missing=np.array(missing, dtype=np.bool_),
-        judged_grades=np.array(grades, dtype=np.float64),
-        judged_first=offsets(sizes),
-        judged_row=np.array(rows, dtype=np.int64),
+        all_judged=JudgedGrades(np.array(grades, dtype=np.float64), offsets(sizes), np.array(rows, dtype=np.int64)),
         extra=extra,
         complete=policy.complete,
     )

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 from cranfield.errors import InputError
 
 SETTINGS_FILE = "cranfield.toml"
-Kind = type | tuple[type, ...]
+TomlKind = type | tuple[type, ...]
 
 
-class Setting(NamedTuple):
+class TomlSetting(NamedTuple):
     """A setting as documentation tells it: the kind of its value, what it means, and what holds where it is not set."""
 
-    kind: Kind
+    kind: TomlKind
     meaning: str
     usual: str = ""
 
@@ -26,7 +26,7 @@ class Setting(NamedTuple):
         return _wanted(self.kind)
 
 
-Kinds = Mapping[str, Kind | Setting]
+Kinds = Mapping[str, TomlKind | TomlSetting]
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -50,11 +50,11 @@ def check_settings(table: Mapping[str, Any], known: Kinds, where: str) -> None:
             raise InputError(where, f"{name} must be {_wanted(kind)}.")
 
 
-def _kind(known: Kind | Setting) -> Kind:
-    return known.kind if isinstance(known, Setting) else known
+def _kind(known: TomlKind | TomlSetting) -> TomlKind:
+    return known.kind if isinstance(known, TomlSetting) else known
 
 
-def _wanted(kinds: Kind) -> str:
+def _wanted(kinds: TomlKind) -> str:
     if kinds == (int, float):
         return "a number"
     words = {bool: "true or false", int: "a whole number", str: "text", dict: "a table", list: "a list"}

@@ -26,6 +26,20 @@ LONGEST_LINE = 1 << 24  # no line that means anything is longer; one that is wou
 SPOOLED = 1 << 25
 
 BUILT_IN = "builtin:"
+# Examples that come with the package: a collection of 60 queries with its documents, and ten queries to try things.
+BUILT_IN_FILES = {
+    "builtin": "collection/qrels/test.tsv",
+    "builtin:plain": "collection/runs/plain.run.gz",
+    "builtin:tuned": "collection/runs/tuned.run.gz",
+    "builtin:ten": "qrels.txt",
+    "builtin:keywords": "keywords.run",
+    "builtin:meaning": "meaning.run",
+    "builtin:qrels": "qrels.txt",  # the older name of builtin:ten
+}
+BUILT_IN_LIST = (
+    "there are builtin, the judgments of 60 queries, with the runs builtin:plain and builtin:tuned; and builtin:ten, "
+    "those of ten queries, with builtin:keywords and builtin:meaning"
+)
 DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data")
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -280,17 +294,14 @@ def mark_length(data: memoryview) -> int:
 
 
 def _located(path: str) -> str:
-    """Where a file is: builtin:NAME came with the package, and so did builtin, the judgments of its collection."""
-    if path == BUILT_IN.removesuffix(":") and not os.path.exists(path):
-        return os.path.join(DATA, "collection", "qrels", "test.tsv")
-    name = path.removeprefix(BUILT_IN)
-    if name == path or os.path.exists(path):
+    """Where a file is; some came with the package."""
+    if not path.startswith(BUILT_IN.removesuffix(":")) or os.path.exists(path):
         return path
-    files = {entry.name.partition(".")[0]: entry.path for entry in os.scandir(DATA) if entry.is_file()}
-    if name not in files:
-        known = ", ".join(f"{BUILT_IN}{each}" for each in sorted(files))
-        raise InputError(path, "there is no such built-in file.", hint=f"there are {known}")
-    return files[name]
+    if path in BUILT_IN_FILES:
+        return os.path.join(DATA, *BUILT_IN_FILES[path].split("/"))
+    if path.startswith(BUILT_IN):
+        raise InputError(path, "there is no such built-in file.", hint=BUILT_IN_LIST)
+    return path
 
 
 def _without_password(path: str) -> str:

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 
 from cranfield.comparison import stability
-from cranfield.errors import ComparisonError, CranfieldError, MeasureError
+from cranfield.errors import CranfieldError
 from cranfield.evaluation.evaluating import evaluate_runs
-from cranfield.evaluation.rank_curves import curve_of_grades, rank_curves
-from cranfield.measures import Measure, Measures, parse_measures
-from cranfield.show.charts import CHARTS
-from cranfield.show.charts.chart import Chart
+from cranfield.evaluation.rank_curves import curve_of_grades
+from cranfield.measures import Measures
 from cranfield.show.charts.drawing import Spec
+from cranfield.show.charts.evaluated import chart_named, drawn, measure_of, needed_for, own_options
 
 SHARES = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9)  # of the judgments that are removed
 
@@ -44,10 +43,8 @@ def draw_chart(
     >>> spec["$schema"][:30]
     'https://vega.github.io/schema/'
     """
-    if kind not in CHARTS:
-        raise CranfieldError(f"there is no chart '{kind}'.", hint=f"charts are {', '.join(CHARTS)}")
-    chart = CHARTS[kind]
-    own = _own_options(chart, options)
+    chart = chart_named(kind)
+    own = own_options(chart, options)
     paths = [runs] if isinstance(runs, str | os.PathLike) else runs
     if "grades" in own:
         if qrels is not None or paths:
@@ -61,33 +58,6 @@ def draw_chart(
     with np.errstate(over="ignore", invalid="ignore"):  # numbers that are too large to draw are an error of the chart
         if chart.of == "stability":
             return chart.draw(stability(qrels, paths, measures or chart.usual, SHARES, **options))
-        measure = _measure(chart, measures)
-        needed = [measure] if chart.needed is None else chart.needed(measure)
-        results = list(evaluate_runs(qrels, paths, needed, **options).values())
-        if chart.runs not in (None, len(results)):
-            fact = f"this chart shows two runs, not {len(results)}."
-            raise ComparisonError(fact, hint="the baseline, then the other")
-        if chart.of == "curves":
-            query = own.get("query")
-            return chart.draw(rank_curves(results, measure, query), mean=query is None, **own)
-        return chart.draw(results, measure, **own)
-
-
-def _own_options(chart: Chart, options: dict[str, Any]) -> dict[str, Any]:
-    """The options of the chart itself, taken out of all."""
-    for name in options:
-        owners = [f"'{other.name}'" for other in CHARTS.values() if name in other.options]
-        if owners and name not in chart.options:
-            several = "charts" if len(owners) > 1 else "chart"
-            raise CranfieldError(f"{name} belongs to the {several} {', '.join(owners)}, not to '{chart.name}'.")
-    return {name: options.pop(name) for name in chart.options if name in options}
-
-
-def _measure(chart: Chart, measures: Measures | None) -> Measure:
-    wanted = parse_measures(measures or chart.usual)
-    if len(wanted) != 1:
-        raise MeasureError(f"this chart shows one measure, not {len(wanted)}.", hint="draw one chart for each")
-    if chart.only not in (None, wanted[0].definition.name):
-        fact = f"this chart shows precision and recall, not {wanted[0]}."
-        raise MeasureError(fact, hint=f"for instance {chart.usual[0]}")
-    return wanted[0]
+        measure = measure_of(chart, measures)
+        results = list(evaluate_runs(qrels, paths, needed_for(chart, measure), **options).values())
+        return drawn(chart, results, measure, own)

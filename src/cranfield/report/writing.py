@@ -57,6 +57,9 @@ class ReportFile(NamedTuple):
     size: int
     left_out: tuple[str, ...]
 
+    def __repr__(self) -> str:
+        return f"<ReportFile {self.path}: {self.size / 1000:,.0f} kB>"
+
 
 def write_report(
     path: str | os.PathLike[str],

@@ -10,7 +10,6 @@ from cranfield.comparison.differences import UNDECIDED, Difference, signed
 from cranfield.comparison.pairing import judged_beside
 from cranfield.comparison.power import USUAL
 from cranfield.comparison.reliability import Reliability
-from cranfield.comparison.unjudged import estimates_unjudged
 from cranfield.layout import Paint, columns, cut, padded, wrapped
 from cranfield.measures import known_measure
 from cranfield.show.comparison_words import (
@@ -71,7 +70,11 @@ def _differences_lines(comparison: Comparison, measure: str, width: int, paint: 
 def _beside(name: str, numbers: str, room: int, width: int) -> list[str]:
     """Numbers beside a name, or below it where it takes their room."""
     shown = cut(name, width)
-    return [padded(shown, room) + numbers] if columns(shown) <= room else [shown, padded("", room) + numbers]
+    if columns(shown) <= room:
+        return [padded(shown, room) + numbers]
+    if room < 0:  # a very narrow window
+        return [shown, *wrapped(numbers, "  ", width=width)]
+    return [shown, padded("", room) + numbers]
 
 
 def _marks(difference: Difference) -> str:
@@ -90,15 +93,6 @@ def _legend(comparison: Comparison, width: int) -> Iterator[str]:
     if undecided:
         narrower = any(each.reach and not each.reach.exact for each in undecided)
         yield from wrapped(f"? {UNDECIDED}.{' ~ the true bounds may be narrower.' if narrower else ''}", width=width)
-    estimates = [measure.name for measure in comparison.measures if estimates_unjudged(measure)]
-    unknown = [each for each in comparison if each.reach is None]
-    if any(each.measure in estimates for each in unknown):
-        verb = "estimates" if len(estimates) == 1 else "estimate"
-        said = f"{', '.join(estimates)} {verb} unjudged documents from those that were drawn and judged."
-        yield from wrapped(said, width=width)
-    if any(each.measure not in estimates for each in unknown):
-        said = "For some differences it is not known whether unjudged documents could reverse them."
-        yield from wrapped(said, width=width)
 
 
 def _power_lines(comparison: Comparison, reliability: Reliability, width: int, paint: Paint) -> Iterator[str]:
@@ -132,14 +126,17 @@ def _family(difference: Difference) -> str:
 
 
 def _measures_lines(comparison: Comparison, reliability: Reliability, width: int, paint: Paint) -> Iterator[str]:
-    yield paint.strong("Pairs of runs that differ significantly (discriminative power)")
+    def title(text: str) -> Iterator[str]:
+        return map(paint.strong, wrapped(text, width=width))
+
+    yield from title("Pairs of runs that differ significantly (discriminative power)")
     for name, share in reliability.discriminative_power.items():
         yield f"  {name}: {share * comparison.pairs:.0f} of {comparison.pairs}"
     if reliability.measures:
-        yield paint.strong("How much they agree (Kendall's tau over runs, over queries)")
+        yield from title("How much they agree (Kendall's tau over runs, over queries)")
     for each in reliability.measures:
         yield f"  {each.one} and {each.other}: {share_text(each.runs, 2)}, {share_text(each.queries, 2)}"
-    yield paint.strong("How much runs agree on which queries are hard (Kendall's tau over queries)")
+    yield from title("How much runs agree on which queries are hard (Kendall's tau over queries)")
     if comparison.pairs > MANY:
         yield from (f"  {line}" for line in _agreement_ranges(comparison, reliability))
         return

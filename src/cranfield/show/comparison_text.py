@@ -12,8 +12,8 @@ from cranfield.comparison.reliability import Reliability
 from cranfield.comparison.standing import standings
 from cranfield.comparison.unjudged import estimates_unjudged
 from cranfield.layout import UNPAINTED, WIDTH, Paint, columns, count, cut, padded, shortened, visible, wrapped
-from cranfield.show.comparison_details_text import details_lines
-from cranfield.show.comparison_words import basis_text, method_text, reach_text, verdict, within_text
+from cranfield.show.comparison_details_text import FEW, details_lines
+from cranfield.show.comparison_words import basis_text, method_text, verdict, within_text
 from cranfield.show.run_table_text import run_table_lines, verdict_tone
 
 LISTED = 3  # queries that gained most, and as many that lost most
@@ -45,7 +45,7 @@ def comparison_text(
     if one is not None:
         parts.append(list(_changed_lines(comparison, one, width, paint, texts)))
     parts.append(list(_remarks(comparison, one, width, paint, explained=reliability is not None, pairs=pairs)))
-    explained = reliability is not None and comparison.pairs <= LISTED
+    explained = reliability is not None and comparison.pairs <= FEW
     parts += details_lines(comparison, reliability, pairs=pairs or explained, width=width, paint=paint)
     return "\n\n".join("\n".join(part) for part in parts if part)
 
@@ -61,7 +61,9 @@ def _verdict_lines(comparison: Comparison, width: int, paint: Paint) -> Iterator
         if comparison.baseline is None:
             close = any(row.not_worse for row in standings(comparison).others)
             tone = paint.close if close else paint.good
-    first, *more = wrapped(lead + rest.replace("  ", " \u00a0"), width=width)
+    # What belongs together is not parted at the end of a line.
+    kept = rest.replace("  ", " \u00a0").replace(", p = ", ", p\u00a0=\u00a0").replace(", p < ", ", p\u00a0<\u00a0")
+    first, *more = wrapped(lead + kept, width=width)
     first, *more = (line.replace("\u00a0", " ") for line in (first, *more))
     yield tone(first) if len(first) <= len(lead) else tone(first[: len(lead)]) + first[len(lead) :]
     yield from more
@@ -129,7 +131,8 @@ def _warnings(comparison: Comparison, one: Difference | None) -> Iterator[str]:
             yield f"Unjudged documents could reverse {which if total > 1 else 'the significant difference'}."
         return
     if one.reach is not None and one.could_reverse:
-        yield f"Unjudged documents could reverse this ({reach_text(one.reach)})."
+        at_most = "" if one.reach.exact else " at the widest"
+        yield f"Unjudged documents could reverse this ({signed(one.reach.low)} to {signed(one.reach.high)}{at_most})."
     if one.significant and one.direction * one.difference < 0:
         yield f"The mean moves the other way ({signed(one.difference)})."
     if one.within:
@@ -146,9 +149,7 @@ def _method(comparison: Comparison, one: Difference | None) -> Iterator[str]:
                 f"{each.measure} {signed(each.estimate)} (p {p_text(each.adjusted, each.alpha, 3)})" for each in others
             )
             yield f"Secondary: {told}."
-        estimated = one.reach is None and not estimates_unjudged(comparison.measures[0])
-        if estimated:
-            yield "Whether unjudged documents could reverse this is not known."
+    yield from _not_known(comparison)
     yield basis_text(comparison) if one is None or comparison.left_out else method_text(comparison)
     if one is None and comparison.baseline is None:
         found = standings(comparison)
@@ -162,11 +163,24 @@ def _method(comparison: Comparison, one: Difference | None) -> Iterator[str]:
             yield "Ranks: below the runs that are significantly better, above those that are significantly worse."
 
 
+def _not_known(comparison: Comparison) -> Iterator[str]:
+    """Where it is not known what unjudged documents could do, and why."""
+    estimates = [measure.name for measure in comparison.measures if estimates_unjudged(measure)]
+    unknown = [each for each in comparison if each.reach is None]
+    if any(each.measure in estimates for each in unknown):
+        verb = "estimates" if len(estimates) == 1 else "estimate"
+        yield f"{', '.join(estimates)} {verb} unjudged documents from those that were drawn and judged."
+    if any(each.measure not in estimates for each in unknown):
+        which, it = ("this difference", "it") if len(comparison.differences) == 1 else ("some differences", "them")
+        yield f"For {which} it is not known whether unjudged documents could reverse {it}."
+
+
 def _power(comparison: Comparison, one: Difference) -> Iterator[str]:
     """What so many queries can detect, and how many the difference found here would take."""
     if not one.spread:
         return
     said = f"{comparison.queries} queries detect a difference of {one.detectable:.3f} in {USUAL:.0%} of cases"
+    said += "" if comparison.test == "t" else " by a t-test"  # whose power is known; that of others depends on the data
     apart = abs(one.difference)
     if not one.significant and apart and power_of(apart, one.spread, MOST, one.alpha) >= USUAL:
         said += f"; {apart:.3f} takes about {_rounded(queries_needed(apart, one.spread, one.alpha)):,}"

@@ -149,9 +149,9 @@ def _method(found: CorrectedComparison) -> str:
 def _legend(found: CorrectedEvaluation, values: Sequence[CorrectedValue], width: int) -> Iterator[str]:
     basis, level = found.basis, f"{100 * (1 - found.alpha):g}%"
     yield from wrapped(
-        f"± {level} intervals for the mean over all queries, of which these are a sample; they hold however bad the "
-        f"model is. Worth: how many queries people alone would have to judge for as short an interval; they judged "
-        f"{basis.sampled}. {told_worth(basis, values)}",
+        f"± {level} intervals for the mean over all queries, of which these are a sample; they rest on the random "
+        "sample, not on the model. Worth: how many queries people alone would have to judge for as short an interval; "
+        f"they judged {basis.sampled}. {told_worth(basis, values)}",
         width=width,
     )
     fewest = min(each.differing for each in values)
@@ -169,9 +169,7 @@ def _outside_notes(found: CorrectedEvaluation) -> Iterator[str]:
     """Runs that return much that neither people nor the model judged: no correction makes up for that."""
     depths = {Scope.of(measure).cutoff: measure for measure in found.measures if Scope.of(measure).one_depth}
     for depth, measure in depths.items():
-        shares = {
-            run: each.facts(measure).judged_share() for run, each in zip(found.runs, found._by_model, strict=True)
-        }
+        shares = {run: found.judged_share(run, measure) for run in found.runs}
         few = {run: share for run, share in shares.items() if share is not None and share < _MOSTLY_JUDGED}
         if few and depth is not None:
             told = ", ".join(f"{run} {share:.0%}" for run, share in few.items())
@@ -197,7 +195,10 @@ def told_worth(basis: CorrectionBasis, values: Sequence[CorrectedValue]) -> str:
 
 def _notes(basis: CorrectionBasis) -> Iterator[str]:
     if basis.sampled < ROUGH:
-        yield f"With fewer than {ROUGH} sampled queries, intervals are rough: judge more of them."
+        yield (
+            f"With fewer than {ROUGH} sampled queries, intervals can be too short if {basis.model}'s values are a "
+            "curved function of people's: sample more if you can."
+        )
     if basis.missing:
         share = basis.missing / basis.pooled
         yield (

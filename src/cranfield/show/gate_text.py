@@ -1,4 +1,4 @@
-"""The result of a gate as text, Markdown and JUnit's XML, and the files that set one up."""
+"""The result of a gate as text, Markdown and JUnit's XML."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from cranfield.comparison.checks import Check, GatedMeasure
 from cranfield.comparison.corrections import CORRECTIONS
-from cranfield.comparison.gating import GATE_TESTS, GateResult
+from cranfield.comparison.gating import GateResult
 from cranfield.comparison.power import USUAL
 from cranfield.comparison.significance import TESTS
 from cranfield.layout import UNPAINTED, WIDTH, Paint, columns, count, cut, padded, visible, wrapped
@@ -143,60 +143,3 @@ def gate_junit(result: GateResult) -> str:
             ElementTree.SubElement(case, "system-out").text = visible(check.message)
     ElementTree.indent(root)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(root, encoding="unicode")
-
-
-CONFIG_NAME = "cranfield-gate.toml"
-JOB_NAME = ".github/workflows/search-quality.yml"
-
-CONFIG = """\
-# What `cranfield gate` checks. Paths are relative to this file. What the command line says goes before this.
-
-# The judgments, and the run of the version under test.
-qrels = "qrels.txt"
-candidate = "candidate.run"
-
-# What it is compared with: the run of the version in use. Keep the run itself, so that it can be measured again when
-# the judgments change. An evaluation that was saved with `cranfield evaluate --save` works too, until they do.
-baseline = "baseline.run"
-
-measures = ["nDCG@10"]
-
-# Where a model judged all queries and people a random sample of them: which one, and who corrects it.
-# assessor = "gpt"
-# correct_with = "people"
-
-# A measure may drop by so much. A larger drop fails only if it is also significant at alpha, by a one-sided paired
-# test: a candidate that is neither better nor worse is stopped with a chance of at most alpha.
-tolerance = 0.01
-alpha = 0.05
-test = "t"  # or OTHERS
-
-# Fail if no measure is significantly better.
-require_improvement = false
-
-# Fail if more queries than this got worse, by however little. Remove the line to allow any number.
-# max_worse_queries = 20
-
-# Fail below these values, significant or not.
-# [minimum]
-# "nDCG@10" = 0.4
-""".replace("OTHERS", ", ".join(f'"{name}"' for name in GATE_TESTS if name != "t"))
-
-JOB = """\
-name: search quality
-on:
-  pull_request:
-
-jobs:
-  gate:
-    runs-on: ubuntu-latest
-    steps:
-      - uses: actions/checkout@v4
-      - uses: actions/setup-python@v5
-        with:
-          python-version: "3.12"
-      - run: python -m pip install cranfield
-      # Replace this by what makes the run of the version under test.
-      - run: ./make-run > candidate.run
-      - run: cranfield gate --config cranfield-gate.toml --format markdown >> "$GITHUB_STEP_SUMMARY"
-"""

@@ -16,7 +16,7 @@ from cranfield.show.formulas import latex
 INTRODUCTION = """\
 # Measures
 
-Find a measure that fits, read what it means, and write it. A measure is written
+Find a measure that suits your data, and see its formula, its paper and how to write it. A measure is written
 `Name(parameter=value)@cutoff`: `nDCG@10`, `P(rel=2)@5`, `AP`. Upper and lower case do not matter, and the aliases parse
 to the same measure. Every measure also takes `judged_only=True`, which leaves unjudged documents out of the ranking
 before measuring. `rel` is the lowest grade that counts as relevant.

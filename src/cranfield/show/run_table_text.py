@@ -10,14 +10,16 @@ from cranfield.comparison.conclusions import Comparison
 from cranfield.comparison.differences import Difference, signed
 from cranfield.comparison.means import MeansTable, means_table
 from cranfield.comparison.standing import Standings, standings
-from cranfield.layout import Paint, aligned, columns, fitted, shortened, wrapped
+from cranfield.layout import Paint, aligned, columns, fitted, shortened, visible, wrapped
 from cranfield.show.comparison_words import p_cell, p_number
 from cranfield.show.interval_text import Span, drawn_intervals
 
 DRAWN = (15, 41)  # the columns that a drawing has at least and at most
-NAMED = 16  # columns that a name has at least
+NAMED = 16  # columns that a name has at least beside a drawing
+SHORTEST = 6  # columns that a name has at least
 BESIDE = 14  # columns that the name of the baseline may take in the head of a column
 GAP = 2
+PLACE = "#"
 
 Tone = Callable[[str], str]
 
@@ -35,7 +37,7 @@ class Column:
     @property
     def width(self) -> int:
         """How wide it is."""
-        return max(map(columns, (self.head, *self.cells)))
+        return max(columns(visible(cell)) for cell in (self.head, *self.cells))
 
 
 def run_table_lines(comparison: Comparison, width: int, paint: Paint) -> Iterator[str]:
@@ -66,37 +68,36 @@ class RunTable:
 
     def lines(self, width: int, paint: Paint) -> Iterator[str]:
         """The table, and below it the columns for which it has no room."""
-        drawn = any(self.spans)
-        taken = sum(column.width + GAP for column in (*self.first, *self.behind))
-        name = max(map(columns, ("run", *self.runs)))
-        room = width - taken - (DRAWN[0] + GAP if drawn else 0)
-        if room < NAMED and drawn:  # a narrow window shows numbers only
-            drawn, room = False, width - taken
-        name = max(min(name, room), min(NAMED, name))
-        room -= name
-        beside: list[Column] = []
-        for column in self.spare:
-            if column.width + GAP > room:
-                continue
-            beside.append(column)
-            room -= column.width + GAP
-        listed = [Column("run", [shortened(run, name) for run in self.runs], left=True), *self.first]
-        if self.first and self.first[0].head == "#":
-            listed[0], listed[1] = listed[1], listed[0]
+        name, drawn, beside = self._fit(width)
+        names = [shortened(run, name) for run in self.runs]
+        numbers = [column for column in self.first if column.head == PLACE]
+        values = [column for column in self.first if column.head != PLACE]
+        listed = [*numbers, Column("run", names, left=True), *values]
         if drawn:
-            size = min(DRAWN[0] + max(room, 0), DRAWN[1])
-            listed.append(Column(" " * size, drawn_intervals(self.spans, size), self.span_tones, left=True))
+            listed.append(Column(" " * drawn, drawn_intervals(self.spans, drawn), self.span_tones, left=True))
         yield from _lines([*listed, *self.behind, *beside], paint)
         rest = [column for column in self.spare if column not in beside and column.asked_for]
         if rest:
             yield ""
-            names = Column("run", self.runs, left=True)
-            yield from _lines_below([names, *rest], width, paint)
-        if len(set(listed[1 if listed[0].head == "#" else 0].cells)) < len(self.runs):
-            yield ""  # names that look the same when they are cut short
-            numbered = [f"{at}. {run}" for at, run in enumerate(self.runs, 1)]
-            for line in numbered:
-                yield from wrapped(line, hang=4, width=width)
+            yield from _lines_below([Column("run", self.runs, left=True), *rest], width, paint)
+        if len(set(names)) < len(names):  # they look the same now that they are cut short
+            yield ""
+            for at, run in enumerate(self.runs, 1):
+                yield from wrapped(f"{at}. {run}", hang=4, width=width)
+
+    def _fit(self, width: int) -> tuple[int, int, list[Column]]:
+        """How wide names and drawings are, 0 where there is no room to draw, and which spare columns fit."""
+        room = width - sum(column.width + GAP for column in (*self.first, *self.behind))
+        drawn = DRAWN[0] if any(self.spans) and room - DRAWN[0] - GAP >= NAMED else 0
+        room -= drawn + GAP if drawn else 0
+        name = max(min(max(columns(visible(run)) for run in ("run", *self.runs)), room), SHORTEST)
+        room -= name
+        beside: list[Column] = []
+        for column in self.spare:
+            if column.width + GAP <= room:
+                beside.append(column)
+                room -= column.width + GAP
+        return name, min(drawn + max(room, 0), DRAWN[1]) if drawn else 0, beside
 
 
 def _tint(table: Sequence[Column]) -> Callable[[int, int, str], str]:
@@ -132,7 +133,7 @@ def _with_baseline(comparison: Comparison, paint: Paint) -> RunTable:
     against = next(iter(listed.values())).baseline
     order = comparison.best_first(measure)
     pairs = [listed.get(run) for run in order]
-    head = f"vs {against}" if columns(against) <= BESIDE else "vs baseline"
+    head = f"vs {against}" if columns(visible(against)) <= BESIDE else "vs baseline"
     tones = [verdict_tone(each, paint) if each else None for each in pairs]
     gaps = [signed(each.estimate) if each else "baseline" for each in pairs]
     several = [Column("p", [p_cell(each) if each else "" for each in pairs])] if comparison.pairs > 1 else []
@@ -166,7 +167,7 @@ def _ranked(comparison: Comparison, paint: Paint) -> RunTable:
     letters = [means.notes[0]] if any(cell.mark for row in means.rows for cell in row.cells) else []
     return RunTable(
         order,
-        [Column("#", [str(row.place) for row in found.rows]), values, Column("vs best", gaps, tones)],
+        [Column(PLACE, [str(row.place) for row in found.rows]), values, Column("vs best", gaps, tones)],
         [
             None if row.low is None or row.high is None or row.behind is None else Span(row.low, row.behind, row.high)
             for row in found.rows

@@ -17,14 +17,14 @@ import numpy as np
 
 from cranfield.errors import InputError, SystemFailure
 from cranfield.read.mappings import id_text
-from cranfield.read.settings import Setting
+from cranfield.read.settings import TomlSetting
 from cranfield.systems.result_ids import MISSING, PLACES, look_up, usual_place
 
 Ranking = list[tuple[str, float]]
 AnswerOrder = Literal["returned", "score", "rank"]
 Scores = Literal["kept", "parted", "replaced"]
 
-ORDER = Setting(
+ORDER = TomlSetting(
     str,
     'what counts where order and scores disagree: "returned" keeps the order of the answer, "score" refuses scores '
     'that rise, "rank" ignores the scores',

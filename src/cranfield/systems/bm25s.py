@@ -7,15 +7,15 @@ from typing import Any
 
 from cranfield.errors import InputError, need
 from cranfield.read.secrets import Secrets
-from cranfield.read.settings import Setting
+from cranfield.read.settings import TomlSetting
 from cranfield.systems.answers import Returned, falling
 from cranfield.systems.collection import Collection, Document, indexed
 
 SETTINGS = {
-    "method": Setting(str, "the variant of BM25, as bm25s names it", '"lucene"'),
-    "k1": Setting((int, float), "how soon more occurrences of a word stop to count", "1.5"),
-    "b": Setting((int, float), "how much the length of a document counts, 0 to 1", "0.75"),
-    "stopwords": Setting(str, 'the language whose frequent words are ignored; "" for none', '"en"'),
+    "method": TomlSetting(str, "the variant of BM25, as bm25s names it", '"lucene"'),
+    "k1": TomlSetting((int, float), "how soon more occurrences of a word stop to count", "1.5"),
+    "b": TomlSetting((int, float), "how much the length of a document counts, 0 to 1", "0.75"),
+    "stopwords": TomlSetting(str, 'the language whose frequent words are ignored; "" for none', '"en"'),
 }
 
 

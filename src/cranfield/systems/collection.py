@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -10,15 +9,19 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cranfield.errors import InputError, need
+from cranfield.layout import count, shortened
 from cranfield.ranks.judgments import Judgments
-from cranfield.read.mappings import id_text
-from cranfield.read.streams import BYTE_ORDER_MARK, Stream
 from cranfield.systems.collection_files import QUERY_FILES, first_file
+from cranfield.systems.record_lines import id_of, record_of, text_lines
+from cranfield.systems.topics import read_topics
 
 BUILTIN = "builtin"
 IR_DATASETS = "ir_datasets:"
 KEPT = 128_000_000  # letters of a corpus that may be kept in memory
-_QRELS_FILES = ("qrels.tsv", "qrels.txt", "qrels", "qrels.test.tsv", "qrels.trec", "judgments.db")
+_QRELS_FILES = (
+    *("qrels.tsv", "qrels.txt", "qrels", "qrels.csv", "qrels.test.tsv", "qrels.trec", "qrels.jsonl"),
+    "judgments.db",
+)
 
 
 class Document(NamedTuple):
@@ -27,6 +30,9 @@ class Document(NamedTuple):
     doc_id: str
     title: str
     text: str
+
+    def __repr__(self) -> str:
+        return f"<Document {self.doc_id}: {shortened(self.title or self.text, 60)}>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +58,10 @@ class Collection:
     qrels: Any = None
     corpus: Callable[[], Iterator[Document]] | None = None
     narratives: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        judged = "" if self.qrels is None else ", with judgments"
+        return f"<Collection {self.name}: {count(len(self.queries), 'query', 'queries')}{judged}>"
 
     def documents(self) -> Iterator[Document]:
         """The documents of the corpus."""
@@ -130,7 +140,7 @@ def open_collection(where: str | os.PathLike[str] | Collection, *, split: str | 
         raise InputError(name, f"{what}.", hint=f"give a folder, '{BUILTIN}', or '{IR_DATASETS}ID'")
     queries = first_file(folder, QUERY_FILES)
     if queries is None:
-        raise InputError(name, f"there are no queries in it ({', '.join(QUERY_FILES[:2])}).")
+        raise InputError(name, f"there are no queries in it ({', '.join(QUERY_FILES[:4])}).")
     corpus = first_file(folder, ("corpus.jsonl",))
     topics = read_topics(queries)
     return Collection(
@@ -154,112 +164,14 @@ def builtin_folder() -> Path:
     return Path(__file__).parents[1] / "data" / "collection"
 
 
-class Topic(NamedTuple):
-    """The text of a query and, where there is one, a narrative: what is relevant to it, in words."""
-
-    text: str
-    narrative: str = ""
-
-
-def read_queries(path: str | os.PathLike[str]) -> dict[str, str]:
-    """The texts of the queries of a file. See `read_topics`."""
-    return {query: topic.text for query, topic in read_topics(path).items()}
-
-
-def read_topics(path: str | os.PathLike[str]) -> dict[str, Topic]:
-    """Queries from JSON lines with `_id`, `text` and maybe `narrative`, or from lines "id <tab> text".
-
-    The lines have a third column, the narrative, where a header names it.
-    """
-    found: dict[str, Topic] = {}
-    name = os.fspath(path)
-    is_json = ".json" in Path(name).name
-    with_narrative = False
-    for number, line in text_lines(path):
-        narrative: Any = ""
-        if is_json:
-            record = _record(line, name, number)
-            query, text = _key(record, "_id", name, number), record.get("text")
-            narrative = record.get("narrative") or ""
-        else:
-            query, tab, text = line.partition("\t")
-            query = query.strip()
-            if not tab or not query:
-                raise InputError(name, "a query and its text are needed.", line=number, hint="a line is: id <tab> text")
-            head = text.strip().lower().removesuffix(_NARRATIVE)
-            if number == 1 and (query.lower(), head) in _HEADERS:
-                with_narrative = text.strip().lower().endswith(_NARRATIVE)
-                continue
-            if with_narrative:
-                text, _, narrative = text.partition("\t")
-        if not isinstance(text, str) or not text.strip():
-            raise InputError(name, f"query '{query}' has no text.", line=number)
-        if not isinstance(narrative, str):
-            raise InputError(name, f"the narrative of query '{query}' is not a text.", line=number)
-        if query in found:
-            raise InputError(name, f"query '{query}' is there twice.", line=number)
-        found[query] = Topic(text.strip(), narrative.strip())
-    if not found:
-        raise InputError(name, "there is not one query in it.")
-    return found
-
-
-_NARRATIVE = "\tnarrative"
-_HEADERS = {
-    ("query_id", "text"),
-    ("qid", "query"),
-    ("query_id", "query"),
-    ("qid", "text"),
-    ("id", "text"),
-    ("_id", "text"),
-}
-
-
 def read_corpus(path: str | os.PathLike[str]) -> Iterator[Document]:
     """Documents from JSON lines with `_id`, `title` (may be missing) and `text`."""
     name = os.fspath(path)
     for number, line in text_lines(path):
-        record = _record(line, name, number)
-        yield Document(_key(record, "_id", name, number), str(record.get("title") or ""), str(record.get("text") or ""))
-
-
-def text_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
-    """Lines that are not blank, with their numbers; decompressed."""
-    rest, number = b"", 0
-    stream = Stream(path)
-    for chunk in stream.chunks():
-        *whole, rest = (rest + chunk).split(b"\n")
-        for line in whole:
-            number += 1
-            if line.strip():
-                yield number, _text(line, stream.name, number)
-    if rest.strip():
-        yield number + 1, _text(rest, stream.name, number + 1)
-
-
-def _text(line: bytes, name: str, number: int) -> str:
-    try:
-        return (line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line).decode().rstrip("\r")
-    except UnicodeDecodeError:
-        raise InputError(name, "this is not UTF-8 text.", line=number) from None
-
-
-def _record(line: str, name: str, number: int) -> dict[str, Any]:
-    try:
-        record = json.loads(line)
-    except ValueError as error:
-        raise InputError(name, f"this is not JSON: {error}.", line=number) from None
-    if not isinstance(record, dict):
-        raise InputError(name, "a JSON object is needed.", line=number)
-    return record
-
-
-def _key(record: Mapping[str, Any], key: str, name: str, number: int) -> str:
-    try:
-        return id_text(record[key], key, name)
-    except (KeyError, InputError):
-        fact = f"'{key}' is missing or is no id." if record else "an empty object."
-        raise InputError(name, fact, line=number, hint="each line needs _id and text") from None
+        record = record_of(line, name, number)
+        yield Document(
+            id_of(record, "_id", name, number), str(record.get("title") or ""), str(record.get("text") or "")
+        )
 
 
 def _qrels(folder: Path, split: str | None) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-QUERY_FILES = ("queries.jsonl", "queries.tsv", "queries.txt", "topics.tsv", "topics.txt")
+QUERY_FILES = tuple(f"{name}.{form}" for name in ("queries", "topics") for form in ("jsonl", "tsv", "csv", "txt"))
 _COMPRESSED = ("", ".gz", ".bz2", ".xz", ".zst")
 
 

@@ -15,7 +15,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from cranfield.errors import InputError, SystemFailure
 from cranfield.read.secrets import Secrets
-from cranfield.read.settings import Setting
+from cranfield.read.settings import TomlSetting
 from cranfield.systems.answers import ORDER, Returned, chosen_order, ranking_of
 from cranfield.systems.connections import Connections
 from cranfield.systems.deadlines import connect_by
@@ -27,21 +27,25 @@ _PLACE = re.compile(r"\{(query|k)\}")
 _RETRIED = {408, 425, 429, 500, 502, 503, 504}
 _LARGEST = 1 << 26  # bytes of an answer
 SETTINGS = {
-    "url": Setting(str, "the address to ask"),
-    "method": Setting(str, "GET, POST or another method of HTTP; a GET has no body", '"POST"'),
-    "params": Setting(dict, "parameters to add to the URL"),
-    "body": Setting((dict, list, str), "the JSON to send: a table, a list, or JSON as text"),
-    "headers": Setting(dict, "headers of the request"),
-    "auth": Setting(str, "`user:password`, sent as HTTP Basic authentication"),
-    "results": Setting(str, "the path of the list of results in the answer, such as `hits.hits` or `data[0].items`"),
-    "id": Setting(str, "the path of the document's id in each result, such as `_id` or `document.id`"),
-    "id_pattern": Setting(str, "a regular expression that the whole id matches; its one group becomes the id", "none"),
-    "score": Setting(str, 'the path of the score in each result; "" reads no scores', "the usual names"),
+    "url": TomlSetting(str, "the address to ask"),
+    "method": TomlSetting(str, "GET, POST or another method of HTTP; a GET has no body", '"POST"'),
+    "params": TomlSetting(dict, "parameters to add to the URL"),
+    "body": TomlSetting((dict, list, str), "the JSON to send: a table, a list, or JSON as text"),
+    "headers": TomlSetting(dict, "headers of the request"),
+    "auth": TomlSetting(str, "`user:password`, sent as HTTP Basic authentication"),
+    "results": TomlSetting(
+        str, "the path of the list of results in the answer, such as `hits.hits` or `data[0].items`"
+    ),
+    "id": TomlSetting(str, "the path of the document's id in each result, such as `_id` or `document.id`"),
+    "id_pattern": TomlSetting(
+        str, "a regular expression that the whole id matches; its one group becomes the id", "none"
+    ),
+    "score": TomlSetting(str, 'the path of the score in each result; "" reads no scores', "the usual names"),
     "order": ORDER,
-    "empty": Setting(
+    "empty": TomlSetting(
         str, "a path that an answer has even where it leaves `results` out because nothing was found", "none"
     ),
-    "timeout": Setting((int, float), "seconds to wait for the whole answer", "30"),
+    "timeout": TomlSetting((int, float), "seconds to wait for the whole answer", "30"),
 }
 
 

@@ -50,7 +50,7 @@ def of_queries(judgments: Judgments, queries: Container[str]) -> Judgments:
 
 def evaluated(path: Path, judgments: Judgments, measures: Sequence[Measure], policy: Policy, name: str) -> Evaluation:
     """Evaluate a recorded run, whatever its ids are."""
-    from cranfield.systems.collection import text_lines
+    from cranfield.systems.record_lines import text_lines
 
     run: Any = path
     if len(list(zip(range(2), text_lines(path)))) < 2:  # a header alone: every query was answered with no document

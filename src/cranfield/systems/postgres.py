@@ -7,26 +7,26 @@ from typing import Any
 
 from cranfield.errors import InputError, SystemFailure, need
 from cranfield.read.secrets import Secrets
-from cranfield.read.settings import Setting
+from cranfield.read.settings import TomlSetting
 from cranfield.systems.answers import ORDER, Returned, chosen_order, ranking_of
 from cranfield.systems.connections import Connections
 from cranfield.systems.placeholders import psycopg_statement
 
 SETTINGS = {
-    "dsn": Setting(
+    "dsn": TomlSetting(
         str, "how to connect, as libpq takes it: `dbname=shop user=reader` or a `postgresql://` URL", "`PG*`"
     ),
-    "table": Setting(str, "the table or view to search, with its schema if need be: `public.products`"),
-    "columns": Setting(list, "the columns of text to search in"),
-    "id": Setting(str, "the column with the id of the document", '"id"'),
-    "language": Setting(str, "the text-search configuration: how words are stemmed", '"english"'),
-    "match": Setting(str, 'whether a document must hold "any" word of the query or "all" of them', '"any"'),
-    "sql": Setting(
+    "table": TomlSetting(str, "the table or view to search, with its schema if need be: `public.products`"),
+    "columns": TomlSetting(list, "the columns of text to search in"),
+    "id": TomlSetting(str, "the column with the id of the document", '"id"'),
+    "language": TomlSetting(str, "the text-search configuration: how words are stemmed", '"english"'),
+    "match": TomlSetting(str, 'whether a document must hold "any" word of the query or "all" of them', '"any"'),
+    "sql": TomlSetting(
         str,
         "your own statement, instead of table, columns, id, language and match: ids or (id, score) rows, best first",
     ),
     "order": ORDER,
-    "timeout": Setting((int, float), "seconds to wait for a connection, and for an answer", "30"),
+    "timeout": TomlSetting((int, float), "seconds to wait for a connection, and for an answer", "30"),
 }
 
 

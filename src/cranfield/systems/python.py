@@ -13,15 +13,15 @@ from typing import Any
 
 from cranfield.errors import InputError, SystemFailure
 from cranfield.read.secrets import Secrets
-from cranfield.read.settings import Setting
+from cranfield.read.settings import TomlSetting
 from cranfield.systems.answers import ORDER, Returned, chosen_order, ranking_of
 
 SETTINGS = {
-    "object": Setting(
+    "object": TomlSetting(
         str, "`package.module:name` of a function, a class or a retriever; the working folder is searched, too"
     ),
-    "id": Setting(str, "the path of the document's id in each result, such as `metadata.page`", "the usual names"),
-    "score": Setting(str, 'the path of the score in each result; "" reads no scores', "the usual names"),
+    "id": TomlSetting(str, "the path of the document's id in each result, such as `metadata.page`", "the usual names"),
+    "score": TomlSetting(str, 'the path of the score in each result; "" reads no scores', "the usual names"),
     "order": ORDER,
 }
 Ask = Callable[[str, int], Any]

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from cranfield.errors import InputError, OutputError
 from cranfield.files.writing import write_run
+from cranfield.layout import count
 from cranfield.read.formats import FORMATS, by_extension
 from cranfield.read.formats.format import Plan
 from cranfield.read.ids import name_from
@@ -75,6 +76,10 @@ class Recorded:
     unknown_ids: tuple[str, ...] = ()
     gave_up: str = ""
     version: str = __version__
+
+    def __repr__(self) -> str:
+        queries = count(self.queries, "query", "queries")
+        return f"<Recorded {self.system}: {self.answered:,} of {queries} answered, in {self.path}>"
 
     @property
     def complete(self) -> bool:

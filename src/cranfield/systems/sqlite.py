@@ -11,15 +11,17 @@ from typing import Any
 
 from cranfield.errors import InputError
 from cranfield.read.secrets import Secrets
-from cranfield.read.settings import Setting
+from cranfield.read.settings import TomlSetting
 from cranfield.systems.answers import Returned, falling
 from cranfield.systems.collection import Collection, Document, indexed
 
 SETTINGS = {
-    "stem": Setting(bool, 'cut English words down to their stems (Porter), so that "ranking" finds "ranked"', "false"),
-    "weights": Setting(dict, "how much a match in the title and in the text counts", "`{ title = 1, text = 1 }`"),
-    "ignore": Setting(list, "words of a query that are not searched for", "none"),
-    "tuned": Setting(bool, "stems, titles that count three times, and a list of English words to ignore", "false"),
+    "stem": TomlSetting(
+        bool, 'cut English words down to their stems (Porter), so that "ranking" finds "ranked"', "false"
+    ),
+    "weights": TomlSetting(dict, "how much a match in the title and in the text counts", "`{ title = 1, text = 1 }`"),
+    "ignore": TomlSetting(list, "words of a query that are not searched for", "none"),
+    "tuned": TomlSetting(bool, "stems, titles that count three times, and a list of English words to ignore", "false"),
 }
 _WORD = re.compile(r"\w+")
 

@@ -41,6 +41,9 @@ class System:
         self._kind = kind
         self._secrets = secrets or Secrets(kind.name)
 
+    def __repr__(self) -> str:
+        return f"<System {self.name}>"
+
     def search(self, query: str, k: int) -> Ranking:
         """The k best documents in the order returned, with scores that fall."""
         try:

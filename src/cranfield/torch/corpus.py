@@ -20,6 +20,7 @@ from cranfield.ranks.scan.counting import Scanned
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.torch.counting import Counted, counter, taken
 from cranfield.torch.judgments import TensorJudgments, read_judgments
+from cranfield.torch.products import STEP, check_eight_bit, is_eight_bit, padded, product, usual_dtype
 from cranfield.torch.scores import check_measures, finish, scanned_of
 
 ProgressBar = Callable[..., Iterable[Any]]  # of an iterable and its `total`
@@ -48,7 +49,8 @@ class FullCorpus:
     tile: documents that are multiplied at once.
     dtype: the precision of the scores, in which they are compared; by default that of the embeddings, as of their
         product in PyTorch (for "l2" at least float32). torch.float32 tells more scores of half or bfloat16 embeddings
-        apart, and takes longer.
+        apart, and takes longer. Embeddings of 8 bits: the scores of torch.int8 are whole numbers and exact, those of
+        torch.float8_e4m3fn and torch.float8_e5m2 are float32.
     devices: share the tiles among several, such as ["cuda:0", "cuda:1"]; each holds a copy of the queries.
     progress: True draws a bar while the tiles are counted; or a function that is called with an iterable and its
         `total` and yields from it, as tqdm does.
@@ -79,7 +81,7 @@ class FullCorpus:
     ) -> None:
         if similarity not in ("dot", "cosine", "l2"):
             raise InputError("similarity", f"'{similarity}' is not known.", hint="it is 'dot', 'cosine' or 'l2'")
-        if not isinstance(queries, Tensor) or queries.dim() != 2 or not queries.is_floating_point():
+        if not isinstance(queries, Tensor) or queries.dim() != 2 or not _is_embedding(queries.dtype):
             raise InputError("queries", "they are not embeddings.", hint="a tensor (queries, dimensions) of numbers")
         if isinstance(documents, Iterator):
             raise InputError(
@@ -94,8 +96,10 @@ class FullCorpus:
         self._queries: Any = queries.detach()
         if similarity == "cosine":
             self._queries = torch.nn.functional.normalize(self._queries.float(), dim=1).to(queries.dtype)
-        least = torch.promote_types(queries.dtype, torch.float32) if similarity == "l2" else queries.dtype
-        self._dtype: Any = dtype or least
+        check_eight_bit(queries.dtype, similarity, dtype)
+        self._queries = padded(self._queries)
+        self._dtype: Any = dtype or usual_dtype(queries.dtype, similarity)
+        self._dimensions: int = queries.shape[1]
         self._most: int = max(1, tile)
         self._devices: list[Any] = [torch.device(one) for one in devices] or [queries.device]
         self._progress: Any = progress
@@ -157,19 +161,21 @@ class FullCorpus:
         wanted, which = judgments.column.unique(return_inverse=True)
         wanted = wanted.cpu()
         for shard in self._shards():
-            if len(shard.shape) != 2 or shard.shape[1] != self._queries.shape[1]:
-                shapes = f"{tuple(shard.shape)} does not go with queries of {tuple(self._queries.shape)}"
+            if len(shard.shape) != 2 or shard.shape[1] != self._dimensions:
+                shapes = f"{tuple(shard.shape)} does not go with queries of {(len(self._queries), self._dimensions)}"
                 raise InputError("documents", f"the shape {shapes}.")
             first, last = torch.searchsorted(wanted, torch.tensor([size, size + len(shard)])).tolist()
             rows = wanted[first:last] - size
             rows = shard[rows.to(shard.device)] if isinstance(shard, Tensor) else torch.from_numpy(shard[rows.numpy()])
-            found.append(rows.detach().to(self._queries.device, self._queries.dtype))
+            found.append(self._same_kind(rows.detach()).to(self._queries.device))
             size += len(shard)
             lengths.append(len(shard))
         if len(wanted) and int(wanted[-1]) >= size:
             fact = f"document {int(wanted[-1])} is judged, but the corpus has {size} of them."
             raise InputError("qrels", fact, hint="queries and documents are numbers from 0")
         tile = min(self._most, max([1, *lengths]))
+        if is_eight_bit(self._queries.dtype):
+            tile += -tile % STEP
         tiles = sum(-(-length // tile) for length in lengths)
         return _Survey(judgments, size, tile, tiles, torch.cat(found), which)
 
@@ -182,7 +188,7 @@ class FullCorpus:
     def _on_device(self, piece: Any, device: torch.device) -> Tensor:
         """A tile on a device, in the precision of the queries, as long as all others."""
         rows = piece if isinstance(piece, Tensor) else torch.from_numpy(np.array(piece))
-        rows = rows.detach().to(device=device, dtype=self._queries.dtype, non_blocking=True)
+        rows = padded(self._same_kind(rows.detach()).to(device, non_blocking=True))
         if len(rows) < self._survey.tile:
             rows = torch.cat((rows, rows.new_zeros(self._survey.tile - len(rows), rows.shape[1])))
         if self._similarity == "cosine":
@@ -191,15 +197,17 @@ class FullCorpus:
 
     # The scores.
 
+    def _same_kind(self, rows: Tensor) -> Tensor:
+        """Documents in the precision of the queries; to round numbers to whole ones would not be one of theirs."""
+        kind = self._queries.dtype
+        if rows.dtype != kind and torch.int8 in (rows.dtype, kind):
+            raise InputError("documents", f"they are {rows.dtype}, and the queries {kind}.", hint="make both the same")
+        return rows.to(kind)
+
     def _scores(self, queries: Tensor, tile: Tensor) -> Tensor:
-        if self._dtype == queries.dtype:
-            scores = queries @ tile.T
-        elif self._dtype == torch.float32 and queries.is_cuda:
-            scores = torch.mm(queries, tile.T, out_dtype=torch.float32)
-        else:
-            scores = queries.to(self._dtype) @ tile.to(self._dtype).T
+        scores = product(queries, tile, self._dtype)
         if self._similarity == "l2":  # |q - d|² = |q|² - (2 q·d - |d|²), and |q|² is the same for all documents
-            scores.mul_(2).sub_(tile.to(self._dtype).square().sum(1))
+            scores.mul_(2).sub_(tile.to(self._dtype).square().sum(1, dtype=self._dtype))
         return scores
 
     def _blocks(self) -> Iterator[tuple[slice, slice]]:
@@ -271,6 +279,10 @@ class FullCorpus:
 
         screen, tiles = Console(stderr=True), self._survey.tiles
         return track(pieces, "Counting", tiles, console=screen, transient=True, disable=not screen.is_terminal)
+
+
+def _is_embedding(dtype: torch.dtype) -> bool:
+    return bool(dtype.is_floating_point) or dtype == torch.int8
 
 
 class _Share:

@@ -62,6 +62,7 @@ def counter(query: Tensor, own: Tensor, document: Tensor, judged: Integers) -> C
     judged: how many of them each row has.
     Among equal scores the larger column comes first.
     """
+    own = own if own.is_floating_point() else own.double()  # which holds all whole scores exactly
     own = own.masked_fill(own == -torch.inf, torch.inf)  # not retrieved: nothing is above, nothing is equal
     if (
         own.is_cuda and torch.version.cuda and find_spec("triton")
@@ -145,6 +146,8 @@ def _how_many(compare: Callable[..., Tensor], rows: Tensor, limit: Tensor) -> Te
 
 def _by_searching(rows: Tensor, query: Tensor, own: Tensor, place: Tensor, most: int) -> tuple[Tensor, Tensor]:
     """Higher and equal scores, by finding the place of every score among the judged ones of its row."""
+    if rows.dtype != own.dtype:
+        rows = rows.to(own.dtype)
     if rows.dtype not in (torch.float32, torch.float64):
         rows, own = rows.float(), own.float()
     rows = rows.contiguous()

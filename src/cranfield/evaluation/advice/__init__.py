@@ -15,6 +15,8 @@ from cranfield.evaluation.advice.cautions import DATA_CAUTIONS, MEASURE_CAUTIONS
 from cranfield.evaluation.advice.facts import DEPTHS, RUN_MEASURES, Facts, RunShape, depth_text, facts_of
 from cranfield.evaluation.advice.recommendations import RECOMMENDATIONS, Recommendation
 from cranfield.evaluation.evaluating import Options, evaluate_runs
+from cranfield.evaluation.in_notebooks import notebook_html
+from cranfield.layout import count, listed
 from cranfield.measures import Measures, parse_measures
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
@@ -36,6 +38,14 @@ class Advice:
     facts: Facts
     recommended: tuple[Recommendation, ...]
     warnings: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return (
+            f"<Advice: {listed([each.measure for each in self.recommended])}; {count(len(self.warnings), 'warning')}>"
+        )
+
+    def _repr_html_(self) -> str:
+        return notebook_html("text_html", str(self))
 
     def __str__(self) -> str:
         width = max((len(measure) for measure, _ in self.recommended), default=0)

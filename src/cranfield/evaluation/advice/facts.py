@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from cranfield.evaluation.contributions import LEAST_DEPTH, contributed, mean_of
 from cranfield.evaluation.result import Evaluation
+from cranfield.layout import count
 from cranfield.measures import Measure, parse_measure
 from cranfield.measures.counts import judged_share
 from cranfield.measures.scope import Scope
@@ -66,6 +67,10 @@ class Facts:
     read_grades: Numbers = field(repr=False, compare=False)  # those of the judgments, as the policy reads them
     complete: bool = False  # a document without a judgment is not relevant, and nobody needs to judge it
     left_out: Mapping[str, float] = field(default_factory=dict)  # see `_left_out`; for judgments that were chosen
+
+    def __repr__(self) -> str:
+        queries = count(self.queries, "query", "queries")
+        return f"<Facts: {queries}; in the median {self.judged:g} judged and {self.relevant:g} relevant>"
 
     @property
     def graded(self) -> bool:
@@ -142,7 +147,7 @@ def _left_out(results: Sequence[Evaluation], policy: Policy) -> dict[str, float]
     measure = parse_measure(LEFT_OUT_BY)
     found = {}
     for at, result in enumerate(results):
-        fewer = without(tables[at], contributed(tables, [at], LEAST_DEPTH))
+        [fewer] = without([tables[at]], contributed(tables, [at], LEAST_DEPTH))
         found[result.run] = mean_of(measure, fewer, policy) - mean_of(measure, tables[at], policy)
     return found
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from cranfield.evaluation.advice.facts import Facts
+from cranfield.layout import shortened
 
 DEEP = 100  # documents in a ranking: nobody reads so many, but another ranker may
 
@@ -15,6 +16,9 @@ class Recommendation(NamedTuple):
 
     measure: str
     why: str
+
+    def __repr__(self) -> str:
+        return f"<Recommendation {self.measure}: {shortened(self.why, 100)}>"
 
 
 def graded_gain(facts: Facts) -> Iterator[Recommendation]:

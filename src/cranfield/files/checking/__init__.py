@@ -13,9 +13,11 @@ from typing import Any, TypeVar
 
 from cranfield.errors import InputError
 from cranfield.evaluation.advice import Advice, advise
+from cranfield.evaluation.in_notebooks import notebook_html
 from cranfield.files.checking.judged import JudgmentCheck, JudgmentFacts, Spread
 from cranfield.files.checking.problems import KINDS, More, Problem, Problems, Severity
 from cranfield.files.checking.retrieved import RunCheck, RunFacts
+from cranfield.layout import count
 from cranfield.ranks.grades import lowest_judged
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
@@ -47,6 +49,16 @@ class CheckReport:
     judgments: JudgmentFacts
     runs: tuple[RunFacts, ...]  # without those that cannot be read
     advice: Advice | None  # None where there are errors, or documents with several grades
+
+    def __repr__(self) -> str:
+        errors, warnings = count(self.count("error"), "error"), count(self.count("warning"), "warning")
+        return f"<CheckReport: {errors}, {warnings}; {count(len(self.runs), 'run')}>"
+
+    def __str__(self) -> str:
+        return "\n".join([repr(self).strip("<>"), *map(str, self.problems)])
+
+    def _repr_html_(self) -> str:
+        return notebook_html("text_html", str(self))
 
     def count(self, severity: Severity) -> int:
         """Count the problems of a severity, listed or not.

@@ -48,6 +48,10 @@ class JudgmentFacts:
     relevant_never_retrieved: int
     examples: tuple[tuple[str, str], ...]  # (query, document): some of those, relevant ones first
 
+    def __repr__(self) -> str:
+        judged, queries = count(self.judgments, "judgment"), count(self.queries, "query", "queries")
+        return f"<JudgmentFacts of {self.file}: {judged} of {queries}>"
+
 
 class JudgmentCheck:
     """The judgments of a file, and what is wrong with them."""

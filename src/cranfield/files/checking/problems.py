@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from cranfield.errors import InputError
+from cranfield.layout import shortened
 
 Severity = Literal["error", "warning"]
 
@@ -48,6 +49,9 @@ class Problem:
     severity: Severity
     message: str
     hint: str
+
+    def __repr__(self) -> str:
+        return f"<{self.severity.capitalize()} {self.kind}: {shortened(str(self), 150)}>"
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.line else self.file

@@ -15,6 +15,7 @@ from cranfield.files.checking.problems import Problems
 from cranfield.files.checking.similar import HINT as SIMILAR_HINT
 from cranfield.files.checking.similar import difference, similar
 from cranfield.files.together import together
+from cranfield.layout import count
 from cranfield.ranks.columns import Numbers
 from cranfield.ranks.grades import lowest_judged
 from cranfield.ranks.policy import Policy
@@ -40,6 +41,9 @@ class RunFacts:
     judged: dict[
         str, float
     ]  # the share of the first 10, 100, 1000 and all that is judged, averaged over judged queries
+
+    def __repr__(self) -> str:
+        return f"<RunFacts of {self.file}: {count(self.rows, 'row')} of {count(self.queries, 'query', 'queries')}>"
 
 
 class RunCheck:

@@ -20,9 +20,11 @@ from cranfield.ranks.grades import NOT_RELEVANT
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.overlap import SourceIds
 from cranfield.ranks.policy import Policy
+from cranfield.ranks.tables.judged_grades import JudgedGrades
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.read.source import open_source
 
+MANY_STEPS = 20  # fewer are compared with one after the other, which is faster than searching
 NO_GRADE = "give None for a document that cannot be judged"
 
 
@@ -142,18 +144,21 @@ class Candidates:
     def rounded(self, grades: Numbers) -> Numbers:
         """Numbers as the nearest grades of the scale; what is judged keeps its grade."""
         scale = np.array(self.scale)
-        between = (scale[1:] + scale[:-1]) / 2
-        return np.where(self.judged, self.grade, scale[np.searchsorted(between, grades)])
+        return np.where(self.judged, self.grade, scale[steps_below((scale[1:] + scale[:-1]) / 2, grades)])
 
-    def values(self, measure: Measure, run: int, completions: Numbers) -> Numbers:
-        """A measure of a run: a line for each completion, which is a grade for each document; a column for each query.
+    def values(self, measure: Measure, runs: Sequence[int], completions: Numbers) -> list[Numbers]:
+        """A measure of runs: a line for each completion, which is a grade for each document; a column for each query.
 
         All completions stand in one table, as if they were queries of their own.
         """
+        sizes = np.tile(np.bincount(self.query, minlength=len(self.query_ids)), len(completions))
+        all_judged = JudgedGrades(self.falling(completions), offsets(sizes.tolist()), np.arange(completions.size))
+        return [self._values(measure, run, completions, all_judged) for run in runs]
+
+    def _values(self, measure: Measure, run: int, completions: Numbers, all_judged: JudgedGrades) -> Numbers:
         count, queries = len(completions), len(self.query_ids)
         rows = self._order(run)
         query = self.query[rows] + queries * np.arange(count)[:, None]
-        judged_first = offsets(np.tile(np.bincount(self.query, minlength=queries), count).tolist())
         table = JudgedRanks(
             query_ids=self.query_ids * count,
             query=query.reshape(-1),
@@ -163,9 +168,7 @@ class Candidates:
             row=(rows + len(self.doc_ids) * np.arange(count)[:, None]).reshape(-1),
             retrieved=np.tile(self.retrieved[run], count),
             missing=np.tile(self.retrieved[run] == 0, count),
-            judged_grades=self.falling(completions).reshape(-1),
-            judged_first=judged_first,
-            judged_row=np.arange(completions.size),
+            all_judged=all_judged,
         )
         return np.asarray(measure(table).reshape(count, queries))
 
@@ -175,11 +178,25 @@ class Candidates:
         return rows[np.lexsort((self.rank[run][rows], self.query[rows]))]
 
     def falling(self, completions: Numbers) -> Numbers:
-        """The grades of each query, the highest first."""
-        levels = self.levels
-        below = len(levels) - 1 - np.searchsorted(levels, completions)
-        start = self.query * len(levels)
-        return np.asarray(levels[len(levels) - 1 - (np.sort(start + below, axis=-1) - start)])
+        """The grades of each query of each completion, the highest first, one after the other."""
+        count, cells = len(completions), len(self.query_ids) * len(self.levels)
+        place = self.level_cells(completions) + cells * np.arange(count)[:, None]
+        counts = np.bincount(place.reshape(-1), minlength=count * cells)
+        return np.repeat(np.tile(self.levels[::-1], count * len(self.query_ids)), counts)
+
+    def level_cells(self, grades: Numbers) -> Integers:
+        """The query and the grade of each document as one number: it grows with the query and falls with the grade."""
+        return self.query * len(self.levels) + (len(self.levels) - 1 - steps_below(self.levels, grades))
+
+
+def steps_below(steps: Numbers, values: Numbers) -> Integers:
+    """How many of some rising numbers are below each value."""
+    if len(steps) > MANY_STEPS:
+        return np.searchsorted(steps, values)
+    found = np.zeros(values.shape, dtype=np.int64)
+    for step in steps:
+        found += values > step
+    return found
 
 
 def queries_of(runs: Mapping[str, Any], format: str | None) -> list[str]:

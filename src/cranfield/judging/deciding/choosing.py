@@ -92,8 +92,8 @@ def _of_ndcg(candidates: Candidates, measure: Measure, pair: tuple[int, int], gr
     parameters = dict(measure.parameters)
     cutoff = cutoff_of(measure)
     scale = candidates.levels
-    worth = gains(scale, parameters.get("gain", "linear"))
-    gain, slope = np.interp(grades, scale, worth), (worth[-1] - worth[0]) / (scale[-1] - scale[0])
+    worth = gains(scale, parameters.get("gain", "linear"))[::-1]  # of the highest grade first, as cells are
+    slope = (worth[0] - worth[-1]) / (scale[-1] - scale[0])
     deepest = max(int(candidates.rank.max(initial=1)), int(np.bincount(candidates.query).max(initial=1)))
     how = (parameters.get("base", 2), parameters.get("discount", "all"))
     by_rank = np.concatenate([[0.0], discounted(np.ones(deepest), np.arange(1, deepest + 1), *how)])
@@ -101,15 +101,20 @@ def _of_ndcg(candidates: Candidates, measure: Measure, pair: tuple[int, int], gr
         by_rank[cutoff + 1 :] = 0.0
     baseline, run = pair
     weight = by_rank[candidates.rank[run]] - by_rank[candidates.rank[baseline]]
-    query, queries = candidates.query, len(candidates.query_ids)
-    order = np.argsort(query * (2.0 * abs(gain).max(initial=1.0)) - gain)
-    first = np.searchsorted(query, np.arange(queries))
-    in_ideal = np.empty(len(query))
-    in_ideal[order] = by_rank[np.arange(len(query)) - first[query] + 1]
-    ideal = np.bincount(query, in_ideal * gain, queries)
+    query, cell = candidates.query, candidates.level_cells(grades)
+    # In the ideal ranking documents of one grade share their ranks: each has the mean of what these weigh.
+    counts = np.bincount(cell, minlength=len(candidates.query_ids) * len(scale)).reshape(-1, len(scale))
+    best_first = np.argsort(-worth, kind="stable")
+    last = np.empty_like(counts)  # the rank of the last document of each grade
+    last[:, best_first] = np.cumsum(counts[:, best_first], axis=1)
+    up_to = np.cumsum(by_rank)
+    weighs = up_to[last] - up_to[last - counts]
+    ideal = weighs @ worth
     ideal = np.where(ideal > 0, ideal, 1.0)
-    difference = np.bincount(query, weight * gain, queries) / ideal
-    return np.asarray(slope * (weight - difference[query] * in_ideal) / ideal[query])
+    difference = np.bincount(query, weight * np.tile(worth, len(ideal))[cell], len(ideal)) / ideal
+    in_ideal = weighs / np.maximum(counts, 1)
+    loses = (difference[:, None] * in_ideal).reshape(-1)[cell]
+    return np.asarray(slope * (weight - loses) / ideal[query])
 
 
 def _of_sum(candidates: Candidates, measure: Measure, pair: tuple[int, int]) -> Numbers:

@@ -26,6 +26,7 @@ from cranfield.judging.deciding.looks import (
 )
 from cranfield.judging.deciding.pairs import ComparedPair
 from cranfield.judging.scale import DEFAULT_SCALE
+from cranfield.layout import count, listed
 from cranfield.measures import Measure, parse_measure
 from cranfield.measures.completion import cutoff_of
 from cranfield.measures.registry import require_ranks
@@ -79,6 +80,10 @@ class Decision:
     seed: int = 0
     all_pairs: bool = False
     _standing: tuple[Standing, ...] = ()
+
+    def __repr__(self) -> str:
+        runs, judged = listed(self._candidates.runs), count(self.judged, "document")
+        return f"<Decision between {runs} by {self.measure}: {judged} judged>"
 
     @classmethod
     def of(
@@ -261,8 +266,15 @@ def compared_runs(count: int, all_pairs: bool) -> list[tuple[int, int]]:
 
 
 def _check(measure: Measure, alpha: float, confidence: float, depth: int | None) -> None:
+    if measure.definition.table == "strata" or measure.definition.name == "infAP":
+        raise MeasureError(
+            f"{measure.name} cannot be decided: it is estimated from a random sample, and a decision chooses what to "
+            "judge.",
+            hint="AP and nDCG@10 can; evaluate() has estimates of them, from what was judged at random",
+        )
     require_ranks(measure)
-    if measure.definition.of_holes or measure.definition.skips_unjudged or measure.definition.aggregate != "mean":
+    skips = measure.definition.skips_unjudged or dict(measure.parameters).get("judged_only", False)
+    if measure.definition.of_holes or skips or measure.definition.aggregate != "mean":
         raise MeasureError(
             f"{measure.name} cannot be decided: it is about what is not judged, or it is not a mean over queries.",
             hint="nDCG@10, P@10, RBP, AP and RR can",

@@ -50,17 +50,18 @@ class JudgedSums(NamedTuple):
 
 
 def features(first: Integers, second: Integers) -> Numbers:
-    """x of each document, from its ranks in two runs."""
+    """x of each document, from its ranks in two runs; column by column in memory, as it is read."""
+    deepest = max(int(first.max(initial=0)), int(second.max(initial=0)))
+    by_rank = discount(np.arange(deepest + 1))
     return np.stack(
         [
             np.ones(len(first)),
             (first > 0) & (second == 0),
             (second > 0) & (first == 0),
-            discount(first),
-            discount(second),
-        ],
-        axis=1,
-    )
+            by_rank[first],
+            by_rank[second],
+        ]
+    ).T
 
 
 def discount(rank: Integers) -> Numbers:
@@ -68,14 +69,45 @@ def discount(rank: Integers) -> Numbers:
     return np.where(rank > 0, 1 / np.log2(np.maximum(rank, 1) + 1.0), 0.0)
 
 
+def cells_of(x: Numbers, query: Integers) -> Integers:
+    """The query and the side of each document as one number: both runs return it, only a does, or only b does.
+
+    The effects of a query are the same for all documents of a cell, so that sums over cells are all that is needed.
+    """
+    return query * EFFECTS + (x[:, 1] + 2 * x[:, 2]).astype(np.int64)
+
+
+def effect_sums(cells: Integers, weights: Numbers, queries: int) -> Numbers:
+    """For each query, the sums of the weights of what each effect multiplies: of all documents, and of each side."""
+    sums = np.bincount(cells, weights, EFFECTS * queries).astype(np.float64, copy=False).reshape(queries, EFFECTS)
+    return np.column_stack([sums.sum(axis=1), sums[:, 1:]])
+
+
+def of_cells(effects: Numbers, axis: int = -1) -> Numbers:
+    """What effects come to in each cell: the level, and the level with one of the sides."""
+    found = effects.copy()
+    np.moveaxis(found, axis, 0)[1:] += np.moveaxis(effects, axis, 0)[0]
+    return found
+
+
 def sums_of(x: Numbers, query: Integers, grade: Numbers, queries: int) -> JudgedSums:
     """Add up what is judged."""
-    squares, products = np.empty((queries, FIXED, FIXED)), np.empty((queries, FIXED))
-    for one in range(FIXED):
+    cells = cells_of(x, query)
+
+    def total(each: Numbers) -> Numbers:
+        return effect_sums(cells, each, queries)
+
+    squares, products = np.zeros((queries, FIXED, FIXED)), np.empty((queries, FIXED))
+    products[:, :EFFECTS] = total(grade)
+    count = total(np.ones(len(query)))
+    squares[:, 0, :EFFECTS] = squares[:, :EFFECTS, 0] = count
+    squares[:, 1, 1], squares[:, 2, 2] = count[:, 1], count[:, 2]
+    for one in range(EFFECTS, FIXED):
         products[:, one] = np.bincount(query, x[:, one] * grade, queries)
-        for other in range(one + 1):
-            total = np.bincount(query, x[:, one] * x[:, other], queries)
-            squares[:, one, other] = squares[:, other, one] = total
+        squares[:, :EFFECTS, one] = squares[:, one, :EFFECTS] = total(x[:, one])
+        for other in range(EFFECTS, one + 1):
+            both = np.bincount(query, x[:, one] * x[:, other], queries)
+            squares[:, one, other] = squares[:, other, one] = both
     return JudgedSums(squares, products, np.bincount(query, grade**2, queries).astype(np.float64, copy=False))
 
 
@@ -111,40 +143,52 @@ class GradeModel:
     @cached_property
     def coefficients_covariance(self) -> Numbers:
         """Of γ, for each query."""
-        through = -self.pull @ self.beta_covariance  # covariance of the effects with β
         found = np.array(np.broadcast_to(self.beta_covariance, (len(self.pull), FIXED, FIXED)))
-        found[:, :EFFECTS, :] += through
-        found[:, :, :EFFECTS] += through.transpose(0, 2, 1)
+        found[:, :EFFECTS, :] -= self._pulled
+        found[:, :, :EFFECTS] -= self._pulled.transpose(0, 2, 1)
         found[:, :EFFECTS, :EFFECTS] += self.all_effects_covariance
         return found
 
     @cached_property
+    def _pulled(self) -> Numbers:
+        """The covariance with β of what the effects lose by it."""
+        return (flat(self.pull) @ self.beta_covariance).reshape(self.pull.shape)
+
+    @cached_property
     def all_effects_covariance(self) -> Numbers:
         """Of u, v and w of each query, β being unknown."""
-        return self.effects_covariance + self.pull @ self.beta_covariance @ self.pull.transpose(0, 2, 1)
+        return self.effects_covariance + self._pulled @ self.pull.transpose(0, 2, 1)
+
+    @cached_property
+    def cell(self) -> Integers:
+        """That of each document; see `cells_of`."""
+        return cells_of(self.x, self.query)
 
     @cached_property
     def variance(self) -> Numbers:
         """Of the grade of each document."""
-        found = np.full(len(self.x), self.variances.noise)
-        for one in range(FIXED):
-            for other in range(one + 1):
-                twice = 1 if one == other else 2
-                of_query = twice * self.coefficients_covariance[:, one, other]
-                found += self.x[:, one] * self.x[:, other] * of_query[self.query]
-        return found
+        # How a grade follows β, but for its discounts: by itself, and by way of the effects of its query.
+        follows = flat(of_cells(np.eye(EFFECTS, FIXED) - self.pull, axis=1))
+        with_beta = follows @ self.beta_covariance
+        of_effects = np.einsum("qkk->qk", of_cells(of_cells(self.effects_covariance), axis=1)).reshape(-1)
+        found = (self.variances.noise + of_effects + np.einsum("ck,ck->c", follows, with_beta))[self.cell]
+        for one in range(EFFECTS, FIXED):
+            own = self.beta_covariance[one, one] * self.x[:, one] + 2 * with_beta[:, one][self.cell]
+            for other in range(EFFECTS, one):
+                own += 2 * self.beta_covariance[one, other] * self.x[:, other]
+            found += self.x[:, one] * own
+        return np.asarray(found)
 
     def covariance_with(self, weights: Numbers) -> Numbers:
         """Of the grade of each document with a weighted sum of all of them."""
-        queries = len(self.effects)
-        sums = np.stack([np.bincount(self.query, weights * column, queries) for column in self.x.T], axis=1)
-        through_beta = self.beta_covariance @ (sums.sum(axis=0) - np.einsum("qkl,qk->l", self.pull, sums[:, :EFFECTS]))
-        own = np.einsum("qkl,ql->qk", self.effects_covariance, sums[:, :EFFECTS])
-        of_query = with_effects(through_beta, own - self.pull @ through_beta)  # covariance of γ with the sum
-        found: Numbers = weights * self.variances.noise
-        for one in range(FIXED):
-            found += self.x[:, one] * of_query[self.query, one]
-        return found
+        sums = effect_sums(self.cell, weights, len(self.effects))
+        total = np.append(sums.sum(axis=0), weights @ self.x[:, EFFECTS:])
+        through_beta = self.beta_covariance @ (total - np.einsum("qkl,qk->l", self.pull, sums))
+        own = np.einsum("qkl,ql->qk", self.effects_covariance, sums) - self.pull @ through_beta
+        found = weights * self.variances.noise + of_cells(own + through_beta[:EFFECTS]).reshape(-1)[self.cell]
+        for one in range(EFFECTS, FIXED):
+            found += through_beta[one] * self.x[:, one]
+        return np.asarray(found)
 
     def only(self, places: Integers) -> GradeModel:
         """The same for some of the documents."""
@@ -174,10 +218,12 @@ class GradeModel:
         root = np.linalg.cholesky(self.effects_covariance)
         effects = self.effects - np.einsum("qkl,sl->sqk", self.pull, beta)
         effects += np.einsum("qkl,sql->sqk", root, normal(effects.shape))
-        coefficients = with_effects(beta[:, None, :], effects)
-        found = normal((count, len(self.query))) * np.sqrt(self.variances.noise)
-        for one, column in enumerate(self.x.T):
-            found += column * coefficients[:, self.query, one]
+        cells = of_cells(beta[:, None, :EFFECTS] + effects).reshape(count, -1)
+        found = normal((count, len(self.query)))
+        found *= np.sqrt(self.variances.noise)
+        for line, of_line, coefficients in zip(found, cells, beta, strict=True):
+            line += of_line[self.cell]
+            line += self.x[:, EFFECTS:] @ coefficients[EFFECTS:]
         return np.asarray(found)
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from cranfield.evaluation.in_notebooks import notebook_html
 from cranfield.judging.deciding.verdicts import BETTER, NEITHER, WORSE
+from cranfield.layout import count
 
 OPEN, ALL_JUDGED, NOT_WORTH, DECIDED = "open", "all judged", "not worth judging on", "decided"
 STATES = {BETTER: BETTER, WORSE: WORSE, NEITHER: NOT_WORTH}  # of a verdict that stands
@@ -54,6 +56,9 @@ class PairLook(NamedTuple):
     heading: str
     reason: str
 
+    def __repr__(self) -> str:
+        return f"<PairLook: {self.reason}>"
+
 
 class Look(NamedTuple):
     """Where a decision stands.
@@ -78,6 +83,15 @@ class Look(NamedTuple):
     left: int
     likely_needed: int
     pairs: tuple[PairLook, ...]
+
+    def __repr__(self) -> str:
+        return f"<Look: {self.state}; {count(self.judged, 'document')} judged, {self.left:,} left>"
+
+    def __str__(self) -> str:
+        return self.reason
+
+    def _repr_html_(self) -> str:
+        return notebook_html("text_html", str(self))
 
     @property
     def done(self) -> bool:

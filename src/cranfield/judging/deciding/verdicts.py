@@ -55,8 +55,8 @@ class Outlook(NamedTuple):
 
 def differences(candidates: Candidates, measure: Measure, pair: tuple[int, int], completions: Numbers) -> Numbers:
     """Run less baseline: a line for each completion and a column for each query."""
-    baseline, run = pair
-    return candidates.values(measure, run, completions) - candidates.values(measure, baseline, completions)
+    baseline, run = candidates.values(measure, pair, completions)
+    return run - baseline
 
 
 def drawn(candidates: Candidates, model: GradeModel, seed: int) -> Numbers:

@@ -81,6 +81,9 @@ class ModelAssessor:
     call: Callable[..., Any] | None = field(default=None, repr=False)
     folder: Path = field(default_factory=Path, repr=False)
 
+    def __repr__(self) -> str:
+        return f"<ModelAssessor {self.name}: {self.model} at {self.url or 'a function'}>"
+
     def __post_init__(self) -> None:
         checked_id(self.name, "a model", "the assessor")
         if self.call is not None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from cranfield.layout import count
+
 
 @dataclass(frozen=True, slots=True)
 class MissingGrade:
@@ -102,6 +104,9 @@ class ModelReport:
     canaries: CanaryResult | None = None
     steadiness: Steadiness | None = None
     order: OrderCheck | None = None
+
+    def __repr__(self) -> str:
+        return f"<ModelReport of {self.assessor}: {self.graded:,} of {count(self.documents, 'document')} graded>"
 
     @property
     def left(self) -> int:

@@ -99,6 +99,11 @@ def _holds_nothing_judged(ranking: Any, judgments: Judgments, first: int, last: 
     return True
 
 
+def _are_plain(documents: Sequence[Any]) -> bool:
+    """Whether ids can be taken as they are: texts that any file could hold, as nearly always."""
+    return set(map(type, documents)) <= {str} and "" not in documents and "".join(documents).isascii()
+
+
 def _columns(ranking: Any, query: str, policy: Policy, source: str) -> tuple[list[str], Numbers, Mapping[str, float]]:
     """The documents of a ranking, their scores, and the same as a mapping."""
     where = f"query '{query}'"
@@ -125,7 +130,7 @@ def _columns(ranking: Any, query: str, policy: Policy, source: str) -> tuple[lis
         if plain and policy.same_id == "keep":
             return documents, scores, ranking
     elif isinstance(ranking, Sequence) and not isinstance(ranking, str | bytes):
-        documents = [id_text(document, source, where) for document in ranking]
+        documents = list(ranking) if _are_plain(ranking) else [id_text(each, source, where) for each in ranking]
         scores = -np.arange(len(documents), dtype=np.float64)  # a list is in rank order
     else:
         raise InputError(

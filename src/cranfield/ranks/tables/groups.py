@@ -12,6 +12,7 @@ from cranfield.ranks.columns import Integers, Numbers, offsets
 from cranfield.ranks.grades import graded
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.tables.group_errors import refuse_subgroups
+from cranfield.ranks.tables.judged_grades import JudgedGrades
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 if TYPE_CHECKING:
@@ -61,9 +62,11 @@ class GroupRanks:
             row=found,
             retrieved=judged.retrieved[grouped.group_query],
             missing=judged.missing[grouped.group_query],
-            judged_grades=grades[by_grade],
-            judged_first=offsets(np.bincount(grouped.group, minlength=len(grouped.group_ids)).tolist()),
-            judged_row=by_grade,
+            all_judged=JudgedGrades(
+                grades[by_grade],
+                offsets(np.bincount(grouped.group, minlength=len(grouped.group_ids)).tolist()),
+                by_grade,
+            ),
             extra=judged.extra,
             complete=judged.complete,
         )

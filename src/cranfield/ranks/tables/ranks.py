@@ -15,6 +15,7 @@ from cranfield.errors import InputError, PolicyError
 from cranfield.ranks.columns import Flags, Integers, Numbers, offsets
 from cranfield.ranks.grades import NOT_RELEVANT, reaches
 from cranfield.ranks.scan.native import native
+from cranfield.ranks.tables.judged_grades import JudgedGrades
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +26,7 @@ class JudgedRanks:
     `row`, which row of the judgments it is.
     For each query: `query_ids`, `retrieved` (documents in its ranking), `missing` (the run lacks it), and all of its
     judged grades: `judged_grades[judged_first[q]:judged_first[q + 1]]`, the highest first; `judged_row` are their rows
-    of the judgments.
+    of the judgments. These are columns of `all_judged`, which the tables of other runs share.
 
     A negative grade means "pooled, not judged". Rows that carry one stay, since inferred measures need them. Where the
     judgments are `complete`, nothing is unjudged: `completed` has a row for every document.
@@ -57,6 +58,8 @@ class JudgedRanks:
     (array([1.]), array([0.]), [1, 2, 3, 4])
     >>> judged.rows(hit).rank.tolist(), judged.first.tolist(), judged.judged_query.tolist()
     ([1, 4], [0, 3], [0, 0, 0, 0])
+    >>> judged.judged_first.tolist(), judged.judged_row.tolist(), len(judged.all_judged)
+    ([0, 4], [0, 2, 3, 1], 1)
     """
 
     query_ids: tuple[str, ...]
@@ -67,12 +70,13 @@ class JudgedRanks:
     row: Integers
     retrieved: Integers
     missing: Flags
-    judged_grades: Numbers
-    judged_first: Integers
-    judged_row: Integers
+    all_judged: JudgedGrades
     extra: int = field(default=0)  # queries of the run that nobody judged
     lengths: tuple[Numbers, ...] | None = None  # of all documents of each ranking, by rank, where they are known
     complete: bool = False  # a document without a judgment is judged, and not relevant
+
+    def __repr__(self) -> str:
+        return f"<JudgedRanks: {len(self.rank):,} judged documents retrieved for {len(self.query_ids):,} queries>"
 
     def __len__(self) -> int:
         return len(self.query_ids)
@@ -199,7 +203,7 @@ class JudgedRanks:
         rel: the lowest grade that counts as relevant.
         Returns a number for each query.
         """
-        return self.judged_sum(reaches(self.judged_grades, rel))
+        return self.all_judged.reaching(rel)
 
     def judged_sum(self, values: npt.NDArray[Any]) -> Numbers:
         """The sum of a value over the judged grades of each query, from the highest grade down.
@@ -207,7 +211,7 @@ class JudgedRanks:
         values: one for each of `judged_grades`; flags count 0 and 1.
         Returns a number for each query.
         """
-        return np.bincount(self.judged_query, weights=values, minlength=len(self)).astype(np.float64, copy=False)
+        return self.all_judged.sum(values)
 
     @cached_property
     def first(self) -> Integers:
@@ -222,43 +226,64 @@ class JudgedRanks:
         order = np.argsort(small, kind="stable")
         return np.split(order, np.cumsum(np.bincount(place))[:-1]) if len(order) else []
 
-    @cached_property
+    @property
     def ideal(self) -> JudgedRanks:
         """The table of the ideal rankings: all judged documents, the best first."""
+        ideal: JudgedRanks = self.all_judged.kept(("ideal", self.complete), self._ideal)
+        return ideal
+
+    def _ideal(self) -> JudgedRanks:
         kept: Any = self.judged_grades >= 0
         if kept.all():
             kept = slice(None)  # and nothing is copied
         query = self.judged_query[kept]
-        return replace(
-            self,
+        return JudgedRanks(
+            query_ids=self.query_ids,
             query=query,
             rank=self.ideal_rank[kept],
             grade=self.judged_grades[kept],
             tied=np.zeros(len(query), dtype=np.bool_),
             row=self.judged_row[kept],
             retrieved=np.bincount(query, minlength=len(self)),
+            missing=np.zeros(len(self), dtype=np.bool_),
+            all_judged=JudgedGrades(self.judged_grades, self.judged_first, self.judged_row),  # not what keeps this one
+            complete=self.complete,
         )
 
-    @cached_property
+    @property
+    def judged_grades(self) -> Numbers:
+        """All judged grades of the queries, the highest first."""
+        return self.all_judged.grades
+
+    @property
+    def judged_first(self) -> Integers:
+        """Judged grades first[q] to first[q + 1] belong to query q."""
+        return self.all_judged.first
+
+    @property
+    def judged_row(self) -> Integers:
+        """The row of the judgments that each judged grade is from."""
+        return self.all_judged.row
+
+    @property
     def judged_query(self) -> Integers:
         """The query of each judged grade."""
-        return np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.judged_first))
+        return self.all_judged.query
 
-    @cached_property
+    @property
     def highest_grade(self) -> Numbers:
         """The highest grade of each query; 0 where nothing was judged."""
-        return np.append(self.judged_grades, 0.0)[np.where(np.diff(self.judged_first) > 0, self.judged_first[:-1], -1)]
+        return self.all_judged.highest
 
-    @cached_property
+    @property
     def distinct_grades(self) -> list[float]:
         """The grades that occur in the judgments, the lowest first."""
-        grades: list[float] = np.unique(self.judged_grades).tolist()
-        return grades
+        return self.all_judged.distinct
 
-    @cached_property
+    @property
     def ideal_rank(self) -> Integers:
         """The rank of each judged grade in the ideal ranking."""
-        return np.arange(len(self.judged_grades)) - self.judged_first[self.judged_query] + 1
+        return self.all_judged.rank
 
     # Other views of the same table.
 
@@ -321,9 +346,9 @@ class JudgedRanks:
             tied=self.tied[rows],
             retrieved=self.retrieved[query : query + 1],
             missing=self.missing[query : query + 1],
-            judged_grades=self.judged_grades[judged],
-            judged_row=self.judged_row[judged],
-            judged_first=offsets([judged.stop - judged.start]),
+            all_judged=JudgedGrades(
+                self.judged_grades[judged], offsets([judged.stop - judged.start]), self.judged_row[judged]
+            ),
             lengths=self.lengths and self.lengths[query : query + 1],
             complete=self.complete,
         )
@@ -334,13 +359,14 @@ class JudgedRanks:
         kept: a flag for each row.
         Returns a new table.
         """
+        at = np.flatnonzero(kept)  # five times as fast as the flags, for as many columns
         return replace(
             self,
-            query=self.query[kept],
-            rank=self.rank[kept],
-            grade=self.grade[kept],
-            tied=self.tied[kept],
-            row=self.row[kept],
+            query=self.query[at],
+            rank=self.rank[at],
+            grade=self.grade[at],
+            tied=self.tied[at],
+            row=self.row[at],
         )
 
     @classmethod
@@ -368,9 +394,7 @@ class JudgedRanks:
             row=np.arange(len(rank)),
             retrieved=np.array([len(grades)], dtype=np.int64),
             missing=np.array([False]),
-            judged_grades=every[best_first],
-            judged_first=offsets([len(every)]),
-            judged_row=best_first,
+            all_judged=JudgedGrades(every[best_first], offsets([len(every)]), best_first),
         )
 
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
-from cranfield.ranks.columns import Flags, offsets
+from cranfield.ranks.columns import Flags
+from cranfield.ranks.tables.judged_grades import JudgedGrades
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 
-def without(table: JudgedRanks, gone: Flags) -> JudgedRanks:
-    """The table as if some rows of the judgments had never been made."""
-    kept, known = ~gone[table.row], ~gone[table.judged_row]
-    return replace(
-        table.rows(kept),
-        judged_grades=table.judged_grades[known],
-        judged_first=offsets(np.bincount(table.judged_query[known], minlength=len(table)).tolist()),
-        judged_row=table.judged_row[known],
-    )
+def without(tables: Sequence[JudgedRanks], gone: Flags) -> list[JudgedRanks]:
+    """Tables as if some rows of the judgments had never been made; those that share their judgments still do."""
+    left: dict[JudgedGrades, JudgedGrades] = {}
+    for table in tables:
+        if table.all_judged not in left:
+            left[table.all_judged] = table.all_judged.without(gone)
+    return [replace(table.rows(~gone[table.row]), all_judged=left[table.all_judged]) for table in tables]

@@ -1,8 +1,9 @@
 """All charts, as Vega-Lite specifications: plain data in, a plain dict out.
 
-The same specification becomes a part of a page or a picture. Colours are those of Okabe and Ito, which people with any
-kind of colour vision tell apart; lines differ in their dashes as well. Every chart describes itself in words. A new
-chart is one file beside this one and one entry below; the command line, its help and the documentation follow.
+The same specification becomes a part of a page or a picture. Colours are those of `look`, in light; what depends on a
+colour is also said by dashes, by shapes or by words, for people with any kind of colour vision. Every chart describes
+itself in words. A new chart is one file beside this one and one entry below; the command line, its help and the
+documentation follow.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ def step(length: float, ticks: int = TICKS) -> float:
     """A round distance between ticks, 1, 2 or 5 times a power of ten: the one that Vega takes for so many ticks.
 
     >>> step(1.0), step(0.15), step(37)
-    (0.2, 0.02, 5.0)
+    (0.2, 0.02, 10.0)
     """
     rough = max(length, 1e-12) / ticks
     power: float = 10.0 ** floor(log10(rough))

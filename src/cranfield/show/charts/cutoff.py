@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from cranfield.errors import MeasureError
 from cranfield.evaluation.result import Evaluation
@@ -24,7 +25,9 @@ def cutoff_chart(
 ) -> Spec:
     """The mean of a measure at one cutoff after the other, a line for each run: {run: {cutoff: value}}."""
     alt = altair()
-    rows = [{"run": run, "cutoff": k, "value": value} for run, values in curves.items() for k, value in values.items()]
+    rows: list[dict[str, Any]] = [
+        {"run": run, "cutoff": k, "value": value} for run, values in curves.items() for k, value in values.items()
+    ]
     ends = domain(row["value"] for row in rows)
     whole = sorted({row["cutoff"] for row in rows}) or [1]
     means = {run: sum(values.values()) / max(len(values), 1) for run, values in curves.items()}

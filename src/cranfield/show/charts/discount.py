@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from cranfield.show.charts.axes import TICKS, whole_ticks
@@ -18,7 +20,7 @@ def discount_chart(depth: int = 10) -> Spec:
         "RR: 1/i": [1 / i for i in range(1, depth + 1)],
         "RBP: 0.8^(i-1)": [0.8 ** (i - 1) for i in range(1, depth + 1)],
     }
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"run": name, "rank": i, "kept": kept} for name, values in curves.items() for i, kept in enumerate(values, 1)
     ]
     chart = lines(alt, rows, list(curves), "rank", "kept", [0, 1]).encode(

@@ -10,8 +10,8 @@ import numpy as np
 from cranfield.layout import columns, count
 from cranfield.show.charts.axes import TICKS, domain
 from cranfield.show.charts.chart import Chart
-from cranfield.show.charts.drawing import NOTE, Spec, altair, specification
-from cranfield.show.charts.runs import HUES, LONG, best_of, emphasised, hue_scale
+from cranfield.show.charts.drawing import COLOURS, NOTE, Spec, altair, specification
+from cranfield.show.charts.runs import LONG, best_of, emphasised, hue_scale
 from cranfield.show.look import LIGHT
 
 FEW = 500  # queries whose values are also drawn one by one ...
@@ -35,9 +35,9 @@ def distribution_chart(
     few. Many runs are sorted by their means.
     """
     alt = altair()
-    rows = [{"run": run, **_summary(column)} for run, column in values.items()]
+    rows: list[dict[str, Any]] = [{"run": run, **_summary(column)} for run, column in values.items()]
     means = {row["run"]: row["mean"] for row in rows}
-    many = len(values) > len(HUES)
+    many = len(values) > len(COLOURS)
     order = sorted(values, key=lambda run: means[run] if lower_is_better else -means[run]) if many else list(values)
     shown = emphasised(order, highlight, best_of(means, lower=lower_is_better))
     sizes = list(map(len, values.values()))

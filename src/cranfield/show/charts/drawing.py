@@ -27,6 +27,7 @@ class Spec(dict[str, Any]):
 
 
 WIDTH, HEIGHT, LINE = 420, 260, 16  # of a chart, and of each line of its legend after the first
+COLOURS = tuple(LIGHT[f"run-{number}"] for number in range(1, 9))  # of runs
 NOTE = "note"  # the style of texts inside a chart, so that one setting sizes them all
 CONFIG: dict[str, Any] = {
     "background": None,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from cranfield.show.charts.axes import TICKS, domain
 from cranfield.show.charts.chart import Chart
 from cranfield.show.charts.drawing import Spec, altair, specification
@@ -16,7 +18,7 @@ def gain_chart(highest: int = 4) -> Spec:
         "linear: g": [float(grade) for grade in grades],
         "exponential: 2^g - 1": [2.0**grade - 1 for grade in grades],
     }
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"run": name, "grade": grade, "gain": gain}
         for name, values in curves.items()
         for grade, gain in enumerate(values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from cranfield.measures import Measure
 from cranfield.show.charts.axes import TICKS, share_domain
@@ -16,7 +17,7 @@ RECALLS = tuple(level / 10 for level in range(11))
 def precision_recall_chart(curves: Mapping[str, Sequence[float]], *, highlight: Sequence[str] = ()) -> Spec:
     """Interpolated precision at the eleven levels of recall 0, 0.1, …, 1, a line for each run."""
     alt = altair()
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"run": run, "recall": level, "precision": value}
         for run, values in curves.items()
         for level, value in zip(RECALLS, values, strict=True)

@@ -7,10 +7,9 @@ from typing import Any
 
 from cranfield.errors import CranfieldError
 from cranfield.layout import columns, count
-from cranfield.show.charts.drawing import HEIGHT, LINE, NOTE
+from cranfield.show.charts.drawing import COLOURS, HEIGHT, LINE, NOTE
 from cranfield.show.look import LIGHT
 
-HUES = tuple(LIGHT[f"run-{number}"] for number in range(1, 9))
 OTHERS = LIGHT["run-0"]
 DASHES = ((1, 0), (6, 2), (2, 2), (8, 2, 2, 2))
 LONG = 22  # columns of a name for which there is no room beside a chart
@@ -28,10 +27,10 @@ def emphasised(names: Collection[str], highlight: Sequence[str] = (), best: str 
     unknown = next((each for each in highlight if each not in names), None)
     if unknown is not None:
         raise CranfieldError(f"there is no run '{unknown}' to highlight.", hint=f"runs are {', '.join(names)}")
-    if len(names) <= len(HUES) and not highlight:
+    if len(names) <= len(COLOURS) and not highlight:
         return list(names)
     chosen = {*highlight, best}
-    return [name for name in names if name in chosen][: len(HUES)]
+    return [name for name in names if name in chosen][: len(COLOURS)]
 
 
 def best_of(values: Mapping[str, float], *, lower: bool = False) -> str | None:
@@ -41,17 +40,17 @@ def best_of(values: Mapping[str, float], *, lower: bool = False) -> str | None:
 
 def hue_scale(alt: Any, names: Sequence[str], shown: Sequence[str]) -> Any:
     """The colour of each name; grey for those that are not to be seen one by one."""
-    hues = {name: HUES[at % len(HUES)] for at, name in enumerate(shown)}
+    hues = {name: COLOURS[at % len(COLOURS)] for at, name in enumerate(shown)}
     return alt.Scale(domain=list(names), range=[hues.get(name, OTHERS) for name in names])
 
 
 def dash(at: int) -> tuple[int, ...]:
     """The dashes of a line; those that share a colour differ in them.
 
-    >>> dash(0), dash(len(HUES))
+    >>> dash(0), dash(len(COLOURS))
     ((1, 0), (6, 2))
     """
-    return DASHES[(at + at // len(HUES)) % len(DASHES)]
+    return DASHES[(at + at // len(COLOURS)) % len(DASHES)]
 
 
 def dash_scale(alt: Any, names: Sequence[str], shown: Sequence[str]) -> Any:
@@ -121,7 +120,7 @@ def _named_ends(
     last = {row[field]: row for row in rows}
     grey = sorted((row for name, row in last.items() if name not in shown), key=lambda row: float(row[up]))
     labelled = [(name, last[name]) for name in shown if name in last]
-    if len(labelled) > len(HUES) or max((columns(name) for name, _ in labelled), default=0) > LONG:
+    if len(labelled) > len(COLOURS) or max((columns(name) for name, _ in labelled), default=0) > LONG:
         return []
     if grey:
         labelled.append((count(len(grey), "other run"), grey[len(grey) // 2]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from cranfield.comparison.thinning import USUAL_MEASURES, Stability
 from cranfield.show.charts.axes import TICKS, domain
@@ -17,7 +18,7 @@ def stability_chart(rows: Sequence[tuple[str, float, float, float]], design: str
     design: that of `stability`.
     """
     alt = altair()
-    plain = [
+    plain: list[dict[str, Any]] = [
         {"measure": name, "removed": share, "mean": mean, "low": mean - spread, "high": mean + spread}
         for name, share, mean, spread in rows
     ]

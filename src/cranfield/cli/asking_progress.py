@@ -1,0 +1,31 @@
+"""How far the asking of a system is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from cranfield.cli.progress import Progress, shown_progress
+from cranfield.systems.asking import Answer, Silent
+
+
+class Asking(Silent):
+    """Answers as progress."""
+
+    def __init__(self, shown: Progress) -> None:
+        self._shown = shown
+
+    def start(self, done: int, queries: int) -> None:
+        """Queries answered before, and all of them."""
+        self._shown.begin(done, queries)
+
+    def answer(self, answer: Answer) -> None:
+        """One more answer."""
+        self._shown.advance(failed=answer.ranking is None)
+
+
+@contextmanager
+def shown_asking(name: str) -> Iterator[Silent]:
+    """Show how many queries a system has answered while the block runs."""
+    with shown_progress(name) as shown:
+        yield Asking(shown)

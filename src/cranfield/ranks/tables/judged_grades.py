@@ -1,0 +1,75 @@
+"""All judged grades of each query, the highest first: what ideal rankings are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cranfield.ranks.columns import Flags, Integers, Numbers, offsets
+from cranfield.ranks.grades import reaches
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedGrades:
+    """Grades first[q] to first[q + 1] are those of query q, the highest first; `row` are their rows of the judgments.
+
+    Tables of several runs share one, and with it all that depends on the judgments alone.
+    """
+
+    grades: Numbers
+    first: Integers
+    row: Integers
+    _known: dict[Hashable, Any] = field(default_factory=dict, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.first) - 1
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"grades": self.grades, "first": self.first, "row": self.row, "_known": {}}
+
+    @cached_property
+    def query(self) -> Integers:
+        """The query of each grade."""
+        return np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.first))
+
+    @cached_property
+    def rank(self) -> Integers:
+        """The rank of each grade in the ideal ranking."""
+        return np.arange(len(self.grades)) - self.first[self.query] + 1
+
+    @cached_property
+    def highest(self) -> Numbers:
+        """The highest grade of each query; 0 where nothing was judged."""
+        return np.append(self.grades, 0.0)[np.where(np.diff(self.first) > 0, self.first[:-1], -1)]
+
+    @cached_property
+    def distinct(self) -> list[float]:
+        """The grades that occur, the lowest first."""
+        grades: list[float] = np.unique(self.grades).tolist()
+        return grades
+
+    def sum(self, values: npt.NDArray[Any]) -> Numbers:
+        """The sum of a value over the grades of each query, from the highest down."""
+        return np.bincount(self.query, weights=values, minlength=len(self)).astype(np.float64, copy=False)
+
+    def reaching(self, rel: float) -> Numbers:
+        """How many grades of each query reach a threshold."""
+        known: Numbers = self.kept(("reaching", rel), lambda: self.sum(reaches(self.grades, rel)))
+        return known.copy()  # which may be changed
+
+    def kept(self, key: Hashable, calculate: Callable[[], Any]) -> Any:
+        """What is calculated when it is first asked for, and is then the same for every run."""
+        if key not in self._known:
+            self._known[key] = calculate()
+        return self._known[key]
+
+    def without(self, gone: Flags) -> JudgedGrades:
+        """The grades as if some rows of the judgments had never been made."""
+        left = ~gone[self.row]
+        sizes = np.bincount(self.query[left], minlength=len(self))
+        return JudgedGrades(self.grades[left], offsets(sizes.tolist()), self.row[left])

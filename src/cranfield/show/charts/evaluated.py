@@ -1,0 +1,73 @@
+"""Charts of evaluations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cranfield.errors import ComparisonError, CranfieldError, MeasureError
+from cranfield.evaluation.rank_curves import rank_curves
+from cranfield.evaluation.result import Evaluation
+from cranfield.measures import Measure, Measures, parse_measures
+from cranfield.show.charts import CHARTS
+from cranfield.show.charts.chart import Chart
+from cranfield.show.charts.drawing import Spec
+
+
+def chart_named(kind: str) -> Chart:
+    """The chart of a name."""
+    if kind not in CHARTS:
+        raise CranfieldError(f"there is no chart '{kind}'.", hint=f"charts are {', '.join(CHARTS)}")
+    return CHARTS[kind]
+
+
+def own_options(chart: Chart, options: dict[str, Any]) -> dict[str, Any]:
+    """The options of the chart itself, taken out of all."""
+    for name in options:
+        owners = [f"'{other.name}'" for other in CHARTS.values() if name in other.options]
+        if owners and name not in chart.options:
+            several = "charts" if len(owners) > 1 else "chart"
+            raise CranfieldError(f"{name} belongs to the {several} {', '.join(owners)}, not to '{chart.name}'.")
+    return {name: options.pop(name) for name in chart.options if name in options}
+
+
+def measure_of(chart: Chart, measures: Measures | None) -> Measure:
+    """The one measure that a chart shows."""
+    wanted = parse_measures(measures or chart.usual)
+    if len(wanted) != 1:
+        raise MeasureError(f"this chart shows one measure, not {len(wanted)}.", hint="draw one chart for each")
+    if chart.only not in (None, wanted[0].definition.name):
+        fact = f"this chart shows precision and recall, not {wanted[0]}."
+        raise MeasureError(fact, hint=f"for instance {chart.usual[0]}")
+    return wanted[0]
+
+
+def needed_for(chart: Chart, measure: Measure) -> Sequence[Measure]:
+    """What must have been measured to draw a chart of a measure."""
+    return [measure] if chart.needed is None else chart.needed(measure)
+
+
+def drawn(chart: Chart, results: Sequence[Evaluation], measure: Measure, own: dict[str, Any]) -> Spec:
+    """A chart of evaluations that have what it needs."""
+    if chart.runs not in (None, len(results)):
+        fact = f"this chart shows two runs, not {len(results)}."
+        raise ComparisonError(fact, hint="the baseline, then the other")
+    if chart.of == "curves":
+        query = own.get("query")
+        return chart.draw(rank_curves(results, measure, query), mean=query is None, **own)
+    return chart.draw(results, measure, **own)
+
+
+def plotted(kind: str, results: Sequence[Evaluation], measure: str | Measure | None = None, **options: Any) -> Spec:
+    """A chart of evaluations, by default of their first measure; what they lack is measured if they know the ranks."""
+    chart = chart_named(kind)
+    if chart.of in ("stability", "nothing"):
+        raise CranfieldError(f"the chart '{kind}' is not made of evaluations.", hint=f"use draw_chart('{kind}', …)")
+    own = own_options(chart, options)
+    if options or "grades" in own:
+        raise CranfieldError(f"the chart '{kind}' of evaluations has no option '{next(iter(options), 'grades')}'.")
+    first = results[0].measures[0] if chart.only is None and results else None
+    wanted = measure_of(chart, measure or first)
+    needed = [] if chart.of == "curves" else needed_for(chart, wanted)
+    full = [each if set(needed) <= set(each.measures) else each.extended(needed) for each in results]
+    return drawn(chart, full, wanted, own)

@@ -1,0 +1,133 @@
+"""The queries of a file, with their texts and, where they have one, what is relevant to them in words."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cranfield.errors import InputError
+from cranfield.systems.record_lines import id_of, record_of, text_lines
+
+_IDS = ("query_id", "qid", "id", "_id")
+_TEXTS = ("text", "query")
+_NARRATIVE = "narrative"
+HINT = "a line is: id <tab> text; or in a .txt file the text alone"
+
+
+class Topic(NamedTuple):
+    """The text of a query and, where there is one, a narrative: what is relevant to it, in words."""
+
+    text: str
+    narrative: str = ""
+
+
+class Row(NamedTuple):
+    """A query as a file has it, with the number of its line."""
+
+    line: int
+    query: str
+    text: Any
+    narrative: Any = ""
+
+
+def read_queries(path: str | os.PathLike[str]) -> dict[str, str]:
+    """The texts of the queries of a file. See `read_topics`."""
+    return {query: topic.text for query, topic in read_topics(path).items()}
+
+
+def read_topics(path: str | os.PathLike[str]) -> dict[str, Topic]:
+    """Queries from JSON lines with `_id`, `text` and maybe `narrative`, from CSV, or from lines "id <tab> text".
+
+    CSV and lines have a third column, the narrative, where a header names it. A .txt file without tabs has a query on
+    each line, and its number is the id.
+    """
+    found: dict[str, Topic] = {}
+    name = os.fspath(path)
+    for line, query, text, narrative in _rows(path, name):
+        if not isinstance(text, str) or not text.strip():
+            raise InputError(name, f"query '{query}' has no text.", line=line)
+        if not isinstance(narrative, str):
+            raise InputError(name, f"the narrative of query '{query}' is not a text.", line=line)
+        if query in found:
+            raise InputError(name, f"query '{query}' is there twice.", line=line)
+        found[query] = Topic(text.strip(), narrative.strip())
+    if not found:
+        raise InputError(name, "there is not one query in it.")
+    return found
+
+
+def _rows(path: str | os.PathLike[str], name: str) -> Iterator[Row]:
+    base = Path(name).name
+    if ".json" in base:
+        return _json_rows(path, name)
+    if ".csv" in base:
+        return _csv_rows(path, name)
+    lines = list(text_lines(path))
+    plain = ".txt" in base and not any("\t" in line for _, line in lines)
+    return _plain_rows(lines, name) if plain else _tab_rows(lines, name)
+
+
+def _json_rows(path: str | os.PathLike[str], name: str) -> Iterator[Row]:
+    for number, line in text_lines(path):
+        record = record_of(line, name, number)
+        yield Row(number, id_of(record, "_id", name, number), record.get("text"), record.get(_NARRATIVE) or "")
+
+
+def _tab_rows(lines: list[tuple[int, str]], name: str) -> Iterator[Row]:
+    narrated = False
+    for number, line in lines:
+        query, tab, text = line.partition("\t")
+        if not tab or not query.strip():
+            raise InputError(name, "a query and its text are needed.", line=number, hint=HINT)
+        names = [cell.strip().lower() for cell in line.split("\t")]
+        if number == 1 and _is_head(names):
+            narrated = names[2:] == [_NARRATIVE]
+            continue
+        narrative = ""
+        if narrated:
+            text, _, narrative = text.partition("\t")
+        yield Row(number, query.strip(), text, narrative)
+
+
+def _csv_rows(path: str | os.PathLike[str], name: str) -> Iterator[Row]:
+    """Rows of CSV: with a header its columns are found by name, without one they are the id and the text."""
+    lines = list(text_lines(path))
+    first = next(csv.reader([lines[0][1]])) if lines else []
+    names = [cell.strip().lower() for cell in first]
+    query, text = (next((names.index(each) for each in known if each in names), -1) for known in (_IDS, _TEXTS))
+    headed = query >= 0 and text >= 0
+    query, text = (query, text) if headed else (0, 1)
+    narrative = names.index(_NARRATIVE) if headed and _NARRATIVE in names else -1
+    reader = csv.reader(line for _, line in lines)
+    for at, cells in enumerate(reader):
+        number = lines[reader.line_num - 1][0]
+        if at == 0 and headed:
+            continue
+        if len(cells) <= max(query, text) or not cells[query].strip():
+            hint = "the first line names the columns: query_id,text; without it, they are the id and the text"
+            raise InputError(name, "a query and its text are needed.", line=number, hint=hint)
+        told = cells[narrative] if 0 <= narrative < len(cells) else ""
+        yield Row(number, cells[query].strip(), cells[text], told)
+
+
+def _plain_rows(lines: list[tuple[int, str]], name: str) -> Iterator[Row]:
+    """A query on each line; its id is its number. What may be something else is refused."""
+    if any(line.lstrip().lower().startswith("<top>") for _, line in lines):
+        raise InputError(name, "these are TREC topics between <top> tags.", hint=f"write them as lines: {HINT}")
+    words = [line.split()[0] for _, line in lines]
+    if len(words) > 1 and all(word.isdecimal() for word in words) and len(set(words)) == len(words):
+        raise InputError(
+            name,
+            "every line begins with a number: are these ids?",
+            line=lines[0][0],
+            hint="write a tab behind each id; or a tab-free file whose lines are texts alone",
+        )
+    for at, (number, line) in enumerate(lines, 1):
+        yield Row(number, str(at), line)
+
+
+def _is_head(names: list[str]) -> bool:
+    return names[0] in _IDS and names[1:2] != [] and names[1] in _TEXTS and names[2:] in ([], [_NARRATIVE])

@@ -1,0 +1,87 @@
+"""Products of embeddings, in the arithmetic that the device has for them; those of 8 bits are exact to it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import torch
+from torch import Tensor
+
+from cranfield.errors import InputError
+
+EIGHT_BIT_FLOATS = {
+    torch.float8_e4m3fn: torch.bfloat16,
+    torch.float8_e5m2: torch.float16,
+}  # and what holds them exactly
+STEP = 16  # the numbers of dimensions and of documents that 8-bit products can have are multiples of it
+
+
+def is_eight_bit(dtype: torch.dtype) -> bool:
+    """Whether numbers of this kind take one byte."""
+    return dtype == torch.int8 or dtype in EIGHT_BIT_FLOATS
+
+
+def usual_dtype(embeddings: torch.dtype, similarity: str) -> torch.dtype:
+    """The precision of the scores of embeddings, where nobody says another."""
+    if embeddings == torch.int8:
+        return torch.int32  # in which the products of 8-bit integers are exact
+    if embeddings in EIGHT_BIT_FLOATS:
+        return torch.float32
+    return torch.promote_types(embeddings, torch.float32) if similarity == "l2" else embeddings
+
+
+def check_eight_bit(dtype: torch.dtype, similarity: str, scores: torch.dtype | None) -> None:
+    """Refuse what embeddings of 8 bits cannot do."""
+    if not is_eight_bit(dtype):
+        return
+    if similarity == "cosine":
+        raise InputError(
+            "similarity",
+            f"embeddings of {dtype} cannot be normalised without being rounded again.",
+            hint="normalise them before they are made smaller, and choose 'dot'",
+        )
+    if scores is not None and scores != torch.int32 and not scores.is_floating_point:
+        raise InputError("dtype", f"scores cannot be {scores}.", hint="torch.float32, or torch.int32 for int8")
+
+
+def padded(rows: Tensor) -> Tensor:
+    """Embeddings of 8 bits with as many dimensions as a product can have; those that are added are 0."""
+    lacking = -rows.shape[1] % STEP
+    if not lacking or not is_eight_bit(rows.dtype):
+        return rows
+    return torch.cat((rows, rows.new_zeros(len(rows), lacking)), 1)
+
+
+def product(queries: Tensor, documents: Tensor, dtype: torch.dtype) -> Tensor:
+    """The products of all queries with all documents, as scores of a precision."""
+    if queries.dtype == torch.int8 and dtype == torch.int32:
+        return _whole(queries, documents)
+    if queries.dtype in EIGHT_BIT_FLOATS:
+        if _has_eight_bit_floats(queries.device) and queries.dtype == torch.float8_e4m3fn and dtype in _SCALED:
+            one = torch.ones((), device=queries.device)
+            return torch._scaled_mm(queries, documents.T, one, one, out_dtype=dtype, use_fast_accum=False)
+        wide = EIGHT_BIT_FLOATS[queries.dtype]
+        queries, documents = queries.to(wide), documents.to(wide)
+    if dtype == queries.dtype:
+        return queries @ documents.T
+    if dtype == torch.float32 and queries.is_cuda and queries.is_floating_point():
+        return torch.mm(queries, documents.T, out_dtype=torch.float32)
+    return queries.to(dtype) @ documents.to(dtype).T
+
+
+_SCALED = (torch.float32, torch.bfloat16, torch.float16)
+
+
+def _whole(queries: Tensor, documents: Tensor) -> Tensor:
+    """Exact products of 8-bit integers. On a GPU they take more than 16 rows."""
+    rows = len(queries)
+    if queries.is_cuda and rows <= STEP:
+        queries = torch.cat((queries, queries.new_zeros(STEP + 1 - rows, queries.shape[1])))
+    return torch._int_mm(queries, documents.T)[:rows]
+
+
+@lru_cache
+def _has_eight_bit_floats(device: torch.device) -> bool:
+    return (
+        device.type == "cuda" and torch.version.cuda is not None and torch.cuda.get_device_capability(device) >= (8, 9)
+    )

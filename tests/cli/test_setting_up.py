@@ -1,0 +1,178 @@
+"""`cranfield init` and `cranfield gate --init`: what they write and what they tell people to do next works."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from cranfield import open_collection, open_store
+from cranfield.errors import InputError
+from cranfield.systems.topics import read_queries
+from tests.cli.test_judge import Served
+from tests.program import run, shims
+
+CORPUS = "".join(
+    json.dumps({"_id": name, "text": text}) + "\n"
+    for name, text in {"d1": "red shoes for children", "d2": "a blue hat", "d3": "red hats"}.items()
+)
+QUERIES = {
+    "queries.txt": "red shoes\nblue hat\n",
+    "queries.csv": 'query_id,text\n1,red shoes\n2,"blue hat"\n',
+    "queries.tsv": "1\tred shoes\n2\tblue hat\n",
+    "topics.jsonl": '{"_id": "1", "text": "red shoes"}\n{"_id": "2", "text": "blue hat"}\n',
+}
+TEXTS = {"1": "red shoes", "2": "blue hat"}
+
+
+def steps(printed):
+    """The commands that somebody would copy."""
+    return [line.partition("#")[0].split() for line in printed.splitlines() if line.startswith("  cranfield ")]
+
+
+@pytest.mark.parametrize("queries", QUERIES)
+def test_without_judgments_init_leads_to_judging(tmp_path, queries):
+    pytest.importorskip("starlette")
+    (tmp_path / queries).write_text(QUERIES[queries])
+    (tmp_path / "corpus.jsonl").write_text(CORPUS)
+    done = run("init", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "2 queries, 0 of them judged" in done.stdout
+    judge, *others = steps(done.stdout)
+    assert (judge, others) == (["cranfield", "judge"], [["cranfield", "test"], ["cranfield", "accept"]])
+    early = run("test", cwd=tmp_path)
+    assert (early.returncode, "Hint: 'cranfield judge' opens a page" in early.stderr) == (2, True)
+    served = Served(tmp_path, *judge[2:])
+    assert served.address
+    served.end()
+    with open_store(tmp_path / "judgments.db") as store:
+        store.judge("1", "d1", 1, assessor="ann")
+        store.judge("2", "d2", 1, assessor="ann")
+    for command in others:
+        done = run(*command[1:], cwd=tmp_path)
+        assert done.returncode == 0, (command, done.stdout, done.stderr)
+    again = run("test", cwd=tmp_path)
+    assert "since accepted" in again.stdout
+
+
+def test_init_finds_judgments_in_csv(tmp_path):
+    (tmp_path / "queries.csv").write_text(QUERIES["queries.csv"])
+    (tmp_path / "corpus.jsonl").write_text(CORPUS)
+    (tmp_path / "qrels.csv").write_text("query_id,doc_id,grade\n1,d1,1\n2,d2,1\n")
+    done = run("init", cwd=tmp_path)
+    assert "2 queries, 2 of them judged" in done.stdout
+    assert steps(done.stdout) == [["cranfield", "test"], ["cranfield", "accept"]]
+    for command in steps(done.stdout):
+        assert run(*command[1:], cwd=tmp_path).returncode == 0
+
+
+def test_without_documents_init_asks_for_a_system(tmp_path):
+    (tmp_path / "queries.txt").write_text(QUERIES["queries.txt"])
+    (tmp_path / "qrels.csv").write_text("query_id,doc_id,grade\n1,d1,1\n2,d2,1\n")
+    done = run("init", cwd=tmp_path)
+    assert "Describe your system in cranfield.toml" in done.stdout
+    # One of the examples that stand there.
+    written = (tmp_path / "cranfield.toml").read_text()
+    described = re.sub(r"^# (\[systems\.mine\]|type = \"python\"|object = .*)$", r"\1", written, flags=re.MULTILINE)
+    assert described != written
+    (tmp_path / "cranfield.toml").write_text(described.replace("mypackage.search:search", "mine:search"))
+    (tmp_path / "mine.py").write_text("def search(query, k):\n    return ['d1', 'd2']\n")
+    for command in steps(done.stdout):
+        found = run(*command[1:], cwd=tmp_path)
+        assert found.returncode == 0, found.stderr
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_queries_in_all_formats(tmp_path, name):
+    (tmp_path / name).write_text(QUERIES[name])
+    assert open_collection(tmp_path).queries == TEXTS
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("queries.txt", "301 polio\n302 crime\n", "every line begins with a number: are these ids?"),
+        ("queries.txt", "<top>\n<num> Number: 301\n", "these are TREC topics between <top> tags"),
+        ("queries.txt", "1\tred\nblue\n", "queries.txt:2: a query and its text are needed"),
+        ("queries.csv", "red shoes\n", "queries.csv:1: a query and its text are needed"),
+        ("queries.csv", "id,text\n1,red\n1,blue\n", "queries.csv:3: query '1' is there twice"),
+        ("queries.csv", "id,text\n1,\n", "queries.csv:2: query '1' has no text"),
+    ],
+)
+def test_queries_that_may_be_something_else_are_refused(tmp_path, name, content, message):
+    (tmp_path / name).write_text(content)
+    with pytest.raises(InputError) as error:
+        read_queries(tmp_path / name)
+    assert message in str(error.value)
+
+
+def test_csv_without_a_header_and_with_a_narrative(tmp_path):
+    (tmp_path / "q.csv").write_text("1,red shoes\n2,blue hat\n")
+    assert read_queries(tmp_path / "q.csv") == TEXTS
+    (tmp_path / "topics.csv").write_text('text,narrative,id\nred shoes,"For children, mostly.",1\nblue hat,,2\n')
+    opened = open_collection(tmp_path)
+    assert (opened.queries, opened.narratives) == (TEXTS, {"1": "For children, mostly."})
+
+
+@pytest.fixture
+def jobs(tmp_path):
+    """The shell commands of the jobs that `gate --init` writes, in a folder with all that they need."""
+    yaml = pytest.importorskip("yaml")
+    done = run("gate", "--init", cwd=tmp_path)
+    assert done.returncode == 0
+    workflow = yaml.safe_load((tmp_path / ".github/workflows/search-quality.yml").read_text())
+    data = open_collection("builtin")
+    shutil.copy(data.qrels, tmp_path / "qrels.txt")
+    for run_name in ("baseline", "candidate"):
+        run("convert", "builtin:tuned", f"{run_name}.run", cwd=tmp_path)
+    os.rename(tmp_path / "candidate.run", tmp_path / "made.run")
+    script = tmp_path / "make-run"
+    script.write_text("#!/bin/sh\ncat made.run\n")
+    script.chmod(0o755)
+    run("init", "builtin", cwd=tmp_path)
+    return workflow
+
+
+def executed(folder, workflow, job, installed_from):
+    """Run the steps of a job in a shell, as far as they are commands; pip only says what it would install."""
+    tools = folder / "tools"
+    tools.mkdir(exist_ok=True)
+    python = tools / "python"
+    python.write_text(f'#!/bin/sh\necho "$@" >> {folder}/installed\n')
+    python.chmod(0o755)
+    env = {
+        **os.environ,
+        "PATH": f"{tools}:{shims()}:{os.environ['PATH']}",
+        "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),
+        **workflow["env"],
+        "CRANFIELD": installed_from,
+    }
+    for step in workflow["jobs"][job]["steps"]:
+        if "run" in step:
+            done = subprocess.run(
+                ["bash", "-e", "-o", "pipefail", "-c", step["run"]], cwd=folder, env=env, capture_output=True, text=True
+            )
+            if done.returncode:
+                return done
+    return done
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a POSIX shell and forks")
+def test_the_jobs_of_a_gate_work(tmp_path, jobs):
+    assert set(jobs["jobs"]) == {"gate", "test"}
+    for job in jobs["jobs"]:
+        # Nothing is installed from an index that does not have it.
+        lacking = executed(tmp_path, jobs, job, jobs["env"]["CRANFIELD"])
+        assert lacking.returncode != 0
+        assert "name in this file where cranfield is installed from" in lacking.stderr
+        done = executed(tmp_path, jobs, job, "git+https://git.example.com/you/cranfield")
+        assert done.returncode == 0, (done.stdout, done.stderr)
+    installed = (tmp_path / "installed").read_text().splitlines()
+    assert set(installed) == {"-m pip install git+https://git.example.com/you/cranfield"}
+    assert (tmp_path / "summary.md").read_text().startswith("### ✅")
+    # And a change for the worse stops it.
+    run("convert", "builtin:plain", "made.run", "--force", cwd=tmp_path)
+    assert executed(tmp_path, jobs, "gate", "elsewhere").returncode == 1

@@ -1,0 +1,235 @@
+"""What people see in a terminal: colours where they are wanted, lines that fit the window, the verdict first."""
+
+import os
+import sys
+
+import pytest
+
+from cranfield.layout import columns as columns_of
+from tests.program import run
+from tests.terminal import CODE, on_terminal, without_codes
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs pseudo-terminals of Linux")
+
+TEN = ("builtin:qrels", "builtin:keywords", "builtin:meaning")
+GREEN, RED, AMBER, DIM, PLAIN = "\x1b[32m", "\x1b[31m", "\x1b[33m", "\x1b[2m", "\x1b[0m"
+QUERIES = 40
+
+
+def ranked(place):
+    return [f"x{at}" for at in range(place)] + ["r"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Judgments, texts of queries, and runs: one that is best, some behind it, and some with odd names."""
+    folder = tmp_path_factory.mktemp("runs")
+    queries = [f"q{at}" for at in range(QUERIES)]
+    judged = [f"{query} 0 r 1\n" + "".join(f"{query} 0 x{at} 0\n" for at in range(9)) for query in queries]
+    (folder / "qrels.txt").write_text("".join(judged))
+    (folder / "queries.tsv").write_text("".join(f"{query}\twhat people asked as {query}\n" for query in queries))
+    (folder / "many").mkdir()
+    (folder / "odd").mkdir()
+    names = [f"many/system{at:02}" for at in range(20)] + [
+        f"odd/{'a-system-whose-name-takes-more-room-than-there-is-in-a-line-' * 2}{at}" for at in range(3)
+    ]
+    for at, name in enumerate([*names, "odd/検索システム", "odd/\x1b[32mgreen\ufdd0er"]):
+        lines = []
+        for q, query in enumerate(queries):
+            place = (q * (at + 3) + at) % (2 + at % 8)
+            lines += [f"{query} Q0 {document} 0 {9 - rank} t\n" for rank, document in enumerate(ranked(place))]
+        (folder / f"{name}.run").write_text("".join(lines))
+    return folder
+
+
+def test_verdicts_have_colours():
+    said, code = on_terminal("compare", *TEN)
+    assert code == 0
+    assert said.startswith(f"{GREEN}Better{PLAIN}  meaning vs keywords: nDCG@10 +0.297 (+0.060 to +0.534), p = 0.020")
+    assert f"{RED}▼ 2 worse{PLAIN}" in said
+    assert f"{DIM}Paired t-test" in said
+    worse, _ = on_terminal("compare", "builtin:qrels", "builtin:meaning", "builtin:keywords")
+    assert worse.startswith(f"{RED}Worse{PLAIN}")
+    close, _ = on_terminal("compare", *TEN, "-m", "R@1000")
+    assert close.startswith(f"{AMBER}Too close to call{PLAIN}")
+    failed, code = on_terminal("gate", "builtin:qrels", "builtin:meaning", "builtin:keywords")
+    assert (failed.startswith(f"{RED}FAILED{PLAIN}"), code) == (True, 1)
+    assert on_terminal("gate", *TEN)[0].startswith(f"{GREEN}PASSED{PLAIN}")
+
+
+def test_errors_and_hints_have_colours():
+    said, code = on_terminal("evaluate", "builtin:qrels", "builtin:nothing")
+    assert code == 2
+    assert said.startswith(f"{RED}cranfield:{PLAIN} builtin:nothing: ")
+    assert "\x1b[36mHint:\x1b[0m there are " in said
+
+
+COMMANDS = [
+    ("compare", *TEN),
+    ("evaluate", *TEN, "--worst", "2"),
+    ("gate", *TEN),
+    ("explain", "builtin:qrels", "builtin:meaning", "equal-scores"),
+    ("evaluate", "builtin:qrels", "nothing.run"),
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: " ".join(command[:2]))
+def test_no_colours_where_nobody_wants_them(command):
+    plain = run(*command, env={**os.environ, "COLUMNS": "80"})
+    printed = plain.stdout + plain.stderr
+    assert not CODE.search(printed)
+    for env in ({"NO_COLOR": "1"}, {"TERM": "dumb"}, {"CLICOLOR": "0"}, {"NO_COLOR": "1", "FORCE_COLOR": "1"}):
+        assert on_terminal(*command, env=env)[0] == printed
+    coloured, _ = on_terminal(*command)
+    assert CODE.search(coloured)
+    assert without_codes(coloured) == printed
+    for name in ("FORCE_COLOR", "CLICOLOR_FORCE"):
+        forced = run(*command, env={**os.environ, "COLUMNS": "80", name: "1"})
+        assert forced.stdout + forced.stderr == coloured
+
+
+def test_data_and_files_have_no_colours(tmp_path):
+    for form in ("json", "markdown", "latex"):
+        forced = run("compare", *TEN, "--format", form, env={**os.environ, "FORCE_COLOR": "1"})
+        assert not CODE.search(forced.stdout)
+        assert not CODE.search(on_terminal("compare", *TEN, "--format", form)[0])
+    on_terminal("compare", *TEN, "-o", "found.txt", columns=120, cwd=tmp_path)
+    kept = (tmp_path / "found.txt").read_text()
+    assert kept == run("compare", *TEN).stdout
+    assert max(map(len, kept.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 120, 200])
+def test_lines_fit_the_window_and_use_it(folder, width):
+    found = {}
+    for runs in ("many", "odd"):
+        for command in (
+            ("compare", "qrels.txt", runs, "-m", "RR", "-m", "AP", "-m", "P@1"),
+            ("compare", "qrels.txt", runs, "-m", "RR", "--pairs", "--explain"),
+            ("compare", "qrels.txt", runs, "-m", "RR", "-b", f"{runs}/{sorted(os.listdir(folder / runs))[0]}"),
+            ("evaluate", "qrels.txt", runs, "--worst", "2"),
+        ):
+            said, code = on_terminal(*command, columns=width, cwd=folder)
+            assert code == 0
+            lines = without_codes(said).splitlines()
+            # A command to be copied is not broken inside a word.
+            too_long = [line for line in lines if columns_of(line) > width and not line.startswith("   ")]
+            assert not too_long, (command, too_long[:2])
+            found[runs, command[1:]] = lines
+    widest = max(columns_of(line) for line in found["many", ("qrels.txt", "many", "-m", "RR", "-m", "AP", "-m", "P@1")])
+    assert widest > 0.75 * min(width, 120)
+
+
+def test_names_cannot_bring_colours_of_their_own(folder):
+    for command in ("compare", "evaluate"):
+        said, code = on_terminal(command, "qrels.txt", "odd", cwd=folder, columns=200)
+        assert code == 0
+        assert "\\u001b[32mgreen\\ufdd0er" in said
+        assert "\x1b[32mgreen" not in said
+        quiet = run(command, "qrels.txt", "odd", cwd=folder)
+        assert "\x1b" not in quiet.stdout
+
+
+def test_many_runs_are_ranked(folder):
+    done = run("compare", "qrels.txt", "many", "-m", "RR", cwd=folder)
+    lines = done.stdout.splitlines()
+    assert " leads on RR; " in lines[0]
+    assert lines[2].split()[:4] == ["#", "run", "RR", "vs"]
+    assert "rank, 95%" in lines[2]
+    places = [int(line.split()[0]) for line in lines[3:23]]
+    assert places == sorted(places)
+    assert len(lines) < 40
+    assert "All 190 pairs: --pairs" in done.stdout
+    assert len(run("compare", "qrels.txt", "many", "-m", "RR", "--pairs", cwd=folder).stdout.splitlines()) > 300
+
+
+def test_evaluate_ranks_many_runs_and_any_number_by_a_measure(folder):
+    values = [line.split() for line in run("evaluate", "qrels.txt", "many", "-m", "RR", cwd=folder).stdout.splitlines()]
+    assert values[0] == ["#", "run", "RR"]
+    means = [float(row[2].rstrip("*")) for row in values[1:21]]
+    assert means == sorted(means, reverse=True)
+    given = run("evaluate", *TEN, "-m", "nDCG@10", "-m", "P@1").stdout
+    assert given.index("keywords") < given.index("meaning")
+    asked = run("evaluate", *TEN, "-m", "nDCG@10", "-m", "P@1", "--sort", "P_1").stdout.splitlines()
+    assert asked[1].split()[:2] == ["1", "meaning"]
+    rows = run("evaluate", *TEN, "--sort", "nDCG@10", "--format", "tsv").stdout.splitlines()
+    assert rows[1].startswith("meaning\t")
+    wrong = run("evaluate", *TEN, "-m", "RR", "--sort", "AP")
+    assert wrong.returncode == 2
+    assert "--sort AP: the measures are RR; add -m AP" in wrong.stderr
+
+
+def test_texts_of_queries_stand_beside_their_ids(folder):
+    runs = ("many/system00.run", "many/system05.run")
+    asked = "what people asked as q"
+    assert asked in run("compare", "qrels.txt", *runs, "-m", "RR", cwd=folder).stdout
+    assert asked in run("gate", "qrels.txt", *runs, "-m", "RR", cwd=folder).stdout
+    assert f"query q7: {asked}7" in run("explain", "qrels.txt", runs[0], "q7", cwd=folder).stdout
+    assert asked in run("evaluate", "qrels.txt", runs[0], "--worst", "2", cwd=folder).stdout
+    (folder / "apart").mkdir()
+    (folder / "apart" / "qrels.txt").write_bytes((folder / "qrels.txt").read_bytes())
+    alone = ("compare", "apart/qrels.txt", *runs, "-m", "RR")
+    assert asked not in run(*alone, cwd=folder).stdout
+    for collection in (".", "queries.tsv"):
+        assert asked in run(*alone, "--collection", collection, cwd=folder).stdout
+    wrong = run(*alone, "--collection", "nowhere", cwd=folder)
+    assert (wrong.returncode, "there is no such folder" in wrong.stderr) == (2, True)
+
+
+def test_the_signature_is_for_those_who_ask(tmp_path):
+    assert "qrels:" not in run("evaluate", *TEN).stdout
+    told = run("evaluate", *TEN, "-v").stdout
+    assert "qrels:" in told
+    run("evaluate", *TEN, "-o", "kept.txt", cwd=tmp_path)
+    assert (tmp_path / "kept.txt").read_text() == told
+    assert '"signature"' in run("evaluate", *TEN, "--format", "json").stdout
+
+
+def test_ours_is_named_beside_the_names_of_other_tools():
+    call = ("evaluate", *TEN, "-m", "hit_rate@5", "-m", "AP")
+    assert "\nhit\\_rate@5 is Success@5." in run(*call, "--format", "markdown").stdout
+    assert "\n% hit\\_rate@5 is Success@5" in run(*call, "--format", "latex").stdout
+    assert '"canonical_names": {\n    "hit_rate@5": "Success@5"\n  }' in run(*call, "--format", "json").stdout
+    assert "canonical_names" not in run("evaluate", *TEN, "--format", "json").stdout
+
+
+def test_judged_says_what_it_refers_to():
+    assert "AP has no cutoff; Judged@10 is the judged share of the first 10 documents" in " ".join(
+        run("compare", *TEN, "-m", "AP").stdout.split()
+    )
+    assert "cutoff" not in run("compare", *TEN, "-m", "nDCG@10").stdout
+
+
+def slow_measure(folder, seconds):
+    """A measure that takes its time."""
+    (folder / "slow.py").write_text(
+        "import time\n"
+        "import cranfield\n"
+        "@cranfield.measure('Slow')\n"
+        "def slow(judged):\n"
+        f"    '''Waits.'''\n    time.sleep({seconds})\n    return judged.n_relevant(1) * 0.0\n"
+    )
+    return ("--import", "slow.py", "-m", "Slow", "-m", "RR")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("evaluate", *TEN), ("compare", *TEN), ("gate", *TEN), ("stability", *TEN, "--repeats", "1"), ("report", *TEN)],
+    ids=lambda command: command[0],
+)
+def test_long_work_shows_progress_and_leaves_nothing_behind(tmp_path, command):
+    more = ("-o", "report.html", "--no-charts") if command[0] == "report" else ()
+    said, code = on_terminal(*command, *slow_measure(tmp_path, 0.8), *more, cwd=tmp_path, err_only=True)
+    assert code in (0, 1)
+    *drawn, last = said.split("\r")
+    assert any(part.rstrip().endswith(" s") for part in drawn), said
+    assert all(columns_of(part) < 80 for part in drawn)
+    # The last line is blanks, and the cursor is where it was.
+    assert (drawn[-1].strip(), last) == ("", "")
+    piped = run(*command, *slow_measure(tmp_path, 0.8), *more, cwd=tmp_path)
+    assert piped.stderr == ""
+
+
+def test_quick_work_shows_none(tmp_path):
+    assert on_terminal("evaluate", *TEN, err_only=True)[0] == ""
+    assert on_terminal("compare", *TEN, err_only=True)[0] == ""
