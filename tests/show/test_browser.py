@@ -38,7 +38,7 @@ def report(tmp_path_factory):
 
 @pytest.fixture
 def opened(browser):
-    """A function that opens a page, and waits for its charts if asked to; in the end no message and no request may have come."""
+    """A function that opens a page, with its charts if asked to; in the end no message or request may have come."""
     contexts, messages, requests = [], [], []
 
     def open_page(path, place="", *, charts=False, **settings):
@@ -219,6 +219,51 @@ def test_dark_and_print(opened, report):
     assert colours(page)[1:] == [LIGHT["ink"], LIGHT["better"]]
     assert page.locator("nav").is_hidden()
     assert page.locator(".board").is_visible()
+
+
+def test_charts_have_the_colours_of_the_page(opened, report):
+    page = opened(report, charts=True, color_scheme="dark")
+    seen = page.eval_on_selector_all(
+        ".drawing svg *", "all => all.flatMap(each => ['fill', 'stroke'].map(part => each.getAttribute(part)))"
+    )
+    used = {colour for colour in seen if colour and colour.startswith("#")}
+    assert used <= {*LIGHT.values()}
+    axis = page.locator(f"#difference text[fill='{LIGHT['soft']}']").first
+    red, green, blue = (int(DARK["soft"][start : start + 2], 16) for start in (1, 3, 5))
+    assert axis.evaluate("each => getComputedStyle(each).fill") == f"rgb({red}, {green}, {blue})"
+    by_run = page.locator("#chart-list .drawing").first
+    assert by_run.locator(f"path[stroke='{LIGHT['run-1']}']").count() > 0
+
+
+def test_the_verdict_leads_to_its_queries(opened, report):
+    page = opened(report)
+    one, other = (each.by_query("nDCG@10") for each in results().values())
+    page.locator("#verdict a").first.click()
+    expect(page.locator("#query h3").first).to_have_text(max(one, key=lambda query: other[query] - one[query]))
+    assert page.locator("#run-b").evaluate("each => each.selectedOptions[0].text") == "meaning"
+
+
+def test_many_runs_are_grey_but_for_the_best_and_the_chosen(opened, tmp_path, monkeypatch):
+    monkeypatch.setattr("cranfield.report.encoding.LARGE", 0)  # packed, as a large page is
+    qrels = {f"q{n}": {"a": 3, "b": 2, "c": 1} for n in range(12)}
+    names = [f"run{n:02}" for n in range(24)]
+    runs = {
+        name: {query: [*"xyz"[: (at + place) % 4], *"abc"[at % 3 :]] for place, query in enumerate(qrels)}
+        for at, name in enumerate(names)
+    }
+    cranfield.write_report(tmp_path / "report.html", qrels, runs, "nDCG@3 RR", charts=False)
+    page = opened(tmp_path / "report.html")
+    rows = page.locator("#board tbody tr")
+    assert (rows.count(), rows.filter(visible=True).count()) == (24, 20)
+    grey = page.locator("#board .swatch.run-0")
+    assert grey.count() == 22
+    standing = cranfield.compare(qrels, runs, "nDCG@3").rank_intervals("nDCG@3")
+    low, high = standing[rows.first.get_attribute("data-run")]
+    assert rows.first.locator("td[data-label^=rank]").inner_text() == (f"{low} to {high}" if high > low else f"{low}")
+    page.locator("#run-b").select_option(label=names[2])
+    assert page.locator(f"[data-run={names[2]}] .swatch.run-0").count() == 0
+    page.get_by_role("button", name="Show all 24 runs").click()
+    assert rows.filter(visible=True).count() == 24
 
 
 def test_a_phone_needs_no_sideways_scrolling(opened, report):
