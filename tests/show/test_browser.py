@@ -223,8 +223,9 @@ def test_dark_and_print(opened, report):
 
 def test_charts_have_the_colours_of_the_page(opened, report):
     page = opened(report, charts=True, color_scheme="dark")
+    parts = "['fill', each.getAttribute('stroke-width') === '0' ? '' : 'stroke']"
     seen = page.eval_on_selector_all(
-        ".drawing svg *", "all => all.flatMap(each => ['fill', 'stroke'].map(part => each.getAttribute(part)))"
+        ".drawing svg *", f"all => all.flatMap(each => {parts}.map(part => part && each.getAttribute(part)))"
     )
     used = {colour for colour in seen if colour and colour.startswith("#")}
     assert used <= {*LIGHT.values()}
