@@ -90,6 +90,8 @@ def pytest_xdist_make_scheduler(config, log):
             file, _, name = nodeid.partition("::")
             if file.startswith("tests/engines/") and "spark" in name:
                 return "Spark"
+            if name.startswith("test_a_query_with_very_many_documents["):
+                return "a large run"
             if file.startswith(("tests/torch/", "src/cranfield/torch/")) or "cranfield.torch" in name:
                 return "PyTorch"
             return TOGETHER.get(file, nodeid)
