@@ -8,10 +8,12 @@ from typing import Any
 from cranfield.errors import InputError
 from cranfield.judging.deciding.deciding import note_chosen
 from cranfield.judging.deciding.decision import BATCH, Decision
+from cranfield.judging.deciding.resuming import resumed
 from cranfield.judging.models import ledger
 from cranfield.judging.models.asking import ModelProgress
 from cranfield.judging.models.result import ModelReport
 from cranfield.judging.models.session import Asking
+from cranfield.judging.schema import EVENTS
 from cranfield.judging.store import Store
 
 
@@ -23,7 +25,8 @@ def decide_by_model(
     make: makes the decision from the grades that the model gave before, or from None
     Returns the decision as it stands, and a report of each batch; requests and tokens are those of all up to it.
     """
-    decision = make(_graded(store, asking) or None)
+    own = (EVENTS.c.assessor == asking.assessor.name, EVENTS.c.judge == asking.judge.fingerprint)
+    decision = resumed(make(_graded(store, asking) or None), store, *own)
     reports: list[ModelReport] = []
     while not decision.look().done:
         chosen = decision.next(BATCH)
