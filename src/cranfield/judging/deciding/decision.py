@@ -166,6 +166,11 @@ class Decision:
         """What is judged of the first documents of all runs."""
         return set(map(self._candidates.names_of, np.flatnonzero(self._candidates.observed).tolist()))
 
+    def _open_pairs(self) -> list[tuple[str, str]]:
+        """What is not judged and can still change a verdict."""
+        matters = np.any([pair.matters for pair in self._pairs], axis=0)
+        return list(map(self._candidates.names_of, np.flatnonzero(matters).tolist()))
+
     def next(self, count: int = BATCH) -> list[tuple[str, str]]:
         """What to judge next.
 
