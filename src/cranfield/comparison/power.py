@@ -14,7 +14,7 @@ MOST = 10_000_000  # queries; nobody has more
 
 
 def power_of(difference: float, spread: float, queries: int, alpha: float = 0.05) -> float:
-    """The chance that a two-sided paired t-test finds a true difference.
+    """The chance that a two-sided paired t-test detects a true difference.
 
     With f = n - 1, δ = difference / spread · √n:  P(|T| > t(1 - alpha/2, f)), T noncentral t with f and δ
 
@@ -43,7 +43,7 @@ def power_of(difference: float, spread: float, queries: int, alpha: float = 0.05
 
 
 def detectable_difference(spread: float, queries: int, alpha: float = 0.05, power: float = USUAL) -> float:
-    """The smallest true difference that so many queries show with this power.
+    """The smallest true difference that this many queries detect with this power.
 
     spread, alpha: those of `power_of`.
     queries: how many there are.
@@ -69,7 +69,7 @@ def _detectable_effect(queries: int, alpha: float, power: float) -> float:
 
 
 def queries_needed(difference: float, spread: float, alpha: float = 0.05, power: float = USUAL) -> int:
-    """How many queries it takes to show a true difference with this power.
+    """How many queries it takes to detect a true difference with this power.
 
     difference, spread, alpha: those of `power_of`.
     power: the chance to find the difference.
