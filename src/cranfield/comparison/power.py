@@ -80,11 +80,11 @@ def queries_needed(difference: float, spread: float, alpha: float = 0.05, power:
     """
     _check(alpha, 2, power)
     if not difference:
-        raise ComparisonError("no number of queries shows a difference of 0.", hint="ask for the least that matters")
+        raise ComparisonError("no number of queries detects a difference of 0.", hint="ask for the least that matters")
     if spread <= 0:
         return 2
     if power_of(difference, spread, MOST, alpha) < power:
-        raise ComparisonError(f"it would take more than {MOST:,} queries to show a difference of {difference:g}.")
+        raise ComparisonError(f"it would take more than {MOST:,} queries to detect a difference of {difference:g}.")
     low, high = 2, 4
     while power_of(difference, spread, high, alpha) < power:
         low, high = high, high * 2
@@ -129,4 +129,4 @@ def _check(alpha: float, queries: int, power: float = USUAL) -> None:
             hint="both lie between 0 and 1, and the power is the larger one",
         )
     if queries < 2:
-        raise ComparisonError("one query shows no variation between queries.", hint="compare over at least two queries")
+        raise ComparisonError("one query cannot show how queries vary.", hint="compare over at least two queries")
