@@ -128,7 +128,7 @@ class Evaluation(ValuesByQuery):
 
     @property
     def ranks(self) -> JudgedRanks | None:
-        """The table that the values were made of; None for a saved evaluation.
+        """The table that the values were computed from; None for a saved evaluation.
 
         >>> from cranfield import evaluate
         >>> evaluate({"1": {"a": 1}}, {"1": ["x", "a"]}, "RR").ranks.rank.tolist()
@@ -208,7 +208,7 @@ class Evaluation(ValuesByQuery):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What casts doubt on the values: judgments chosen for other runs, ids that hardly match, ties that decide.
+        """Reasons to doubt the values: judgments chosen for other runs, ids that hardly match, ties that decide.
 
         >>> from cranfield import evaluate
         >>> evaluate({"1": {"a": 1}, "2": {"a": 1}, "3": {"a": 1}}, {"1": ["a"]}, "RR").warnings

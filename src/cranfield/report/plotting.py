@@ -26,7 +26,7 @@ def draw_chart(
     measures: Measures | None = None,
     **options: Any,
 ) -> Spec:
-    """A chart as a Vega-Lite specification, which `save_chart` makes a picture.
+    """A chart as a Vega-Lite specification; `save_chart` turns it into a picture.
 
     kind: one of those that `cranfield plot --help` lists, such as "precision-recall" or "difference"; "discount" and
         "gain" need neither judgments nor runs.
