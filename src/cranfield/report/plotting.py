@@ -10,11 +10,12 @@ import numpy as np
 
 from cranfield.comparison import stability
 from cranfield.errors import CranfieldError
+from cranfield.evaluation.charting import drawn
 from cranfield.evaluation.evaluating import evaluate_runs
 from cranfield.evaluation.rank_curves import curve_of_grades
 from cranfield.measures import Measures
 from cranfield.show.charts.drawing import Spec
-from cranfield.show.charts.evaluated import chart_named, drawn, measure_of, needed_for, own_options
+from cranfield.show.charts.evaluated import chart_named, measure_of, needed_for, own_options
 
 SHARES = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9)  # of the judgments that are removed
 
