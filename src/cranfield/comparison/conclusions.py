@@ -16,7 +16,8 @@ from cranfield.comparison.pairing import Paired
 from cranfield.comparison.power import USUAL, SizeRow, query_set_sizes
 from cranfield.comparison.significance import TESTS, Settings
 from cranfield.errors import ComparisonError
-from cranfield.evaluation.in_notebooks import notebook_html, plotted
+from cranfield.evaluation.charting import plotted
+from cranfield.evaluation.in_notebooks import notebook_html
 from cranfield.evaluation.result import Evaluation
 from cranfield.layout import listed
 from cranfield.measures import Measure, known_measure

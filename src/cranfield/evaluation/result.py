@@ -11,9 +11,10 @@ import numpy as np
 
 from cranfield.errors import InputError
 from cranfield.evaluation.by_query import ValuesByQuery
+from cranfield.evaluation.charting import plotted
 from cranfield.evaluation.evidence import RankedEvidence, SavedEvidence
 from cranfield.evaluation.facts import FactColumns, QueryList
-from cranfield.evaluation.in_notebooks import notebook_html, plotted
+from cranfield.evaluation.in_notebooks import notebook_html
 from cranfield.evaluation.tie_ranges import told
 from cranfield.evaluation.values import Bounds, Counts, measured
 from cranfield.layout import count, listed
