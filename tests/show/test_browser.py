@@ -38,10 +38,10 @@ def report(tmp_path_factory):
 
 @pytest.fixture
 def opened(browser):
-    """A function that opens a page and waits for its charts; in the end no message and no request may have come."""
+    """A function that opens a page, with its charts if asked to; in the end no message or request may have come."""
     contexts, messages, requests = [], [], []
 
-    def open_page(path, place="", *, charts=True, **settings):
+    def open_page(path, place="", *, charts=False, **settings):
         context = browser.new_context(offline=True, **settings)
         contexts.append(context)
         page = context.new_page()
@@ -76,7 +76,7 @@ def listed(page):
 
 
 def test_charts_are_drawn_and_told_in_words(opened, report):
-    page = opened(report)
+    page = opened(report, charts=True)
     page.locator("#theory summary").first.click()
     expect(page.locator("#theory-list .drawing")).to_have_count(2)
     page.wait_for_selector("html[data-charts=drawn]")
@@ -185,7 +185,7 @@ def test_a_link_shows_what_explain_says(opened, report):
 
 
 def test_a_bar_opens_its_query(opened, report):
-    page = opened(report)
+    page = opened(report, charts=True)
     one, other = (each.by_query("nDCG@10") for each in results().values())
     page.locator("#difference path[aria-roledescription=bar]").first.click()
     gained = max(one, key=lambda query: other[query] - one[query])
@@ -193,7 +193,7 @@ def test_a_bar_opens_its_query(opened, report):
 
 
 def test_two_other_systems_are_chosen(opened, report):
-    page = opened(report)
+    page = opened(report, charts=True)
     page.locator("#run-a").select_option(label="meaning")
     page.locator("#run-b").select_option(label="keywords")
     page.locator("#measure").select_option(label="RR")
@@ -221,6 +221,52 @@ def test_dark_and_print(opened, report):
     assert page.locator(".board").is_visible()
 
 
+def test_charts_have_the_colours_of_the_page(opened, report):
+    page = opened(report, charts=True, color_scheme="dark")
+    parts = "['fill', each.getAttribute('stroke-width') === '0' ? '' : 'stroke']"
+    seen = page.eval_on_selector_all(
+        ".drawing svg *", f"all => all.flatMap(each => {parts}.map(part => part && each.getAttribute(part)))"
+    )
+    used = {colour for colour in seen if colour and colour.startswith("#")}
+    assert used <= {*LIGHT.values()}
+    axis = page.locator(f"#difference text[fill='{LIGHT['soft']}']").first
+    red, green, blue = (int(DARK["soft"][start : start + 2], 16) for start in (1, 3, 5))
+    assert axis.evaluate("each => getComputedStyle(each).fill") == f"rgb({red}, {green}, {blue})"
+    by_run = page.locator("#chart-list .drawing").first
+    assert by_run.locator(f"path[stroke='{LIGHT['run-1']}']").count() > 0
+
+
+def test_the_verdict_leads_to_its_queries(opened, report):
+    page = opened(report)
+    one, other = (each.by_query("nDCG@10") for each in results().values())
+    page.locator("#verdict a").first.click()
+    expect(page.locator("#query h3").first).to_have_text(max(one, key=lambda query: other[query] - one[query]))
+    assert page.locator("#run-b").evaluate("each => each.selectedOptions[0].text") == "meaning"
+
+
+def test_many_runs_are_grey_but_for_the_best_and_the_chosen(opened, tmp_path, monkeypatch):
+    monkeypatch.setattr("cranfield.report.encoding.LARGE", 0)  # packed, as a large page is
+    qrels = {f"q{n}": {"a": 3, "b": 2, "c": 1} for n in range(12)}
+    names = [f"run{n:02}" for n in range(24)]
+    runs = {
+        name: {query: [*"xyz"[: (at + place) % 4], *"abc"[at % 3 :]] for place, query in enumerate(qrels)}
+        for at, name in enumerate(names)
+    }
+    cranfield.write_report(tmp_path / "report.html", qrels, runs, "nDCG@3 RR", charts=False)
+    page = opened(tmp_path / "report.html")
+    rows = page.locator("#board tbody tr")
+    assert (rows.count(), rows.filter(visible=True).count()) == (24, 20)
+    grey = page.locator("#board .swatch.run-0")
+    assert grey.count() == 22
+    standing = cranfield.compare(qrels, runs, "nDCG@3").rank_intervals("nDCG@3")
+    low, high = standing[rows.first.get_attribute("data-run")]
+    assert rows.first.locator("td[data-label^=rank]").inner_text() == (f"{low} to {high}" if high > low else f"{low}")
+    page.locator("#run-b").select_option(label=names[2])
+    assert page.locator(f"[data-run={names[2]}] .swatch.run-0").count() == 0
+    page.get_by_role("button", name="Show all 24 runs").click()
+    assert rows.filter(visible=True).count() == 24
+
+
 def test_a_phone_needs_no_sideways_scrolling(opened, report):
     page = opened(report, place(q="graded-relevance"), viewport={"width": 360, "height": 740})
     page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
@@ -233,7 +279,7 @@ def test_a_phone_needs_no_sideways_scrolling(opened, report):
 
 def test_names_and_texts_run_nothing(opened, tmp_path):
     evil(tmp_path, charts=True)
-    page = opened(tmp_path / "report.html", place(q=f"{EVIL}1"))
+    page = opened(tmp_path / "report.html", place(q=f"{EVIL}1"), charts=True)
     assert page.locator("#query h3").first.text_content() == f"{ENDING} query 1"
     assert page.locator(".ranking b").first.text_content() == f"{EVIL} title 0"
     assert page.locator("img").count() == 0
@@ -278,7 +324,7 @@ def moves(page):
 
 
 def test_documents_move_between_the_rankings(opened, moved):
-    page = opened(moved, place(q="q"), charts=False)
+    page = opened(moved, place(q="q"))
     old, new = moves(page)
     assert old == {"a": "↓ 1→2", "b": "↑ 2→1", "x": "↓ 3→>3"}  # x is in no ranking that is known to its end
     assert new == {"b": "↑ 2→1", "a": "↓ 1→2", "c": "↑ >3→3"}
@@ -300,7 +346,7 @@ def test_documents_move_between_the_rankings(opened, moved):
 
 
 def test_texts_stand_for_ids_everywhere(opened, moved):
-    page = opened(moved, charts=False)
+    page = opened(moved)
     shown = [page.locator(each).all_text_contents() for each in ("#verdict a", "#two-changes a", "#query-list a")]
     assert {text for texts in shown for text in texts} == {"ranking of documents", "words"}
 
@@ -332,7 +378,7 @@ def test_axe_finds_nothing(browser, report, moved, look):
 
 
 def test_all_is_reached_by_keys(opened, moved):
-    page = opened(moved, place(q="q"), charts=False)
+    page = opened(moved, place(q="q"))
     page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
     wanted = "a[href], button, select, input, summary, [tabindex='0']"
     visible = page.eval_on_selector_all(wanted, "all => all.filter(each => each.getClientRects().length).length")

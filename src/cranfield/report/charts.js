@@ -28,7 +28,12 @@ const recoloured = (part) => {
   if (part.strokeWidth?.field) Object.assign(part.strokeWidth, { type: "ordinal", legend: part.strokeDash?.legend ?? null });
   for (const [key, each] of Object.entries(part)) if (key !== "values") recoloured(each);
 };
-const fitted = (spec, painted) => {
+const eachAxis = (part, change) => {
+  for (const axis of ["x", "y"]) if (part.encoding?.[axis]) change(part.encoding[axis], axis);
+  for (const layer of part.layer ?? []) eachAxis(layer, change);
+};
+const LETTER = 6.5;  // pixels, about
+const fitted = (spec, painted, wide) => {
   const fit = {
     width: "container", height: Math.round(1.1 * spec.height), autosize: { type: "fit", contains: "padding" },
     config: { ...spec.config, font: getComputedStyle(document.body).fontFamily },
@@ -38,6 +43,8 @@ const fitted = (spec, painted) => {
   // Names become parts of Vega's expressions, where these two signs would end a line inside a string.
   const safe = JSON.parse(JSON.stringify(whole).replace(/[\u2028\u2029]/g, "\ufffd"));
   recoloured(safe);
+  // A title that is longer than its axis is wrapped where it has a comma.
+  eachAxis(safe, (axis) => { if (typeof axis.title === "string" && axis.title.length * LETTER > wide) axis.title = axis.title.split(/(?<=,) /); });
   return painted ? repainted(safe, getComputedStyle(document.documentElement)) : safe;
 };
 const drawNow = async (element, spec) => {
@@ -50,7 +57,7 @@ const drawNow = async (element, spec) => {
   };
   try {
     element.view?.finalize();
-    const drawn = await window.vegaEmbed(element, fitted(spec, painted), settings);
+    const drawn = await window.vegaEmbed(element, fitted(spec, painted, element.clientWidth - 60), settings);
     element.view = drawn.view;
     // A mark that stands for a query opens it.
     drawn.view.addEventListener("click", (_, item) => { if (item?.datum?.place_of_query !== undefined) go(item.datum.place_of_query); });

@@ -26,10 +26,6 @@ const refill = (part, fill) => {
   if (part.data?.values) part.data = { values: fill(part.data.values) };
   for (const layer of part.layer ?? []) refill(layer, fill);
 };
-const eachAxis = (part, change) => {
-  for (const axis of ["x", "y"]) if (part.encoding?.[axis]) change(part.encoding[axis], axis);
-  for (const layer of part.layer ?? []) eachAxis(layer, change);
-};
 // The names of queries in a chart: their texts, with the id where two queries ask the same.
 const named = (queries) => {
   const times = new Map();
