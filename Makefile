@@ -11,10 +11,11 @@ SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/native/*)
 demo: .venv/.installed
 	$(BIN)/cranfield demo
 
-# On all cores, with half of the random examples, which differ from run to run; plain `pytest` tries all, on one core.
+# On all cores, with a quarter of the random examples, which differ from run to run; plain `pytest` tries all, on one
+# core.
 PARALLEL := -n auto
 test: .venv/.developing
-	$(BIN)/python -m pytest -q $(PARALLEL) --examples 0.5
+	$(BIN)/python -m pytest -q $(PARALLEL) --examples 0.25
 
 # While working: less than a minute, without what takes long, and with a tenth of the random examples.
 quick: .venv/.developing
@@ -84,19 +85,20 @@ format: .venv/.developing
 	$(PYTHON) -m venv .venv
 	touch $@
 
+# Each of these builds the native part, so whichever comes first installs all that it needs.
 .venv/.installed: .venv/.created $(SOURCES)
-	$(PIP) -e ".[judge]"
+	$(PIP) -e '.[judge]'
 	touch $@
 
 # With PyTorch, which is large, in addition: make EXTRAS=test,check,test-torch test
 EXTRAS ?= test,check
-.venv/.developing: .venv/.installed
-	$(PIP) -e '.[$(EXTRAS)]'
-	touch $@
+.venv/.developing: .venv/.created $(SOURCES)
+	$(PIP) -e '.[judge,$(EXTRAS)]'
+	touch .venv/.installed $@
 
-.venv/.documenting: .venv/.installed
-	$(PIP) -e '.[docs]'
-	touch $@
+.venv/.documenting: .venv/.created $(SOURCES)
+	$(PIP) -e '.[judge,docs]'
+	touch .venv/.installed $@
 
 clean:
 	rm -rf .venv build dist

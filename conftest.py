@@ -12,6 +12,10 @@ os.environ["NUMBA_DISABLE_JIT"] = "1"  # compiling takes ranx a minute; it is as
 for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
+# No test speaks to a server whose certificate it checks, and reading all authorities takes each client long.
+os.environ.pop("SSL_CERT_FILE", None)
+os.environ["SSL_CERT_DIR"] = os.devnull
+
 collect_ignore = []
 if not find_spec("torch"):
     collect_ignore.append("src/cranfield/torch")
@@ -86,6 +90,8 @@ def pytest_xdist_make_scheduler(config, log):
             file, _, name = nodeid.partition("::")
             if file.startswith("tests/engines/") and "spark" in name:
                 return "Spark"
+            if name.startswith("test_a_query_with_very_many_documents["):
+                return "a large run"
             if file.startswith(("tests/torch/", "src/cranfield/torch/")) or "cranfield.torch" in name:
                 return "PyTorch"
             return TOGETHER.get(file, nodeid)

@@ -34,6 +34,7 @@ PROGRAMS = {
     "cranfield": lambda: importlib.import_module("cranfield.cli.main").main(),
     "cranfield-trec_eval": lambda: importlib.import_module("cranfield.cli.trec_eval").main(),
     "page": lambda: importlib.import_module("tests.pages").main(),
+    "pytest": lambda: sys.exit(importlib.import_module("pytest").console_main()),  # of another project
 }
 IMPORTED = [
     "numpy",
@@ -43,6 +44,7 @@ IMPORTED = [
     "jinja2",
     "altair",
     "httpx",
+    "pytest",
 ]
 OURS = [
     ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts)

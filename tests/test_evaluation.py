@@ -106,7 +106,7 @@ def test_it_shows_itself(result):
     assert "1 judged but not in the run (count 0)" in text
     named = evaluate(QRELS, RUN, "RR", name="<b>")
     assert "&lt;b&gt;" in named._repr_html_()
-    assert "<td>0.3750</td>" in named._repr_html_()
+    assert '<td class="n">0.3750</td>' in named._repr_html_()
     assert result.signature.replace("&", "&amp;") in result._repr_html_()
 
 

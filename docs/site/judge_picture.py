@@ -1,4 +1,4 @@
-"""Takes docs/images/judge.png by `make figures`: the judging page, with a store of the built-in collection."""
+"""Takes docs/images/judge.png and judge-dark.png by `make figures`: the judging page of the built-in collection."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cranfield import open_store
 from cranfield.judging.page.serving import Listening, serve
 from cranfield.systems.collection import open_collection
 
-PICTURE = Path(__file__).parents[1] / "images" / "judge.png"
+IMAGES = Path(__file__).parents[1] / "images"
 QUERY = "chatbot makes things up"
 NARRATIVE = (
     "The person wants to know why a language model states things that its sources do not say, and how to find out when "
@@ -68,10 +68,11 @@ def main() -> None:
             ).start()
             started.wait()
             browser = playwright.chromium.launch(executable_path=chromium(), args=list(FLAGS))
-            page = browser.new_page(viewport={"width": 1200, "height": 560})
-            page.goto(f"{address[0]}?query={query}&document={SHOWN}")
-            page.wait_for_selector("html[data-ready]")
-            page.screenshot(path=PICTURE)
+            for scheme, name in (("light", "judge.png"), ("dark", "judge-dark.png")):
+                page = browser.new_page(viewport={"width": 1200, "height": 560}, color_scheme=scheme)
+                page.goto(f"{address[0]}?query={query}&document={SHOWN}")
+                page.wait_for_selector("html[data-ready]")
+                page.screenshot(path=IMAGES / name)
             browser.close()
 
 

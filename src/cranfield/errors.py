@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 
 class CranfieldError(Exception):
-    """The root of every error raised on purpose.
+    """The base class of all errors that cranfield raises.
 
     >>> import cranfield
     >>> try:

@@ -90,7 +90,9 @@ def test_settings_for_all_measures(folder):
     printed = run(*RUNS, "-m", "P(rel=1)@5", "--rel", "2", "--judged-only", cwd=folder).stdout
     assert "AP(rel=2, judged_only=True)" in printed
     assert "nDCG(judged_only=True)@10" in printed
-    policy = run(*RUNS, "--ties", "worst", "--missing", "skip", "--depth", "5", "--same-id", "drop", cwd=folder).stdout
+    policy = run(
+        *RUNS, "--ties", "worst", "--missing", "skip", "--depth", "5", "--same-id", "drop", "-v", cwd=folder
+    ).stdout
     assert "ties:worst|missing:skip|duplicates:error|depth:5|same_id:drop" in policy
 
 
@@ -155,7 +157,7 @@ def test_bad_input(folder, arguments, message):
 def test_a_file_is_complete_or_not_there(folder):
     done = run(*RUNS, "-o", "out.txt", cwd=folder)
     assert done.stdout == ""
-    written, printed = (folder / "out.txt").read_text(), run(*RUNS, cwd=folder).stdout
+    written, printed = (folder / "out.txt").read_text(), run(*RUNS, "-v", cwd=folder).stdout
     assert printed.startswith(written)
     assert "cranfield pool" in printed.removeprefix(written)  # what is meant for whoever called it
     reading, writing = os.pipe()

@@ -12,7 +12,7 @@ import cranfield
 from cranfield.cli import options
 from cranfield.cli.commands import COMMANDS, program
 from cranfield.cli.reading_options import ReadingOptions
-from tests.cli.test_program import run
+from tests.program import run
 
 CONTEXT = click.Context(program)
 FILES = {name: program.get_command(CONTEXT, name) for name in COMMANDS}

@@ -6,6 +6,7 @@ import pytest
 
 pytest.importorskip("altair")
 
+from cranfield.show.look import DARK
 from tests.program import run
 
 
@@ -31,3 +32,18 @@ def test_what_is_relevant_is_heeded(files):
             spec = json.loads((files / f"{kind}.json").read_text(encoding="utf-8"))
             data = spec.get("data") or spec["layer"][1]["data"]
             assert data["values"][0]["precision"] in (highest, [highest])
+
+
+def test_a_run_is_highlighted_and_a_picture_is_dark(files):
+    command = ("plot", "cutoff", "qrels", "good.run", "bad.run", "-o", "cutoff.json", "--dark", "--highlight")
+    done = run(*command, "bad", cwd=files)
+    assert done.returncode == 0, done.stderr
+    spec = json.loads((files / "cutoff.json").read_text(encoding="utf-8"))
+    assert spec["background"] == DARK["paper"]
+    colours = spec["encoding"]["color"]["scale"]
+    assert dict(zip(colours["domain"], colours["range"], strict=True))["bad"] == DARK["run-2"]
+    done = run(*command, "none", cwd=files)
+    assert done.returncode == 2
+    assert "there is no run 'none' to highlight.\nHint: runs are good, bad" in done.stderr
+    done = run("plot", "scatter", "qrels", "good.run", "bad.run", "--highlight", "bad", "-o", "x.json", cwd=files)
+    assert "highlight belongs to the charts 'precision-recall'" in done.stderr

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from .test_program import run
+from tests.program import run
+
 from .test_quality import run as run_in
 
 JUNK, COMPLETE = ("--negative", "nonrelevant"), ("--complete",)

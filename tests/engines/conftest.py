@@ -21,6 +21,8 @@ WARNINGS_OF_SPARK = [
 
 
 def arrow(rows, kinds=(None, None, None), names=NAMES):
+    if isinstance(rows, pa.Table):
+        return rows
     return pa.table({name: pa.array(column, kind) for name, column, kind in zip(names, zip(*rows), kinds)})
 
 

@@ -1,9 +1,6 @@
 """Agreement: published examples, naive loops, and what cannot be computed."""
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +10,7 @@ from hypothesis import strategies as st
 from cranfield import InputError, agreement, evaluate, kendall_tau, open_store
 from cranfield.judging.alpha import krippendorff_alpha
 from cranfield.judging.kappa import kappa_of_distances, weighted_kappa
+from tests import program
 from tests.judging import oracle_agreement as oracle
 
 KAPPAS, ALPHAS = list(oracle.DISTANCES), ["nominal alpha", "ordinal alpha", "interval alpha"]
@@ -275,9 +273,7 @@ def test_the_order_of_runs_by_whose_grades_are_used(tmp_path):
 
 
 def run(*arguments):
-    return subprocess.run(
-        [Path(sys.executable).parent / "cranfield", "agreement", *arguments], capture_output=True, text=True
-    )
+    return program.run("agreement", *arguments)
 
 
 def test_the_command(judged, tmp_path):

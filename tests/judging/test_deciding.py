@@ -262,6 +262,7 @@ def test_decide_writes_grades_and_only_those(tmp_path: Path) -> None:
         assert (look.state, len(asked), look.judged) == (OPEN, 20, 21)
         look = decide(store, runs, assessor=assessor, name="oracle")
         assert look.state == "better"
+        assert decide(store, runs, assessor=assessor, name="oracle") == look  # nothing more is asked
         events = [(event.query_id, event.doc_id, event.grade) for event in store.events(assessor="oracle")]
         assert store.next_for("bob") is None
         with store._reading() as connection:

@@ -16,8 +16,6 @@ from cranfield import open_store
 from tests.judging.servers import servers
 from tests.waiting import until
 
-KILLS = 50
-
 
 class Assessor(threading.Thread):
     """Judges as the page does: what was not answered is sent again, with the same key."""
@@ -46,7 +44,7 @@ class Assessor(threading.Thread):
             try:
                 answer = self.client.post(f"/api/{name}", json={"assessor": self.assessor, **body})
             except httpx.TransportError:
-                time.sleep(0.002)
+                time.sleep(0.005)
                 continue
             assert answer.status_code == 200, answer.text
             return answer.json()
@@ -56,7 +54,7 @@ def judged_more(people, before):
     return sum(len(each.saved) for each in people) > before or any(each.error for each in people)
 
 
-def test_nothing_is_lost_and_nothing_doubled_when_the_server_is_killed(tmp_path):
+def test_nothing_is_lost_and_nothing_doubled_when_the_server_is_killed(tmp_path, examples):
     where = tmp_path / "judgments.db"
     chosen = random.Random(1)
     with open_store(where, create=True) as store:
@@ -67,7 +65,7 @@ def test_nothing_is_lost_and_nothing_doubled_when_the_server_is_killed(tmp_path)
         for each in people:
             each.start()
         between = []
-        for _ in range(KILLS):
+        for _ in range(examples(80)):  # a moment in ten that loses a grade is met by 20 kills in 88% of all runs
             before = sum(len(each.saved) for each in people)
             until(partial(judged_more, people, before), "nobody could judge any more")
             time.sleep(chosen.uniform(0, 0.02))

@@ -1,9 +1,5 @@
 """Judgments as a view of the events."""
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
 from cranfield import (
@@ -20,6 +16,7 @@ from cranfield import (
 from cranfield.cli import agreement as command
 from cranfield.judging.merging import RULES, Rule, describe_rules
 from cranfield.systems.collection import open_collection
+from tests.program import run
 
 
 def fill(store):
@@ -182,10 +179,6 @@ def test_sqlite_and_postgresql_give_the_same_views(new_database, tmp_path):
             merged = [(view.by_query, view.sha256, view.provenance) for view in map(store.view, [None] * 5, RULES)]
             views.append((order, events, merged, store.conflicts(), store.progress()))
     assert views[0] == views[1]
-
-
-def run(*arguments):
-    return subprocess.run([Path(sys.executable).parent / "cranfield", *arguments], capture_output=True, text=True)
 
 
 def test_the_command_line_takes_a_store(filled, where, tmp_path):

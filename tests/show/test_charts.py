@@ -21,16 +21,13 @@ from cranfield.files.pictures import save_chart
 from cranfield.report.plotting import draw_chart
 from cranfield.show.charts import (
     CHARTS,
-    difference,
     discount,
     distribution,
     gain,
     precision_recall,
-    runs,
     scatter,
 )
-from cranfield.show.look import DARK, LIGHT
-from cranfield.show.pictures import darkened, picture, sized
+from cranfield.show.pictures import picture, sized
 
 FILES = ("builtin:qrels", ["builtin:keywords", "builtin:meaning"])
 
@@ -215,114 +212,6 @@ def test_every_chart_describes_itself_and_is_not_blank(kind):
     assert f'role="img" aria-label="{escape(spec["title"])}. {escape(spec["description"])}"' in drawn
     assert len(re.findall(r"<path [^>]*d=", drawn)) > 10
     assert float(re.search(r'<svg[^>]* width="([\d.]+)pt"', drawn)[1]) == pytest.approx(240, abs=2)
-
-
-def looks(spec):
-    """{run: (colour, dashes)} of a chart of lines."""
-    scales = [spec["encoding"]["color"]["scale"], spec["layer"][0]["encoding"]["strokeDash"]["scale"]]
-    colours, dashes = (dict(zip(scale["domain"], scale["range"], strict=True)) for scale in scales)
-    return {run: (colour, tuple(dashes[run])) for run, colour in colours.items()}
-
-
-def written(spec):
-    """All words that are written inside a chart, with where they are."""
-    found = []
-    for layer in spec["layer"]:
-        if layer["mark"]["type"] == "text":
-            values = layer.get("data", {}).get("values", [{}])
-            field = layer["encoding"].get("text", {}).get("field")
-            found += [(row.get(field) or layer["mark"].get("text"), row) for row in values]
-    return dict(found)
-
-
-def test_each_of_a_few_runs_has_a_look_of_its_own():
-    spec = precision_recall.precision_recall_chart({f"run {n}": [n / 10] * 11 for n in range(8)})
-    assert len(set(looks(spec).values())) == len({colour for colour, _ in looks(spec).values()}) == 8
-
-
-def test_of_many_runs_the_best_and_the_chosen_have_a_colour():
-    curves = {f"run {n}": [n / 100] * 11 for n in range(30)}
-    spec = precision_recall.precision_recall_chart(curves, highlight=["run 3"])
-    coloured = [run for run, (colour, _) in looks(spec).items() if colour != LIGHT["run-0"]]
-    assert coloured == ["run 3", "run 29"]
-    assert list(written(spec)) == ["run 3", "run 29", "28 other runs"]
-    few = precision_recall.precision_recall_chart({"a": [0.1] * 11, "b": [0.2] * 11, "c": [0.3] * 11}, highlight=["a"])
-    assert looks(few)["b"][0] == LIGHT["run-0"]
-    with pytest.raises(CranfieldError, match="there is no run 'x' to highlight"):
-        precision_recall.precision_recall_chart(curves, highlight=["x"])
-
-
-def test_names_stand_at_the_ends_of_lines_and_apart():
-    ends = {"first": 0.30, "second": 0.31, "third": 0.9}
-    spec = precision_recall.precision_recall_chart({run: [1.0] * 10 + [end] for run, end in ends.items()})
-    places = {name: row["precision"] for name, row in written(spec).items()}
-    assert places["third"] == pytest.approx(0.9)
-    assert places["second"] - places["first"] >= runs.GAP - 1e-6
-    assert all(row["end"] == ends[name] for name, row in written(spec).items())
-    assert spec["encoding"]["color"]["legend"] is None
-
-
-def test_names_without_room_are_below_the_chart():
-    crowded = precision_recall.precision_recall_chart({f"run {n}": [1.0] * 10 + [0.0] for n in range(8)})
-    long = precision_recall.precision_recall_chart({"a name that is much too long for it": [0.5] * 11})
-    for spec in (crowded, long):
-        assert not written(spec)
-        assert spec["encoding"]["color"]["legend"]["orient"] == "bottom"
-        assert spec["height"] > 260
-
-
-def test_a_difference_says_how_many_queries_and_how_sure():
-    gaps = {str(n): n / 100 for n in range(-16, 24)}
-    spec = difference.difference_chart("AP", "old", "new", gaps, mean=difference.mean_difference(list(gaps.values())))
-    drawn = picture(spec, "svg").decode()
-    for words in ("▲ 23 better", "1 the same", "▼ 16 worse", "n = 40 queries", "no difference"):
-        assert words in drawn
-    assert "mean +0.035 (95% interval −0.002 to +0.072)" in drawn
-    upside = difference.difference_chart("cost", "old", "new", gaps, lower_is_better=True)
-    assert upside["data"]["values"][0]["query"] == "-16"
-    assert "▲ 16 better" in picture(upside, "svg").decode()
-    assert difference.mean_difference([0.1]) is None
-    assert "old" in difference.difference_chart("AP", "old", "new", {})["title"]  # a template that a page fills
-
-
-def test_many_differences_are_one_area():
-    spec = difference.difference_chart("AP", "old", "new", {str(n): n / 1000 - 0.5 for n in range(1000)})
-    assert picture(spec, "svg").decode().count("<path") < 100
-
-
-def test_whiskers_end_where_few_queries_lie_beyond():
-    spec = distribution.distribution_chart("AP", {"run": [n / 100 for n in range(101)]})
-    [box] = spec["layer"][0]["data"]["values"]
-    assert [box["low"], box["q1"], box["median"], box["q3"], box["high"]] == [0.05, 0.25, 0.5, 0.75, 0.95]
-    drawn = picture(spec, "svg").decode()
-    for words in ("mean 0.500", "median 0.500", "n = 101 queries", "whiskers: 5–95%"):
-        assert words in drawn
-
-
-def test_many_rows_are_sorted_by_their_means():
-    spec = distribution.distribution_chart("AP", {str(n): [n / 20] for n in range(20)})
-    assert spec["layer"][0]["encoding"]["y"]["sort"][:2] == ["19", "18"]
-
-
-@pytest.mark.parametrize("kind", CHARTS)
-def test_colours_are_those_of_the_page_in_light_and_dark(kind):
-    spec = draw_chart(kind, *FILES)
-    for drawn, colours in ((spec, LIGHT), (darkened(spec), DARK)):
-        used = set(re.findall("#[0-9a-f]{6}", picture(drawn, "svg").decode().lower()))
-        assert used <= {*colours.values(), "#000000"}
-        assert "#000000" not in re.findall('<text[^>]*fill="(#[0-9a-f]{6})', picture(drawn, "svg").decode())
-
-
-def test_a_name_that_looks_like_a_colour_stays():
-    spec = darkened(precision_recall.precision_recall_chart({LIGHT["run-1"]: [0.5] * 11}))
-    assert rows(spec)[0]["run"] == LIGHT["run-1"]
-    assert looks(spec) == {LIGHT["run-1"]: (DARK["run-1"], (1, 0))}
-
-
-def test_a_figure_for_a_paper_is_measured_in_points():
-    drawn = picture(sized(draw_chart("difference", *FILES), 1), "svg").decode()
-    assert re.search(r'<svg[^>]* width="2[34]\dpt" height="\d+pt"', drawn)
-    assert {float(size) for size in re.findall(r'font-size="([\d.]+)px"', drawn)} <= {7, 8, 9}
 
 
 @pytest.mark.parametrize("kind", [kind for kind, chart in CHARTS.items() if chart.of not in ("stability", "nothing")])

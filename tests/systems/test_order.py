@@ -1,8 +1,6 @@
 """What is returned is what is measured: equal, rising and odd scores do not change the order of a run."""
 
 import json
-import subprocess
-import sys
 from itertools import pairwise
 
 import numpy as np
@@ -112,9 +110,7 @@ def test_the_fixture_follows_the_order_returned_and_the_settings(shop):
         "def test_order(search_quality):\n    search_quality('shop').at_least('RR', 1.0)\n"
         "def test_other(search_quality):\n    search_quality('shop', k=1).at_most('NumRet', 2)\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"], cwd=shop, capture_output=True, text=True
-    )
+    done = program.run("-q", "-p", "no:cacheprovider", "-p", "no:langsmith_plugin", program="pytest", cwd=shop)
     assert "2 passed" in done.stdout, done.stdout
 
 

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from tests import program
+
 TESTS = """
 import pytest
 
@@ -46,13 +48,8 @@ def test_from_the_configuration(search_quality):
 
 def run(folder, *arguments, environment=None):
     environment = {**os.environ, "PYTEST_ADDOPTS": "", "PY_COLORS": "0", **(environment or {})}
-    return subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--strict-markers", *arguments],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        env=environment,
-    )
+    plugins = ("-p", "no:cacheprovider", "-p", "no:langsmith_plugin")  # the second takes long to import
+    return program.run(*plugins, "--strict-markers", *arguments, program="pytest", cwd=folder, env=environment)
 
 
 @pytest.fixture(scope="module")

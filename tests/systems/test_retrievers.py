@@ -39,6 +39,8 @@ def index():
 
     nodes = [
         TextNode(
+            # All are as similar to any query, so their ids order them: random ones may put five documents first.
+            id_=f"d{number} part {part}",
             text=f"part {part} of document {number}",
             metadata={"source": "all from one file"},
             relationships={NodeRelationship.SOURCE: RelatedNodeInfo(node_id=f"d{number}")},

@@ -56,7 +56,7 @@ def command(
     """
     if target_format is None and names_store(target):
         if role == "run" or name or merge or pooled or len(assessors) > 1 or len(kinds) > 1:
-            raise click.UsageError("into a store come judgments of one assessor and one kind.")
+            raise click.UsageError("a store takes judgments of one assessor and one kind at a time.")
         _into_store(source, target, next(iter(assessors), None), next(iter(kinds), None), format)
         return
     from cranfield.files.converting import convert_file

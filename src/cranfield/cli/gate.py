@@ -207,6 +207,6 @@ def _write_files() -> None:
         output.say(f"wrote {path}")
     output.say("\nNext:")
     output.say(f"  1. name your files in {CONFIG_NAME}")
-    output.say(f"  2. say in {JOB_NAME} where cranfield is installed from,")
-    output.say("     what makes the run, and which of the two jobs you need")
+    output.say(f"  2. in {JOB_NAME}, say where cranfield comes from")
+    output.say("     and what makes the run; keep the job that you need, or both")
     output.say(f"  3. try it: {output.paint().hint(f'cranfield gate --config {CONFIG_NAME}')}")

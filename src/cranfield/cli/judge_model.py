@@ -52,15 +52,18 @@ def decide_with_model(
     store: Store, name: str, options: ModelOptions, config: Path, make: Callable[[Any], Decision]
 ) -> None:
     """Ask a model until it is decided which run is better by its grades, and print the verdict."""
-    from cranfield.judging.models.asked_text import check_lines, stopped_line
-    from cranfield.judging.models.deciding import decide_by_model
+    from cranfield.judging.models.asked_text import check_lines, most_lines, stopped_line
+    from cranfield.judging.models.deciding import decide_by_model, most_to_ask
 
-    if options.dry_run or options.check_order or options.show_missing:
-        raise click.UsageError(
-            "--dry-run, --check-order and --show-missing are about all that waits, not for --decide."
-        )
+    if options.check_order or options.show_missing:
+        raise click.UsageError("--check-order and --show-missing are about all that waits, not for --decide.")
     assessor = chosen_assessor(name, options, config)
     with _asking(store, assessor, options) as asking:
+        if options.dry_run:
+            look, most = most_to_ask(store, asking, make, options.canaries)
+            for line in most_lines(assessor.name, look, most, asking.budget, asking.spent, assessor.call is None):
+                output.say(line)
+            return
         decision, reports = decide_by_model(store, asking, make, options.canaries)
     for last in reports[-1:]:
         tokens = f", {count(last.tokens, 'token')}" if last.tokens else ""

@@ -16,7 +16,8 @@ from cranfield.comparison.pairing import Paired
 from cranfield.comparison.power import USUAL, SizeRow, query_set_sizes
 from cranfield.comparison.significance import TESTS, Settings
 from cranfield.errors import ComparisonError
-from cranfield.evaluation.in_notebooks import notebook_html, plotted
+from cranfield.evaluation.charting import plotted
+from cranfield.evaluation.in_notebooks import notebook_html
 from cranfield.evaluation.result import Evaluation
 from cranfield.layout import listed
 from cranfield.measures import Measure, known_measure
@@ -135,17 +136,17 @@ class Comparison:
         return said
 
     def discriminative_power(self) -> dict[str, float]:
-        """For each measure the share of the pairs that it separates (Sakai 2006)."""
+        """For each measure, the share of the pairs that it separates (Sakai 2006)."""
         return {
             measure.name: sum(each.significant for each in self.of(measure)) / self.pairs for measure in self.measures
         }
 
     def agreement(self) -> list[MeasureAgreement]:
-        """How much each pair of measures agrees, over the runs and over the queries."""
+        """How well each pair of measures agrees, over the runs and over the queries."""
         return measure_agreement(self._paired)
 
     def run_agreement(self) -> list[RunAgreement]:
-        """How much each pair of runs agrees on which queries are hard."""
+        """How well each pair of runs agrees on which queries are hard."""
         return run_agreement(self._paired)
 
     def of(self, measure: str | Measure) -> list[Difference]:
@@ -228,7 +229,7 @@ class Comparison:
         return sorted(self.runs, key=lambda run: self.means[measure][run] * (1 if lower else -1))
 
     def query_set_sizes(self, measure: str | Measure) -> list[SizeRow]:
-        """How many queries would show a given difference, if differences vary as those of the widest pair here do.
+        """How many queries it takes to detect a difference, if differences vary as in the pair that varies most.
 
         measure: any of its names, or a `Measure`.
         Returns a row for each of the differences 0.01, 0.02, 0.05 and 0.1, or for ten, a hundred, … times these where

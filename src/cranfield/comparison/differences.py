@@ -112,7 +112,7 @@ class Difference:
 
     @property
     def could_reverse(self) -> bool | None:
-        """Whether unjudged documents could turn the difference round; None where that is not known."""
+        """Whether unjudged documents could reverse the difference; None if that is not known."""
         return None if self.reach is None else self.reach.could_reverse(self.difference)
 
     @property
@@ -125,7 +125,7 @@ class Difference:
 
     @property
     def headline(self) -> str:
-        """The verdict in as few words as there are."""
+        """The verdict in as few words as possible."""
         if not self.better and not self.worse:
             return "No difference"
         words = {"significantly better": "Better", "significantly worse": "Worse"}
@@ -133,7 +133,7 @@ class Difference:
 
     @property
     def sentence(self) -> str:
-        """What is known, as it is said everywhere: in the terminal, on the page, in notebooks and by the gate."""
+        """The verdict in one sentence, the same in the terminal, on the page, in notebooks and by the gate."""
         said = f"{self.headline}: {self.run} vs {self.baseline}, {self.measure} "
         queries = self.better + self.same + self.worse
         if queries == self.same:
@@ -153,7 +153,7 @@ class Difference:
 
     @property
     def constant(self) -> bool:
-        """Whether all queries differ by the same amount: nothing is known of their variation."""
+        """Whether all queries differ by the same amount, so their variation is unknown."""
         return self.spread == 0 and self.difference != 0
 
     def to_dict(self) -> dict[str, Any]:

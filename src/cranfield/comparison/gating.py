@@ -130,7 +130,7 @@ def gate(
     permutations: int = PERMUTATIONS,
     **options: Unpack[Options],
 ) -> GateResult:
-    """Let a candidate pass unless it is worse than the baseline, beyond tolerance and beyond chance.
+    """Let a candidate pass unless it is worse than the baseline by more than the tolerance and more than chance.
 
     qrels, measures, options: those of `evaluate_runs`.
     baseline, candidate: runs, or evaluations, also saved ones (an `Evaluation`, or the path of its file).

@@ -14,7 +14,7 @@ MOST = 10_000_000  # queries; nobody has more
 
 
 def power_of(difference: float, spread: float, queries: int, alpha: float = 0.05) -> float:
-    """The chance that a two-sided paired t-test finds a true difference.
+    """The chance that a two-sided paired t-test detects a true difference.
 
     With f = n - 1, δ = difference / spread · √n:  P(|T| > t(1 - alpha/2, f)), T noncentral t with f and δ
 
@@ -43,7 +43,7 @@ def power_of(difference: float, spread: float, queries: int, alpha: float = 0.05
 
 
 def detectable_difference(spread: float, queries: int, alpha: float = 0.05, power: float = USUAL) -> float:
-    """The smallest true difference that so many queries show with this power.
+    """The smallest true difference that this many queries detect with this power.
 
     spread, alpha: those of `power_of`.
     queries: how many there are.
@@ -69,7 +69,7 @@ def _detectable_effect(queries: int, alpha: float, power: float) -> float:
 
 
 def queries_needed(difference: float, spread: float, alpha: float = 0.05, power: float = USUAL) -> int:
-    """How many queries it takes to show a true difference with this power.
+    """How many queries it takes to detect a true difference with this power.
 
     difference, spread, alpha: those of `power_of`.
     power: the chance to find the difference.
@@ -80,11 +80,11 @@ def queries_needed(difference: float, spread: float, alpha: float = 0.05, power:
     """
     _check(alpha, 2, power)
     if not difference:
-        raise ComparisonError("no number of queries shows a difference of 0.", hint="ask for the least that matters")
+        raise ComparisonError("no number of queries detects a difference of 0.", hint="ask for the least that matters")
     if spread <= 0:
         return 2
     if power_of(difference, spread, MOST, alpha) < power:
-        raise ComparisonError(f"it would take more than {MOST:,} queries to show a difference of {difference:g}.")
+        raise ComparisonError(f"it would take more than {MOST:,} queries to detect a difference of {difference:g}.")
     low, high = 2, 4
     while power_of(difference, spread, high, alpha) < power:
         low, high = high, high * 2
@@ -129,4 +129,4 @@ def _check(alpha: float, queries: int, power: float = USUAL) -> None:
             hint="both lie between 0 and 1, and the power is the larger one",
         )
     if queries < 2:
-        raise ComparisonError("one query shows no variation between queries.", hint="compare over at least two queries")
+        raise ComparisonError("one query cannot show how queries vary.", hint="compare over at least two queries")

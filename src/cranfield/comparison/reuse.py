@@ -129,7 +129,7 @@ def reusability(
     qrels_format: str | None = None,
     check_ids: bool = True,
 ) -> Reusability:
-    """Leave each run out of the pool, measure again, and see what it would have lost, as a run that is new may.
+    """Leave each run out of the pool and measure again: what would a new run lose?
 
     qrels, runs: those of `evaluate_runs`; two runs at least.
     measures: those to measure again, named as for `evaluate`.

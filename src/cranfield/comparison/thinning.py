@@ -115,7 +115,7 @@ def stability(
     qrels_format: str | None = None,
     check_ids: bool = True,
 ) -> Stability:
-    """Remove random shares of the judgments, measure again, and see how far values and the order of runs move.
+    """Remove random shares of the judgments, measure again, and see how values and the order of runs change.
 
     qrels, runs: those of `evaluate_runs`.
     measures: those to measure again, named as for `evaluate`.

@@ -1,12 +1,9 @@
-"""How results get to what draws them."""
+"""How results get to what draws them in notebooks."""
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from cranfield.show.charts.drawing import Spec
+from typing import Any
 
 
 def notebook_html(kind: str, result: Any) -> str:
@@ -17,9 +14,3 @@ def notebook_html(kind: str, result: Any) -> str:
     """
     html: str = getattr(import_module("cranfield.show.notebook"), kind)(result)
     return html
-
-
-def plotted(kind: str, evaluations: Any, measure: Any, **options: Any) -> Spec:
-    """A chart of evaluations, found in the same way."""
-    spec: Spec = import_module("cranfield.show.charts.evaluated").plotted(kind, evaluations, measure, **options)
-    return spec

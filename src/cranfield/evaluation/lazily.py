@@ -62,7 +62,7 @@ class LazyEvaluation(Summary):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What casts doubt on the values: judgments chosen for other runs, queries that hardly match. Not ties.
+        """Reasons to doubt the values: judgments chosen for other runs, queries that hardly match. Not ties.
 
         >>> import polars
         >>> from cranfield import evaluate_lazily

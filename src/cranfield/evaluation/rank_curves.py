@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from cranfield.errors import CranfieldError
-from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure
 from cranfield.measures.curve import Curve, precision_recall_curve
 from cranfield.ranks.tables.ranks import JudgedRanks
+
+if TYPE_CHECKING:
+    from cranfield.evaluation.result import Evaluation
 
 
 def rank_curves(results: Sequence[Evaluation], measure: Measure, query: str | None = None) -> dict[str, Curve]:

@@ -11,9 +11,10 @@ import numpy as np
 
 from cranfield.errors import InputError
 from cranfield.evaluation.by_query import ValuesByQuery
+from cranfield.evaluation.charting import plotted
 from cranfield.evaluation.evidence import RankedEvidence, SavedEvidence
 from cranfield.evaluation.facts import FactColumns, QueryList
-from cranfield.evaluation.in_notebooks import notebook_html, plotted
+from cranfield.evaluation.in_notebooks import notebook_html
 from cranfield.evaluation.tie_ranges import told
 from cranfield.evaluation.values import Bounds, Counts, measured
 from cranfield.layout import count, listed
@@ -128,7 +129,7 @@ class Evaluation(ValuesByQuery):
 
     @property
     def ranks(self) -> JudgedRanks | None:
-        """The table that the values were made of; None for a saved evaluation.
+        """The table that the values were computed from; None for a saved evaluation.
 
         >>> from cranfield import evaluate
         >>> evaluate({"1": {"a": 1}}, {"1": ["x", "a"]}, "RR").ranks.rank.tolist()
@@ -208,7 +209,7 @@ class Evaluation(ValuesByQuery):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What casts doubt on the values: judgments chosen for other runs, ids that hardly match, ties that decide.
+        """Reasons to doubt the values: judgments chosen for other runs, ids that hardly match, ties that decide.
 
         >>> from cranfield import evaluate
         >>> evaluate({"1": {"a": 1}, "2": {"a": 1}, "3": {"a": 1}}, {"1": ["a"]}, "RR").warnings

@@ -24,7 +24,7 @@ NO_GROUP = {"0", "Q0"}  # what the second column says where it says nothing
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """What was written, and in `notes` what the new format does not hold.
+    """What was written, and in `notes` what the new format cannot hold.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -53,7 +53,7 @@ class PairAgreement:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Agreement:
-    """How far assessors agree: all together, each pair, each grade, each query, and where they are furthest apart.
+    """How well assessors agree: all together, each pair, each grade, each query, and where they differ most.
 
     assessors, grades: all of them, in order
     documents, queries: those that at least two assessors judged
@@ -142,7 +142,7 @@ def agreement(
     draws: int = 2000,
     seed: int = 0,
 ) -> Agreement:
-    """How far assessors agree on the grades of documents that several of them judged.
+    """How well assessors agree on the grades of documents that several of them judged.
 
     judgments: a store, its path or URL; {assessor: judgments} with anything that `Judgments.read` takes; or rows
         (query, document, assessor, grade).

@@ -41,7 +41,7 @@ class PoolPlan(NamedTuple):
             if given is not None and (isinstance(given, bool) or not isinstance(given, int) or given < 0):
                 raise InputError("pool", f"{name} is {given!r}.", hint="give a whole number")
         if not self.depth and not self.sample_below:
-            raise InputError("pool", "depth is 0, so that nothing is pooled.", hint="give a depth, or sample_below")
+            raise InputError("pool", "depth is 0, so nothing is pooled.", hint="give a depth, or sample_below")
         if self.sample_below and self.sample_depth <= self.depth:
             fact = f"a sample from below rank {self.depth} down to rank {self.sample_depth} is empty."
             raise InputError("pool", fact, hint="sample_depth must be larger than depth")
@@ -51,7 +51,7 @@ class PoolPlan(NamedTuple):
             fact = "queries are drawn to be judged completely, so no sample of their documents can be drawn."
             raise InputError("pool", fact, hint="leave out sample, or sample_below")
         if self.limit == 0:
-            raise InputError("pool", "limit is 0, so that nothing is pooled.", hint="leave it out for no limit")
+            raise InputError("pool", "limit is 0, so nothing is pooled.", hint="leave it out for no limit")
         if self.order is not None:
             find_order(self.order)
             if self.sample_below:

@@ -102,7 +102,7 @@ def pool(
     seed: int = 0,
     format: str | None = None,
 ) -> Pooled:
-    """Let the first documents of all runs wait to be judged, less what people have judged already.
+    """Collect the first documents of all runs for judging, less what people have judged already.
 
     store: a `Store`, or where it is; a file that is not there yet is made.
     queries: what `Store.add_queries` takes. All of them go into the store.

@@ -144,7 +144,7 @@ def is_sheet(path: str) -> bool:
 
 
 def read_sheet(store: Store, path: str | os.PathLike[str], assessor: str) -> ReadSheet:
-    """Bring the grades of a sheet into the store it was written from, as said by an assessor.
+    """Import the grades of a sheet into the store it was written from, as those of an assessor.
 
     store: a `Store`.
     path: the CSV that somebody has filled in; its columns may be in another order, and separated by semicolons or tabs.

@@ -199,7 +199,7 @@ class Store:
         )
 
     def give_back(self, assessor: str) -> None:
-        """Let others have what an assessor got and did not judge.
+        """Release the documents that an assessor got and did not judge.
 
         assessor: their name.
         """
@@ -224,7 +224,7 @@ class Store:
         text_sha256: str | None = None,
         key: str | None = None,
     ) -> Event:
-        """Append what an assessor says of a document; it is on disk when this returns.
+        """Append an assessor's grade of a document; it is on disk when this returns.
 
         query_id, doc_id: which document, and for which query.
         grade: a number; None if the assessor cannot judge it.
@@ -345,7 +345,7 @@ class Store:
     def import_qrels(
         self, qrels: Any, assessor: str, *, kind: str = "imported", format: str | None = None, comment: str = ""
     ) -> int:
-        """Bring in judgments, as said by an assessor.
+        """Import judgments as those of an assessor.
 
         qrels: anything that `Judgments.read` takes. A negative grade, which stands for "not judged", is left out.
         assessor: the name under which they are brought in.
@@ -402,7 +402,7 @@ class Store:
         return view(self, assessors, merge, kinds, pooled)
 
     def conflicts(self, assessors: Iterable[str] | None = None, *, kinds: Iterable[str] = BY_PEOPLE) -> list[Conflict]:
-        """The documents of which assessors say different things and nobody has settled it.
+        """The documents on which assessors disagree and nobody has settled it.
 
         assessors: their names; by default all of these kinds.
         kinds: whose grades count: "person", "model", "clicks", "imported"; by default "person" and "imported".

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class ChunkRun:
     """A run of chunks, with the places of its chunks: what is measured against `PassageJudgments`.
 
-    It can stand wherever a run can: in `evaluate`, `compare`, `gate` and `write_report`. Each run brings its own
+    It works wherever a run does: in `evaluate`, `compare`, `gate` and `write_report`. Each run brings its own
     chunks, so that two ways to cut documents into chunks can be compared.
 
     run: anything that `evaluate` takes as a run, with the ids of chunks for those of documents

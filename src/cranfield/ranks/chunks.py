@@ -31,7 +31,7 @@ class ChunkPlace(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chunks:
-    """The places of chunks in their documents. Build them with `Chunks.read`.
+    """The positions of chunks in their documents. Build them with `Chunks.read`.
 
     places: where each chunk is
     name: what errors call them

@@ -28,7 +28,7 @@ from cranfield.read.text import blocks, decoded, located
 class Judgments:
     """Judged documents by query, as columns. Build them with `Judgments.read`.
 
-    Queries stand in their natural order (by number if all ids are numbers), the documents of a query in the order of
+    Queries are in their natural order (by number if all ids are numbers), the documents of a query in the order of
     their ids, so that equal judgments are equal columns whatever they were read from.
 
     query_ids: the judged queries

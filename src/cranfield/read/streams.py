@@ -277,7 +277,7 @@ def _standard_input() -> BinaryIO:
     """Standard input, which gives its content to one reader only."""
     if any(file is sys.stdin.buffer for file in _taken):
         raise InputError(
-            "standard input", "- stands for two inputs, but can be read only once.", hint="write it to a file first"
+            "standard input", "- is given for two inputs, but can be read only once.", hint="write it to a file first"
         )
     _taken.append(sys.stdin.buffer)
     return sys.stdin.buffer

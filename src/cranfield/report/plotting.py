@@ -10,11 +10,12 @@ import numpy as np
 
 from cranfield.comparison import stability
 from cranfield.errors import CranfieldError
+from cranfield.evaluation.charting import drawn
 from cranfield.evaluation.evaluating import evaluate_runs
 from cranfield.evaluation.rank_curves import curve_of_grades
 from cranfield.measures import Measures
 from cranfield.show.charts.drawing import Spec
-from cranfield.show.charts.evaluated import chart_named, drawn, measure_of, needed_for, own_options
+from cranfield.show.charts.evaluated import chart_named, measure_of, needed_for, own_options
 
 SHARES = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9)  # of the judgments that are removed
 
@@ -26,15 +27,16 @@ def draw_chart(
     measures: Measures | None = None,
     **options: Any,
 ) -> Spec:
-    """A chart as a Vega-Lite specification, which `save_chart` makes a picture.
+    """A chart as a Vega-Lite specification; `save_chart` turns it into a picture.
 
     kind: one of those that `cranfield plot --help` lists, such as "precision-recall" or "difference"; "discount" and
         "gain" need neither judgments nor runs.
     qrels, runs, options: those of `evaluate_runs`; "difference" and "scatter" take two runs, the baseline first.
     measures: one for most charts, by default nDCG@10; "stability" takes several.
-    highlight: names of runs to show in colour, beside the best; all others are grey. Charts of lines and
-        "distribution" take it. Without it, up to eight runs have a colour each.
     Returns the specification, as a dict.
+
+    Up to eight runs have a colour each; of more, only the best. `highlight`, names of runs, chooses others to show in
+    colour beside the best; charts of lines and "distribution" take it.
 
     "precision-recall-full" has options of its own: `query`, to draw instead of the mean over all, or `grades` and
     `missed` of one ranking, as for `value`, in place of judgments and runs.

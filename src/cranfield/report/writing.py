@@ -88,7 +88,7 @@ def write_report(
     comparison: Comparison | None = None,
     command: str | None = None,
 ) -> ReportFile:
-    """Write one HTML file that shows everything about some runs, and that loads nothing from anywhere.
+    """Write a report about runs as one HTML file that loads nothing from elsewhere.
 
     path: the file to write.
     qrels, runs, measures, lengths, policy, format, qrels_format, check_ids: those of `evaluate_runs`. A run may also

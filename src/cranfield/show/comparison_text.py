@@ -182,8 +182,9 @@ def _power(comparison: Comparison, one: Difference) -> Iterator[str]:
     said = f"{comparison.queries} queries detect a difference of {one.detectable:.3f} in {USUAL:.0%} of cases"
     said += "" if comparison.test == "t" else " by a t-test"  # whose power is known; that of others depends on the data
     apart = abs(one.difference)
-    if not one.significant and apart and power_of(apart, one.spread, MOST, one.alpha) >= USUAL:
-        said += f"; {apart:.3f} takes about {_rounded(queries_needed(apart, one.spread, one.alpha)):,}"
+    alpha = one.alpha / one.family if one.together else one.alpha  # what the correction leaves, as in `detectable`
+    if not one.significant and apart and power_of(apart, one.spread, MOST, alpha) >= USUAL:
+        said += f"; {apart:.3f} takes about {_rounded(queries_needed(apart, one.spread, alpha)):,}"
     yield f"{said}."
 
 

@@ -37,7 +37,7 @@ class Document(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """Queries, what is known of their relevant documents, and the documents themselves where they are at hand.
+    """Queries, their judgments, and the documents themselves if they are available.
 
     queries: the text of each query
     qrels: anything that `evaluate` takes as judgments; None if there are none

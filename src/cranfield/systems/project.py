@@ -156,20 +156,20 @@ def _view(chosen: Mapping[str, Any]) -> JudgmentView:
 
 
 TEMPLATE = """\
-# What `cranfield test` does: ask each system every query, measure the answers, and compare them with the result that
-# `cranfield accept` has accepted. Paths are relative to this file.
+# `cranfield test` asks each system every query, measures the answers, and compares them with the accepted result
+# (`cranfield accept`). Paths are relative to this file.
 
 # A folder with corpus.jsonl, queries.jsonl and qrels/test.tsv (BEIR's layout), or queries.tsv and qrels.txt (TREC's);
 # "builtin"; or "ir_datasets:beir/scifact/test".
 collection = "{collection}"
 
-# The first is the one that the worst queries are listed by.
+# The worst queries are those of the first measure.
 measures = ["nDCG@10", "RR", "R@100", "Judged@10"]
 k = 100        # documents to ask for
 jobs = 1       # queries under way at a time
 retries = 3    # further attempts where a failure may pass
 # timeout = 10     # seconds to wait for a server
-# collapse = "#"   # chunk ids to document ids: what stands before the last '#'; or a regular expression, or a file
+# collapse = "#"   # chunk ids to document ids: the part before the last '#'; or a regular expression, or a file
 
 # Where the accepted runs are kept. Commit this folder; .cranfield holds the last result and need not be committed.
 baseline = "baseline"
@@ -185,6 +185,11 @@ alpha = 0.05
 
 # The systems. Types: {types}.
 {systems}
+# [systems.shop]
+# type = "postgres"
+# dsn = "dbname=shop user=reader password=${{PGPASSWORD}}"   # from the environment, never shown
+# sql = "select id from products where title ilike '%' || {{query}} || '%' order by length(title) limit {{k}}"
+
 # [systems.mine]
 # type = "python"
 # object = "mypackage.search:search"   # a function (query, k), an object with search, or a retriever
@@ -192,7 +197,7 @@ alpha = 0.05
 # [systems.staging]
 # type = "elasticsearch"
 # url = "https://search.example.com/products/_search"
-# headers = {{ Authorization = "ApiKey ${{SEARCH_API_KEY}}" }}   # from the environment, never shown
+# headers = {{ Authorization = "ApiKey ${{SEARCH_API_KEY}}" }}
 # body = {{ query = {{ match = {{ title = "{{query}}" }} }}, size = "{{k}}", _source = false }}
 
 # Models that judge: cranfield judge judgments.db --assessor small

@@ -27,7 +27,7 @@ def evaluate_flat(
     policy: Policy | None = None,
     name: str = "scores",
 ) -> Evaluation:
-    """Measure how good scores are that stand in one column, whatever the lengths of the rankings.
+    """Measure scores in one flat column, for rankings of any length.
 
     qrels, run, queries: of each document its grade, its score and the number of its query, in any order. torchmetrics
         calls them target, preds and indexes.
@@ -36,7 +36,7 @@ def evaluate_flat(
     Returns an `Evaluation`.
 
     Every query that occurs counts, also one without a relevant document, which torchmetrics calls
-    empty_target_action="neg". The tie rule takes the documents of a query in the order in which they stand:
+    empty_target_action="neg". The tie rule takes the documents of a query in the order in which they are given:
     ties="doc_id" puts the later one first. torchmetrics leaves the order of ties open, and its average precision takes
     a relevant document with a score of 0 or less for one that is not relevant.
 

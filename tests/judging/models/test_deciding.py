@@ -60,9 +60,9 @@ def test_what_it_said_before_counts_and_is_not_paid_for_again(store):
     assert decision.look().state == "better"
     assert len(model.asked) == 30
     model = Model()
-    decision, _ = decided(store, model)  # which needs two looks again
+    decision, _ = decided(store, model)  # the look before the last batch is taken again
     assert decision.look().done
-    assert len(model.asked) == 10
+    assert not model.asked
 
 
 def test_what_people_said_is_not_mixed_in(store):
@@ -90,12 +90,17 @@ def test_on_the_command_line(store, tmp_path):
         rows = [f"{q} Q0 {doc} 1 {-at} x\n" for q, ranking in rankings.items() for at, doc in enumerate(ranking)]
         (tmp_path / f"{name}.run").write_text("".join(rows))
     runs = ("--decide", "bad.run", "good.run", "-m", "nDCG@10")
+    dry = run("judge", "judgments.db", "--assessor", "small:grade", "--dry-run", *runs, cwd=tmp_path)
+    assert dry.stdout.startswith("small:grade: 400 documents to judge at most; asking stops once the verdict stands\n")
+    with open_store(tmp_path / "judgments.db") as unchanged:
+        assert not list(unchanged.events())
+        assert unchanged.progress().documents == 0
     done = run("judge", "judgments.db", "--assessor", "small:grade", *runs, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "By the grades of small:grade, 50 documents judged:" in done.stdout
     assert "good beside bad: better" in done.stdout
     assert "0 of 10 canaries were graded 1 or higher" in done.stdout
     dry = run("judge", "judgments.db", "--assessor", "small:grade", "--dry-run", *runs, cwd=tmp_path)
-    assert dry.returncode == 2
+    assert dry.stdout == "small:grade: nothing to ask; the verdict stands.\n"
     other = run("judge", "judgments.db", "--assessor", "small:grade", "--order", "mtf", "bad.run", cwd=tmp_path)
     assert "--order mtf is for people" in other.stderr

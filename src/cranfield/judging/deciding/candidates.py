@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -97,7 +97,21 @@ class Candidates:
                     raise InputError("the grades", f"{grade!r} of document '{document}' is not a grade.", hint=NO_GRADE)
                 passed[place] = grade is None or grade < 0
                 changed[place] = NOT_RELEVANT if passed[place] else grade
-        known = replace(self, grade=changed, passed=passed)
+        return self._with_columns(changed, passed)
+
+    def without(self, pairs: Iterable[tuple[str, str]]) -> Candidates:
+        """The same, as if some documents were not judged."""
+        places = [self._place(*pair) for pair in pairs]
+        changed, passed = self.grade.copy(), self.passed.copy()
+        changed[places], passed[places] = np.nan, False
+        return self._with_columns(changed, passed)
+
+    def grade_of(self, query: str, document: str) -> float:
+        """The grade of a document; NaN where nobody has judged it."""
+        return float(self.grade[self._place(query, document)])
+
+    def _with_columns(self, grade: Numbers, passed: Flags) -> Candidates:
+        known = replace(self, grade=grade, passed=passed)
         known.__dict__.update({name: self.__dict__[name] for name in ("_places", "returned") if name in self.__dict__})
         return known
 

@@ -67,6 +67,9 @@ def decide(
     """
     if batch < 1 or (most is not None and most < 0):
         raise ComparisonError(f"batch={batch}, most={most} cannot be.", hint="a batch is 1 or more, most is 0 or more")
+    from cranfield.judging.deciding.resuming import resumed
+    from cranfield.judging.schema import EVENTS
+
     with ExitStack() as opened:
         if not isinstance(store, Store):
             store = opened.enter_context(open_store(store, create=True))
@@ -83,6 +86,7 @@ def decide(
             seed=seed,
             format=format,
         )
+        decision = resumed(decision, store, EVENTS.c.kind.in_(_kinds(kind)))
         done = 0
         while not decision.look().done and (most is None or done < most):
             chosen = decision.next(batch if most is None else min(batch, most - done))
@@ -106,9 +110,14 @@ def note_chosen(store: Store, chosen: Sequence[tuple[str, str]]) -> None:
         add_waiting(connection, rows)
 
 
+def _kinds(kind: str) -> tuple[str, ...]:
+    """The kinds of judgments that count: those of people always do."""
+    return tuple(dict.fromkeys((*BY_PEOPLE, kind)))
+
+
 def judged_so_far(store: Store, kind: str) -> Any:
     """The judgments that count; None if there are none yet."""
-    kinds = tuple(dict.fromkeys((*BY_PEOPLE, kind)))
+    kinds = _kinds(kind)
     with closing(graded_documents(store, None, kinds)) as judged:
         nothing = next(judged, None) is None
     return None if nothing else store.view(kinds=kinds)

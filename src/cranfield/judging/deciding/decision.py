@@ -154,6 +154,28 @@ class Decision:
             standing = tuple(map(self._stands, range(len(standing))))
         return replace(self, _candidates=self._candidates.with_grades(grades), _standing=standing)
 
+    def _knowing(self, grades: Mapping[str, Mapping[str, float | None]]) -> Self:
+        """The same decision, if it had known more grades from the start."""
+        return replace(self, _candidates=self._candidates.with_grades(grades))
+
+    def _after(self, last: Sequence[tuple[str, str]]) -> Self:
+        """The same decision, with a look before the last documents were judged: a verdict may have stood there."""
+        if len(last) < BATCH:
+            return self
+        grades: dict[str, dict[str, float | None]] = {}
+        for query, document in last:
+            grades.setdefault(query, {})[document] = self._candidates.grade_of(query, document)
+        return replace(self, _candidates=self._candidates.without(last)).with_grades(grades)
+
+    def _observed_pairs(self) -> set[tuple[str, str]]:
+        """What is judged of the first documents of all runs."""
+        return set(map(self._candidates.names_of, np.flatnonzero(self._candidates.observed).tolist()))
+
+    def _open_pairs(self) -> list[tuple[str, str]]:
+        """What is not judged and can still change a verdict."""
+        matters = np.any([pair.matters for pair in self._pairs], axis=0)
+        return list(map(self._candidates.names_of, np.flatnonzero(matters).tolist()))
+
     def next(self, count: int = BATCH) -> list[tuple[str, str]]:
         """What to judge next.
 

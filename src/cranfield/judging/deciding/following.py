@@ -61,7 +61,7 @@ class FollowedDecision:
         names_of, count = decision._candidates.names_of, len(decision._candidates.doc_ids)
         self._candidates = {names_of(place) for place in range(count)}
         self._said.only(self._candidates)
-        return decision.with_grades(self._said.grades())
+        return decision._knowing(self._said.grades())._after(self._said.last(BATCH))
 
     def _choose(self) -> None:
         self._queue = [] if self._decision.look().done else self._decision.next(BATCH)

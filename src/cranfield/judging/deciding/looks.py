@@ -95,7 +95,7 @@ class Look(NamedTuple):
 
     @property
     def done(self) -> bool:
-        """Whether no more judging is asked for."""
+        """Whether no more judging is needed."""
         return self.state != OPEN
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from cranfield.judging.deciding.looks import Look
 from cranfield.judging.models.replies import FAILURES
 from cranfield.judging.models.result import MissingGrade, ModelReport
 from cranfield.judging.models.work import AskingEstimate
@@ -27,6 +28,18 @@ def estimate_lines(name: str, estimate: AskingEstimate, budget: int | None, spen
     yield f"  {count(estimate.requests, 'request')}{planted}{tokens}"
     if budget is not None:
         yield f"  budget: {budget:,} tokens in all, {spent:,} spent before"
+
+
+def most_lines(
+    name: str, look: Look, most: AskingEstimate, budget: int | None, spent: int, counted: bool
+) -> Iterator[str]:
+    """What asking until it is decided takes at most: all documents that can still change the verdict."""
+    if look.done:
+        yield f"{name}: nothing to ask; the verdict stands."
+        return
+    first, *others = estimate_lines(name, most, budget, spent, counted)
+    yield f"{first} at most; asking stops once the verdict stands"
+    yield from others
 
 
 def asked_lines(asked: ModelReport, width: int) -> Iterator[str]:

@@ -55,7 +55,7 @@ def ask_model(
     retries: further attempts at a request, where the failure may pass.
     wait: seconds before the second attempt; they double each time. An endpoint may ask for longer.
     Returns what was asked and graded, and what is missing. Every reply is on disk with the grade that it leads to
-    before the next one is asked for, and is never paid for twice: whoever was interrupted calls this again. Ctrl-C
+    before the next one is asked for, and is never paid for twice: after an interruption, call this again. Ctrl-C
     waits for the requests under way, and then this returns. A reply that cannot be read leads to no grade.
 
     >>> import tempfile

@@ -33,7 +33,7 @@ SETTINGS: dict[str, type | tuple[type, ...]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelAssessor:
-    """A model that judges: behind an endpoint that speaks OpenAI's /v1/chat/completions, or a function of yours.
+    """A model that judges: behind an endpoint that speaks OpenAI's /v1/chat/completions, or your own function.
 
     name: under which its grades are kept.
     model: the model, as the endpoint calls it.

@@ -8,10 +8,14 @@ from typing import Any
 from cranfield.errors import InputError
 from cranfield.judging.deciding.deciding import note_chosen
 from cranfield.judging.deciding.decision import BATCH, Decision
+from cranfield.judging.deciding.looks import Look
+from cranfield.judging.deciding.resuming import resumed
 from cranfield.judging.models import ledger
 from cranfield.judging.models.asking import ModelProgress
 from cranfield.judging.models.result import ModelReport
 from cranfield.judging.models.session import Asking
+from cranfield.judging.models.work import AskingEstimate
+from cranfield.judging.schema import EVENTS
 from cranfield.judging.store import Store
 
 
@@ -23,7 +27,7 @@ def decide_by_model(
     make: makes the decision from the grades that the model gave before, or from None
     Returns the decision as it stands, and a report of each batch; requests and tokens are those of all up to it.
     """
-    decision = make(_graded(store, asking) or None)
+    decision = _begun(store, asking, make)
     reports: list[ModelReport] = []
     while not decision.look().done:
         chosen = decision.next(BATCH)
@@ -39,6 +43,23 @@ def decide_by_model(
             found.setdefault(query, {})[document] = grades.get(query, {}).get(document)
         decision = decision.with_grades(found)
     return decision, reports
+
+
+def most_to_ask(
+    store: Store, asking: Asking, make: Callable[[Any], Decision], canaries: int
+) -> tuple[Look, AskingEstimate]:
+    """Where the decision stands, and what asking takes if all documents that matter must be judged."""
+    decision = _begun(store, asking, make)
+    look = decision.look()
+    estimate = asking.plan(0 if look.done else canaries, 0, only=[] if look.done else decision._open_pairs())
+    _refuse_without_text(store, asking)
+    return look, estimate
+
+
+def _begun(store: Store, asking: Asking, make: Callable[[Any], Decision]) -> Decision:
+    """The decision by the grades that the model gave before."""
+    own = (EVENTS.c.assessor == asking.assessor.name, EVENTS.c.judge == asking.judge.fingerprint)
+    return resumed(make(_graded(store, asking) or None), store, *own)
 
 
 def _graded(store: Store, asking: Asking) -> dict[str, dict[str, float]]:

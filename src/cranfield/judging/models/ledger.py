@@ -144,17 +144,38 @@ def _texts() -> tuple[Any, Any]:
     return columns, tables.outerjoin(DOCUMENTS, DOCUMENTS.c.doc_id == WAITING.c.doc_id)
 
 
-def texts_to_judge(connection: sa.Connection, only: Collection[tuple[str, str]] | None = None) -> Iterator[Any]:
+class ItemTexts(NamedTuple):
+    """What is to be judged, with its texts."""
+
+    query_id: str
+    doc_id: str
+    part_start: int
+    part_end: int
+    query: str
+    narrative: str
+    title: str
+    text: str
+
+
+def texts_of_documents(connection: sa.Connection, wanted: Collection[tuple[str, str]]) -> Iterator[ItemTexts]:
+    """Whole documents of queries, whether they wait or not; what the store does not know has no text."""
+    for pairs in batches(wanted, NAMES):
+        queries = sa.select(QUERIES).where(QUERIES.c.query_id.in_({query for query, _ in pairs}))
+        documents = sa.select(DOCUMENTS).where(DOCUMENTS.c.doc_id.in_({document for _, document in pairs}))
+        of_query = {row.query_id: (row.text, row.narrative) for row in connection.execute(queries)}
+        of_document = {row.doc_id: (row.title, row.text) for row in connection.execute(documents)}
+        for query, document in pairs:
+            texts = (*of_query.get(query, ("", "")), *of_document.get(document, ("", "")))
+            yield ItemTexts(query, document, 0, 0, *texts)
+
+
+def texts_to_judge(connection: sa.Connection) -> Iterator[Any]:
     """All that waits for a model, with its texts, query by query in a random order that is always the same.
 
     What a sample of documents did not draw waits for nobody; queries that no person judges wait for models alone.
-
-    only: a few documents, whoever they wait for
     """
     columns, tables = _texts()
     drawn = sa.or_(WAITING.c.assessors > 0, WAITING.c.stratum.startswith("depth"))
-    if only is not None:
-        drawn = sa.tuple_(WAITING.c.query_id, WAITING.c.doc_id).in_([tuple(pair) for pair in only])
     order = (QUERIES.c.place, WAITING.c.query_id, WAITING.c.place, WAITING.c.number)
     statement = sa.select(*columns).select_from(tables).where(drawn).order_by(*order)
     yield from connection.execute(statement, execution_options={"yield_per": 1000})

@@ -110,5 +110,5 @@ class ModelReport:
 
     @property
     def left(self) -> int:
-        """Documents that were not asked about, because it ended early."""
+        """Documents that were not asked about, because the run ended early."""
         return self.documents - self.judged_before - self.graded - len(self.missing)

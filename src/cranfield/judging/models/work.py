@@ -76,7 +76,8 @@ def find_work(
     empty = len(Shown("", "", "", 0, "").prompt(judge.prompt, scale, judge.asked).encode())
     with store._reading() as connection:
         done = ledger.judged_items(connection, assessor.name, judge.fingerprint)
-        for row in ledger.texts_to_judge(connection, only):
+        rows = ledger.texts_to_judge(connection) if only is None else ledger.texts_of_documents(connection, only)
+        for row in rows:
             item = (row.query_id, row.doc_id, row.part_start, row.part_end)
             texts = shown(row, assessor.max_characters)
             if texts is None:

@@ -56,6 +56,15 @@ class SaidSoFar:
             found.setdefault(query, {})[document] = RULES["majority"].merge(known) if known else None
         return found
 
+    def last(self, count: int) -> list[QueryDocument]:
+        """The documents that were judged last."""
+        graded = {
+            pair: max(number for number, (_, grade) in said.items() if grade is not None)
+            for pair, said in self._said.items()
+            if any(grade is not None for _, grade in said.values())
+        }
+        return sorted(graded, key=graded.__getitem__, reverse=True)[:count]
+
     def __contains__(self, pair: QueryDocument) -> bool:
         """Whether anybody said something of a document."""
         return pair in self._said

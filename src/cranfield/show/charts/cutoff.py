@@ -22,13 +22,17 @@ def cutoff_chart(
     *,
     highlight: Sequence[str] = (),
     lower_is_better: bool = False,
+    ends: Sequence[float] | None = None,
 ) -> Spec:
-    """The mean of a measure at one cutoff after the other, a line for each run: {run: {cutoff: value}}."""
+    """The mean of a measure at one cutoff after the other, a line for each run: {run: {cutoff: value}}.
+
+    ends: of the axis of values; by default round numbers around them.
+    """
     alt = altair()
     rows: list[dict[str, Any]] = [
         {"run": run, "cutoff": k, "value": value} for run, values in curves.items() for k, value in values.items()
     ]
-    ends = domain(row["value"] for row in rows)
+    ends = list(ends or domain(row["value"] for row in rows))
     whole = sorted({row["cutoff"] for row in rows}) or [1]
     means = {run: sum(values.values()) / max(len(values), 1) for run, values in curves.items()}
     shown = emphasised(curves, highlight, best_of(means, lower=lower_is_better))

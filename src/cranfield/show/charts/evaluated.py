@@ -1,17 +1,15 @@
-"""Charts of evaluations."""
+"""Which chart of evaluations is wanted, and what must have been measured for it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from cranfield.errors import ComparisonError, CranfieldError, MeasureError
-from cranfield.evaluation.rank_curves import rank_curves
+from cranfield.errors import CranfieldError, MeasureError
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure, Measures, parse_measures
 from cranfield.show.charts import CHARTS
 from cranfield.show.charts.chart import Chart
-from cranfield.show.charts.drawing import Spec
 
 
 def chart_named(kind: str) -> Chart:
@@ -47,19 +45,19 @@ def needed_for(chart: Chart, measure: Measure) -> Sequence[Measure]:
     return [measure] if chart.needed is None else chart.needed(measure)
 
 
-def drawn(chart: Chart, results: Sequence[Evaluation], measure: Measure, own: dict[str, Any]) -> Spec:
-    """A chart of evaluations that have what it needs."""
-    if chart.runs not in (None, len(results)):
-        fact = f"this chart shows two runs, not {len(results)}."
-        raise ComparisonError(fact, hint="the baseline, then the other")
-    if chart.of == "curves":
-        query = own.get("query")
-        return chart.draw(rank_curves(results, measure, query), mean=query is None, **own)
-    return chart.draw(results, measure, **own)
+class Request(NamedTuple):
+    """What is to be drawn: a chart, of a measure, from what was measured, with options of its own."""
+
+    chart: Chart
+    measure: Measure
+    needed: Sequence[Measure]
+    own: dict[str, Any]
 
 
-def plotted(kind: str, results: Sequence[Evaluation], measure: str | Measure | None = None, **options: Any) -> Spec:
-    """A chart of evaluations, by default of their first measure; what they lack is measured if they know the ranks."""
+def requested(
+    kind: str, results: Sequence[Evaluation], measure: str | Measure | None, options: dict[str, Any]
+) -> Request:
+    """A chart of evaluations, by default of their first measure."""
     chart = chart_named(kind)
     if chart.of in ("stability", "nothing"):
         raise CranfieldError(f"the chart '{kind}' is not made of evaluations.", hint=f"use draw_chart('{kind}', …)")
@@ -68,6 +66,4 @@ def plotted(kind: str, results: Sequence[Evaluation], measure: str | Measure | N
         raise CranfieldError(f"the chart '{kind}' of evaluations has no option '{next(iter(options), 'grades')}'.")
     first = results[0].measures[0] if chart.only is None and results else None
     wanted = measure_of(chart, measure or first)
-    needed = [] if chart.of == "curves" else needed_for(chart, wanted)
-    full = [each if set(needed) <= set(each.measures) else each.extended(needed) for each in results]
-    return drawn(chart, full, wanted, own)
+    return Request(chart, wanted, [] if chart.of == "curves" else needed_for(chart, wanted), own)
