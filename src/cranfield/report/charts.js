@@ -36,7 +36,10 @@ const LETTER = 6.5;  // pixels, about
 const fitted = (spec, painted, wide) => {
   const fit = {
     width: "container", height: Math.round(1.1 * spec.height), autosize: { type: "fit", contains: "padding" },
-    config: { ...spec.config, font: getComputedStyle(document.body).fontFamily },
+    config: {
+      ...spec.config, font: getComputedStyle(document.body).fontFamily,
+      axis: { ...spec.config?.axis, titleLimit: wide }, legend: { ...spec.config?.legend, labelLimit: wide / 2 },
+    },
   };
   const { title, ...rest } = spec;  // which stands above the chart, where it can be wrapped
   const whole = { ...rest, ...fit };
