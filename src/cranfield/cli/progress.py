@@ -56,7 +56,8 @@ class Progress:
         filled = round(BAR * min(self.done / self.total, 1))
         rate = (self.done - self.before) / max(seconds, 1e-9)
         if self.unit == "bytes":
-            told = [f"{self.done / 1e9:.1f} of {self.total / 1e9:.1f} GB", f"{rate / 1e9:.1f} GB/s"]
+            size, name = (1e9, "GB") if self.total >= 1e9 else (1e6, "MB")
+            told = [f"{self.done / size:.1f} of {self.total / size:.1f} {name}", f"{rate / size:.1f} {name}/s"]
         else:
             told = [f"{self.done:,} of {self.total:,}", f"{rate:.0f}/s" if rate >= 1 else ""]
         told.append(f"{self.failed} failed" if self.failed else "")
