@@ -7,7 +7,7 @@ from math import isfinite
 from typing import NamedTuple
 
 
-class Span(NamedTuple):
+class DrawnInterval(NamedTuple):
     """An estimate and the ends of its interval, which may be infinite."""
 
     low: float
@@ -15,10 +15,10 @@ class Span(NamedTuple):
     high: float
 
 
-def drawn_intervals(spans: Sequence[Span | None], width: int) -> list[str]:
+def drawn_intervals(spans: Sequence[DrawnInterval | None], width: int) -> list[str]:
     """A drawing of each interval; where there is none, such as for the baseline, the line at 0 alone.
 
-    >>> for drawing in drawn_intervals([Span(-1, 1, 3), None, Span(-3, -2, -1)], 13):
+    >>> for drawing in drawn_intervals([DrawnInterval(-1, 1, 3), None, DrawnInterval(-3, -2, -1)], 13):
     ...     print(drawing)
         ├─┼─●──┤
           │
@@ -35,19 +35,19 @@ def drawn_intervals(spans: Sequence[Span | None], width: int) -> list[str]:
         return round(first + (value - low) / (high - low) * (last - first)) if high > low else width // 2
 
     zero = place(0.0)
-    return [_drawn(span and _apart(Span(*map(place, span)), span, zero), zero, width) for span in spans]
+    return [_drawn(span and _apart(DrawnInterval(*map(place, span)), span, zero), zero, width) for span in spans]
 
 
-def _apart(places: Span, span: Span, zero: int) -> Span:
+def _apart(places: DrawnInterval, span: DrawnInterval, zero: int) -> DrawnInterval:
     """The places of an interval; one that excludes 0 does not touch the line, however close it is."""
     if span.high < 0:
-        return Span(*(min(place, zero - 1) for place in places))
+        return DrawnInterval(*(min(place, zero - 1) for place in places))
     if span.low > 0:
-        return Span(*(max(place, zero + 1) for place in places))
+        return DrawnInterval(*(max(place, zero + 1) for place in places))
     return places
 
 
-def _drawn(places: Span | None, zero: int, width: int) -> str:
+def _drawn(places: DrawnInterval | None, zero: int, width: int) -> str:
     cells = [" "] * width
     if places is not None:
         first, last = int(places.low), int(places.high)
