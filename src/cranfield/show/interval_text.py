@@ -41,9 +41,9 @@ def drawn_intervals(spans: Sequence[DrawnInterval | None], width: int) -> list[s
 def _apart(places: DrawnInterval, span: DrawnInterval, zero: int) -> DrawnInterval:
     """The places of an interval; one that excludes 0 does not touch the line, however close it is."""
     if span.high < 0:
-        return DrawnInterval(*(min(place, zero - 1) for place in places))
+        return DrawnInterval(*(max(min(place, zero - off), 0) for place, off in zip(places, (3, 2, 1), strict=True)))
     if span.low > 0:
-        return DrawnInterval(*(max(place, zero + 1) for place in places))
+        return DrawnInterval(*(max(place, zero + off) for place, off in zip(places, (1, 2, 3), strict=True)))
     return places
 
 
@@ -58,5 +58,5 @@ def _drawn(places: DrawnInterval | None, zero: int, width: int) -> str:
                 cells[at] = sign
     cells[zero] = {" ": "│", "─": "┼"}.get(cells[zero], cells[zero])
     if places is not None:
-        cells[int(places.estimate)] = "●"
+        cells[min(int(places.estimate), width - 1)] = "●"
     return "".join(cells).rstrip()
