@@ -39,12 +39,14 @@ def drawn_intervals(spans: Sequence[DrawnInterval | None], width: int) -> list[s
 
 
 def _apart(places: DrawnInterval, span: DrawnInterval, zero: int) -> DrawnInterval:
-    """The places of an interval; one that excludes 0 does not touch the line, however close it is."""
-    if span.high < 0:
-        return DrawnInterval(*(max(min(place, zero - off), 0) for place, off in zip(places, (3, 2, 1), strict=True)))
-    if span.low > 0:
-        return DrawnInterval(*(max(place, zero + off) for place, off in zip(places, (1, 2, 3), strict=True)))
-    return places
+    """Places that tell the ends from the estimate; an interval that excludes 0 does not touch the line."""
+    first, point, last = places
+    if span.low < span.estimate:
+        first = min(first, point - 1)
+    if span.estimate < span.high:
+        last = max(last, point + 1)
+    shift = min(zero - 1 - last, 0) if span.high < 0 else max(zero + 1 - first, 0) if span.low > 0 else 0
+    return DrawnInterval(first + shift, max(point + shift, 0), last + shift)
 
 
 def _drawn(places: DrawnInterval | None, zero: int, width: int) -> str:
