@@ -96,7 +96,7 @@ def _nothing(measure: Measure, before: Seen, now: Seen) -> str:
     first, then = (before, now) if before.nothing else (now, before)
     rest = f"{then.nothing:,} with {then.run}" if then.nothing else f"none with {then.run}"
     verb = _find(first.nothing)
-    return f"{first.nothing:,} of {_of_queries(now)} {verb} nothing {what}{top} with {first.run}, {rest}."
+    return f"{first.nothing:,} of {_of_queries(now)} {verb} nothing {what}{top} with {first.run} and {rest}."
 
 
 def _firsts(measure: Measure, before: Seen, now: Seen) -> Iterator[str]:
