@@ -21,6 +21,8 @@ if not find_spec("torch"):
     collect_ignore.append("src/cranfield/torch")
 elif not find_spec("triton"):
     collect_ignore.append("src/cranfield/torch/kernels.py")
+# Every worker would import sentence-transformers for five seconds; tests/torch/test_evaluator.py runs its example.
+collect_ignore.append("src/cranfield/torch/evaluator.py")
 if not find_spec("sqlalchemy"):
     collect_ignore += ["src/cranfield/judging", "tests/judging"]
 # What `make quick` leaves out: simulations, damaged input, other processes, browsers, engines, pages and libraries that
@@ -82,10 +84,17 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """With several workers: each takes the next test, or all tests that share something costly."""
+    """With several workers: each takes the next test with all its cases, or all tests that share something costly."""
     from xdist.scheduler import LoadScopeScheduling
 
     class Scheduling(LoadScopeScheduling):
+        def mark_test_complete(self, node, item_index, duration=0):
+            """What is done is forgotten: otherwise all of it is counted again after every test."""
+            super().mark_test_complete(node, item_index, duration)
+            scope = self._split_scope(self.registered_collections[node][item_index])
+            if all(self.assigned_work[node][scope].values()):
+                del self.assigned_work[node][scope]
+
         def _split_scope(self, nodeid):
             file, _, name = nodeid.partition("::")
             if file.startswith("tests/engines/") and "spark" in name:
@@ -94,7 +103,7 @@ def pytest_xdist_make_scheduler(config, log):
                 return "a large run"
             if file.startswith(("tests/torch/", "src/cranfield/torch/")) or "cranfield.torch" in name:
                 return "PyTorch"
-            return TOGETHER.get(file, nodeid)
+            return TOGETHER.get(file) or nodeid.partition("[")[0]
 
     return Scheduling(config, log)
 

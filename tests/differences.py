@@ -85,13 +85,13 @@ DIFFERENCES = [
     Difference(
         *(TE9, "nothing left to rank", "iprec_at_recall.0.0 -J", "IPrec(judged_only=True)@0", ONE, {"q": {"u": 1.0}}),
         *(math.nan, 0.0),
-        "It divides 0 by 0, as trec_eval 10 does, and the mean is lost with it. A ranking without documents has no "
+        "It divides 0 by 0, as trec_eval 10 does, and the mean becomes NaN. A ranking without documents has no "
         "precision: 0.",
     ),
     Difference(
         *(TE9, "the geometric mean, query by query", "gm_map", "GMAP", {"q": {"a": 1}}, {"q": {"b": 2.0, "a": 1.0}}),
         *(-0.693147, 0.5),
-        "The value of a query is its logarithm there, of which pytrec_eval leaves the mean to its user. Ours is the "
+        "There the value of a query is its logarithm, and pytrec_eval leaves the mean to its user. Ours is the "
         "value itself, and the mean over queries is geometric.",
     ),
     Difference(
@@ -118,7 +118,7 @@ DIFFERENCES = [
     ),
     Difference(
         *(TE10, "RBP: the residual", "rbp_resid", "RBPResidual(p=0.9)", PAIR, ORDERED, 0.0, 0.81),
-        "What stands below the end of a ranking is unknown, and belongs to the residual (Moffat & Zobel 2008). It "
+        "What is below the end of a ranking is unknown, and belongs to the residual (Moffat & Zobel 2008). It "
         "leaves that out where all that was retrieved is judged.",
     ),
     Difference(
@@ -143,7 +143,7 @@ DIFFERENCES = [
         "With -c it forgets the threshold.",
     ),
     Difference(
-        *(TE10, "a score that is no number", "recip_rank", "RR", PAIR, b"q Q0 a 1 abc t\nq Q0 b 2 -1 t\n"),
+        *(TE10, "a score that is not a number", "recip_rank", "RR", PAIR, b"q Q0 a 1 abc t\nq Q0 b 2 -1 t\n"),
         *(1.0, "InputError"),
         "It reads 0. We name the line.",
     ),
@@ -245,12 +245,12 @@ DIFFERENCES = [
             math.nan,
             1.0,
         ),
-        "It divides by 0. No irrelevant document stands above a relevant one: 1, as in trec_eval.",
+        "It divides by 0. No irrelevant document is ranked above a relevant one: 1, as in trec_eval.",
     ),
     Difference(
         *(RANX, "Bpref of negative grades", "bpref", "Bpref", {"q": {"a": 1, "d": 1, "b": -1, "c": 0}}),
         *({"q": {"b": 2.0, "a": 1.0}}, 0.25, 0.5),
-        "It takes them for judged and not relevant. A negative grade means pooled, not judged.",
+        "It counts them as judged and not relevant. A negative grade means pooled, not judged.",
     ),
     Difference(
         *(RANX, "RBP of grades", "rbp.90", "RBP(p=0.9)", {"q": {"a": 1, "b": 2, "c": 3}}),
@@ -305,7 +305,7 @@ DIFFERENCES = [
     Difference(
         *(SKLEARN, "ties in AP", "average_precision_score", "AP", {"q": {"a": 0, "b": 1}}, {"q": {"a": 1.0, "b": 1.0}}),
         *(0.5, 1.0),
-        "All of a tie stands at its last rank there. Here the larger id comes first.",
+        "There, all tied documents have the last rank of the tie. Here the larger id comes first.",
     ),
     Difference(
         *(SKLEARN, "queries without relevant documents", "label_ranking_average_precision_score", "AP"),
@@ -322,7 +322,7 @@ DIFFERENCES = [
     ),
     Difference(
         *(CWL, "AP as a user model", "AP", "AP", {"q": {"a": 1, "b": 1}}, {"q": {"a": 1.0}}, 1.0, 0.5),
-        "It divides by the relevant documents retrieved. We divide by all; denominator=found does as it does.",
+        "It divides by the relevant documents retrieved. We divide by all; denominator=found does the same.",
     ),
     Difference(
         *(
@@ -345,7 +345,7 @@ DIFFERENCES = [
     ),
     Difference(
         *(CWL, "U", "U-measure(L=1000)", "U(L=1000)", {"q": {"a": 1, "b": 1}}, ORDERED, 0.003994, 1.997),
-        "The same, and a document counts there by the text before it. Ours counts by the text to its end, as in the "
+        "The same, and there a document counts by the text before it. Ours counts by the text to its end, as in the "
         "paper, which has L = 132000; U(L=1000, view=utility) is its value.",
     ),
     Difference(

@@ -119,3 +119,15 @@ def test_every_colour_of_a_figure_has_its_dark_form(figure):
     for where, colour in used:
         [name, *_] = [name for name, light in LIGHT.items() if light == colour]
         assert f'[{where}="{colour}"]{{{where}:{DARK[name]}}}' in style
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everybody_can_read_it(site, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+    with launched() as browser:
+        page = browser.new_context(color_scheme=scheme).new_page()
+        for name in ("index.html", "systems.html", "learn/11-comparing.html"):
+            page.goto((site / name).as_uri())
+            found = axe.Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa"]}).response["violations"]
+            assert [(each["id"], each["nodes"][0]["html"]) for each in found] == [], name

@@ -22,8 +22,9 @@ def files(tmp_path):
 
 
 def test_compare(files):
-    done = run("compare", "qrels", "bad.run", "good.run", "worst.run", "-m", "RR", "-m", "P@1", cwd=files)
+    done = run("compare", "qrels", "bad.run", "good.run", "worst.run", "-m", "RR", "-m", "P@1", "--pairs", cwd=files)
     assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("good leads on RR; both other runs are significantly worse\n")
     assert "▲  good - bad" in done.stdout
     assert "family of 3" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80

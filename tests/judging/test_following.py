@@ -73,7 +73,8 @@ def test_what_a_model_says_is_not_what_people_say(store):
 def test_the_page_asks_for_what_tells_most_and_says_when_to_stop(store):
     pytest.importorskip("starlette")
     decision = followed(store)
-    store.wait(decision.unjudged())
+    decision.wait("order decide: bad, good")
+    assert store.progress().documents == 10  # what is chosen, and not all that could be
     desk = Desk(store, "ann", decision)
     told = desk.next({"assessor": "ann", "count": 3})
     asked = [(task["query_id"], task["doc_id"]) for task in told["tasks"]]
@@ -142,10 +143,25 @@ def test_what_one_cannot_judge_is_for_others_and_counts_as_not_relevant(store):
     assert (query, first) in followed.next("bob", 6)
 
 
+def test_judgments_that_a_decision_chose_are_noted_even_if_all_that_waits_is_judged(store):
+    decision = followed(store)
+    waited = decision.next("ann", 1)[0]
+    store.wait([waited, ("q0", "of no run")])
+    decision.wait("order decide: bad, good")
+    judge(store, decision.next("ann", 10)[:10])
+    assert (
+        "chosen:decide=9" in store.view().provenance
+    )  # one waited before: it is judged like all that did in its query
+    store.judge("q0", "of no run", 0, assessor="ann")
+    assert store.progress().left == 0
+    assert "chosen:decide=9" in store.view().provenance
+
+
 def test_the_page_hands_documents_out_in_the_order(store):
     pytest.importorskip("starlette")
     followed = in_order(store, "mm-ns")
-    store.wait(followed.unjudged(), chosen_by="mm-ns")
+    followed.wait("order mm-ns: bad, good")
+    assert store.progress().documents == len(followed.unjudged())
     desk = Desk(store, "ann", followed)
     told = desk.next({"assessor": "ann", "count": 3})
     assert told["decision"] is None

@@ -1,6 +1,8 @@
 """The evaluator takes what sentence-transformers gives it, and measures what a run of the same scores has."""
 
 import csv
+import doctest
+import importlib
 
 import pytest
 
@@ -9,7 +11,7 @@ from cranfield import InputError
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
-from cranfield.torch import RetrievalEvaluator  # noqa: E402
+import cranfield.torch  # noqa: E402
 
 QUERIES = {"q1": "red", "q2": "blue", "unjudged": "green"}
 DOCUMENTS = {"b": "red red", "a": "red blue", "d": "blue", "c": "red blue"}
@@ -27,8 +29,16 @@ class Model:
         return torch.tensor([[text.count("red"), text.count("blue")] for text in texts], dtype=torch.float32)
 
 
+def test_its_example():
+    failed, tried = doctest.testmod(importlib.import_module("cranfield.torch.evaluator"))
+    assert failed == 0
+    assert tried > 0
+
+
 def test_it_measures_the_whole_corpus(tmp_path):
-    evaluator = RetrievalEvaluator(QRELS, QUERIES, DOCUMENTS, "nDCG@3 RR", similarity="dot", name="colours")
+    evaluator = cranfield.torch.RetrievalEvaluator(
+        QRELS, QUERIES, DOCUMENTS, "nDCG@3 RR", similarity="dot", name="colours"
+    )
     values = evaluator(Model(), str(tmp_path), epoch=2, steps=10)
     run = {"q1": {"a": 1, "b": 2, "c": 1, "d": 0}, "q2": {"a": 1, "b": 0, "c": 1, "d": 1}}
     expected = cranfield.evaluate(QRELS, run, "nDCG@3 RR")
@@ -52,15 +62,15 @@ def test_a_model_may_embed_queries_and_documents_differently():
         def encode_document(self, texts, **options):
             return self.encode(texts, **options).flip(1)
 
-    evaluator = RetrievalEvaluator(QRELS, QUERIES, DOCUMENTS, "AP RR", primary="RR")
+    evaluator = cranfield.torch.RetrievalEvaluator(QRELS, QUERIES, DOCUMENTS, "AP RR", primary="RR")
     assert evaluator(Two()) == evaluator(Model())
     assert evaluator.primary_metric == "RR"
 
 
 def test_what_is_wrong_is_said():
     with pytest.raises(InputError, match="document 'x' is judged, but not among the documents"):
-        RetrievalEvaluator({"q1": {"x": 1}}, QUERIES, DOCUMENTS)
+        cranfield.torch.RetrievalEvaluator({"q1": {"x": 1}}, QUERIES, DOCUMENTS)
     with pytest.raises(InputError, match="query 'q9' is judged, but not among the queries"):
-        RetrievalEvaluator({"q9": {"a": 1}}, QUERIES, DOCUMENTS)
+        cranfield.torch.RetrievalEvaluator({"q9": {"a": 1}}, QUERIES, DOCUMENTS)
     with pytest.raises(InputError, match="RR is not one of the measures"):
-        RetrievalEvaluator(QRELS, QUERIES, DOCUMENTS, "AP", primary="RR")
+        cranfield.torch.RetrievalEvaluator(QRELS, QUERIES, DOCUMENTS, "AP", primary="RR")

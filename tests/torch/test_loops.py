@@ -9,7 +9,8 @@ import cranfield
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
-from cranfield.torch import RetrievalEvaluator, RetrievalMeasures  # noqa: E402
+import cranfield.torch  # noqa: E402
+from cranfield.torch import RetrievalMeasures  # noqa: E402
 
 THEIR_OWN = pytest.mark.filterwarnings("ignore")  # libraries that train warn of their own deprecations
 DOCUMENTS = {
@@ -44,7 +45,9 @@ def test_it_measures_what_the_evaluator_of_sentence_transformers_measures(model)
     theirs = InformationRetrievalEvaluator(
         QUERIES, DOCUMENTS, {query: set(grades) for query, grades in qrels.items()}, write_csv=False
     )(model)
-    ours = RetrievalEvaluator(qrels, QUERIES, DOCUMENTS, "nDCG@10 RR@10 R@10 P@10 AP(denominator=min)@100")(model)
+    ours = cranfield.torch.RetrievalEvaluator(
+        qrels, QUERIES, DOCUMENTS, "nDCG@10 RR@10 R@10 P@10 AP(denominator=min)@100"
+    )(model)
     for name, peer in {
         "nDCG@10": "cosine_ndcg@10",
         "RR@10": "cosine_mrr@10",
@@ -63,7 +66,7 @@ def test_the_trainer_of_sentence_transformers_keeps_the_best_model_by_it(model, 
 
     # Trained to find what has the same last word: the values fall.
     pairs = {"anchor": list(QUERIES.values()), "positive": [f"grey {text.split()[1]}" for text in QUERIES.values()]}
-    evaluator = RetrievalEvaluator(QRELS, QUERIES, DOCUMENTS, "RR nDCG@10", name="words")
+    evaluator = cranfield.torch.RetrievalEvaluator(QRELS, QUERIES, DOCUMENTS, "RR nDCG@10", name="words")
     before = evaluator(model)["words_RR"]
     trainer = SentenceTransformerTrainer(
         model=model,

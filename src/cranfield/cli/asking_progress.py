@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from cranfield.cli.progress import Progress, shown_progress
+from cranfield.cli.progress import WorkProgress, shown_progress
 from cranfield.systems.asking import Answer, Silent
 
 
-class Asking(Silent):
+class AskingProgress(Silent):
     """Answers as progress."""
 
-    def __init__(self, shown: Progress) -> None:
+    def __init__(self, shown: WorkProgress) -> None:
         self._shown = shown
 
     def start(self, done: int, queries: int) -> None:
@@ -28,4 +28,4 @@ class Asking(Silent):
 def shown_asking(name: str) -> Iterator[Silent]:
     """Show how many queries a system has answered while the block runs."""
     with shown_progress(name) as shown:
-        yield Asking(shown)
+        yield AskingProgress(shown)

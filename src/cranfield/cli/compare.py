@@ -112,7 +112,11 @@ def command(
         )
         from cranfield.show.corrected_text import corrected_comparison_text
 
-        text = found_corrected.to_json() if form == "json" else corrected_comparison_text(found_corrected)
+        text = (
+            found_corrected.to_json()
+            if form == "json"
+            else corrected_comparison_text(found_corrected, output.width(file), output.paint(file))
+        )
         output.write([text], file, data=form == "json")
         return
     streams = [Stream(path) for path in paths]

@@ -100,7 +100,9 @@ def command(
         beside = {"--per-query": per_query, "--worst": worst, "--bounds": bounds, "--by": by, "--weights": weights}
         beside |= {"--engine": engine, "--names": names == "tag", f"--format {form}": form in ("markdown", "latex")}
         refuse_beside(beside)
-        _corrected(CorrectionOptions.of(qrels, correct_with), runs, measures, reading, lengths, save, form, file)
+        _corrected(
+            CorrectionOptions.of(qrels, correct_with), runs, measures, reading, lengths, save, form, file, verbose
+        )
         return
     paths = expanded(runs) if engine is None else []
     opened = [Stream(run) for run in paths]
@@ -159,6 +161,7 @@ def _corrected(
     save: str | None,
     form: str,
     file: str | None,
+    verbose: bool,
 ) -> None:
     """Evaluate by a model's grades that people correct."""
     from cranfield.judging.correcting import evaluate_corrected
@@ -176,7 +179,8 @@ def _corrected(
     if save:
         found.save(save)
     if form == "text":
-        output.write([corrected_text(found, output.width(file), output.paint(file).strong)], file)
+        signatures = verbose or file not in (None, "-")
+        output.write([corrected_text(found, output.width(file), output.paint(file), signatures=signatures)], file)
     else:
         output.write(corrected_data(found, form), file, data=True)
 

@@ -169,13 +169,13 @@ def command(
 def _followed(
     store: Store, order: Order, runs: tuple[str, ...], measures: MeasureOptions, plan: FollowPlan
 ) -> Followed:
-    """The order in which documents come; all of them wait in the store."""
+    """The order in which documents come; they wait in the store, all or as they are chosen."""
     from cranfield.evaluation.naming import named_runs
 
     files = expanded(runs)
     followed = order.follow(store, named_runs(files), _plan(order, measures, plan))
     told = f"{', '.join(files[:3])}{', …' if len(files) > 3 else ''}"
-    store.wait(followed.unjudged(), why=f"order {order.name}: {told}", chosen_by=order.chosen_by)
+    followed.wait(f"order {order.name}: {told}")
     return followed
 
 

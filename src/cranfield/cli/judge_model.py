@@ -120,12 +120,12 @@ def chosen_assessor(name: str, options: ModelOptions, config: Path) -> ModelAsse
 @contextmanager
 def _shown_progress(name: str, pairs: int) -> Iterator[ModelProgress]:
     """How far the asking is, on a terminal, while the block runs."""
-    from cranfield.cli.progress import Progress, shown_progress
+    from cranfield.cli.progress import WorkProgress, shown_progress
     from cranfield.judging.models.asking import ModelProgress
     from cranfield.judging.models.work import AskingEstimate
 
     class ShownProgress(ModelProgress):
-        def __init__(self, shown: Progress) -> None:
+        def __init__(self, shown: WorkProgress) -> None:
             self._shown = shown
 
         def start(self, estimate: AskingEstimate) -> None:

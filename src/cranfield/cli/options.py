@@ -76,7 +76,7 @@ lengths = click.option(
 collection = click.option(
     "--collection",
     metavar="DIR",
-    help="Texts of queries: a folder, a file, builtin or ir_datasets:ID [what is beside QRELS].",
+    help="Texts of queries and documents: a folder, a file of queries, builtin, or ir_datasets:ID [beside QRELS].",
 )
 verbose = click.option("-v", "--verbose", is_flag=True, help="Also the signature: what the values rest on.")
 force = click.option("--force", is_flag=True, help="Replace a file that exists.")

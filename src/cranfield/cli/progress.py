@@ -21,7 +21,7 @@ EVERY = 0.1  # seconds between two looks
 BAR = 20  # columns
 
 
-class Progress:
+class WorkProgress:
     """What is being done, how much of it is done, and how long the rest will take.
 
     total: how much there is, in things or in bytes; 0 where nobody knows
@@ -40,15 +40,15 @@ class Progress:
     def line(self, seconds: float) -> str:
         """What is said after so many seconds.
 
-        >>> reading = Progress("reading", 4_000_000_000, unit="bytes")
+        >>> reading = WorkProgress("reading", 4_000_000_000, unit="bytes")
         >>> reading.done = 1_000_000_000
         >>> reading.line(2)
         'reading  ━━━━━───────────────  1.0 of 4.0 GB, 0.5 GB/s, 6 s left'
-        >>> asking = Progress("tuned", 60)
+        >>> asking = WorkProgress("tuned", 60)
         >>> asking.done, asking.failed = 30, 2
         >>> asking.line(3)
         'tuned  ━━━━━━━━━━──────────  30 of 60, 10/s, 2 failed, 3 s left'
-        >>> Progress("comparing 63 runs").line(12)
+        >>> WorkProgress("comparing 63 runs").line(12)
         'comparing 63 runs  12 s'
         """
         if not self.total or self.done >= self.total:
@@ -56,7 +56,8 @@ class Progress:
         filled = round(BAR * min(self.done / self.total, 1))
         rate = (self.done - self.before) / max(seconds, 1e-9)
         if self.unit == "bytes":
-            told = [f"{self.done / 1e9:.1f} of {self.total / 1e9:.1f} GB", f"{rate / 1e9:.1f} GB/s"]
+            size, name = (1e9, "GB") if self.total >= 1e9 else (1e6, "MB")
+            told = [f"{self.done / size:.1f} of {self.total / size:.1f} {name}", f"{rate / size:.1f} {name}/s"]
         else:
             told = [f"{self.done:,} of {self.total:,}", f"{rate:.0f}/s" if rate >= 1 else ""]
         told.append(f"{self.failed} failed" if self.failed else "")
@@ -70,13 +71,13 @@ class Progress:
 
 
 @contextmanager
-def shown_progress(what: str, total: int = 0, *, unit: str = "") -> Iterator[Progress]:
+def shown_progress(what: str, total: int = 0, *, unit: str = "") -> Iterator[WorkProgress]:
     """Show progress while the block runs, if somebody watches and it takes long."""
-    progress = Progress(what, total, unit=unit)
+    progress = WorkProgress(what, total, unit=unit)
     if not sys.stderr.isatty():
         yield progress
         return
-    line = _Line(progress)
+    line = _StatusLine(progress)
     with output.interrupted_by(line.clear):
         line.start()
         try:
@@ -86,7 +87,7 @@ def shown_progress(what: str, total: int = 0, *, unit: str = "") -> Iterator[Pro
 
 
 @contextmanager
-def shown_reading(what: str, streams: Sequence[Stream]) -> Iterator[Progress]:
+def shown_reading(what: str, streams: Sequence[Stream]) -> Iterator[WorkProgress]:
     """Show how much of some files has been read, and how long what follows takes."""
     with shown_progress(what, sum(stream.size or 0 for stream in streams), unit="bytes") as progress:
         for stream in streams:
@@ -94,10 +95,10 @@ def shown_reading(what: str, streams: Sequence[Stream]) -> Iterator[Progress]:
         yield progress
 
 
-class _Line:
+class _StatusLine:
     """The last line of the terminal, written over and over by a thread of its own."""
 
-    def __init__(self, progress: Progress) -> None:
+    def __init__(self, progress: WorkProgress) -> None:
         self._progress = progress
         self._width = 0
         self._ended, self._writing = Event(), Lock()

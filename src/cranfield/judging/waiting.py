@@ -35,12 +35,14 @@ def upsert(dialect: str, table: sa.Table) -> Any:
     return (postgresql if dialect == "postgresql" else sqlite).insert(table)
 
 
-def add_waiting(connection: sa.Connection, rows: Iterable[WaitingRow]) -> int:
+def add_waiting(connection: sa.Connection, rows: Iterable[WaitingRow], *, claim: bool = False) -> int:
     """Let documents wait; how many are new. One that waits already is for the larger number of assessors.
 
     It moves to the stratum of its row, if that has one, and to the position. A pool that puts a document into a stratum
     takes it whatever the grades say, and clears which order chose it. An order that adds to a pool does not claim what
     waits without it; one that is followed while people judge does: who stops early has judged what it put first.
+
+    claim: note that an order chose what waits already, too, and leave it in its place
     """
     queries: dict[str, None] = {}
     before = count_rows(connection, WAITING)
@@ -58,12 +60,13 @@ def add_waiting(connection: sa.Connection, rows: Iterable[WaitingRow]) -> int:
         new = list(map(_inserted, batch))
         excluded = statement.excluded
         followed = (excluded.chosen_by != "") & (excluded.place >= ORDERED)
-        claimed = (excluded.stratum != "") | followed | (WAITING.c.assessors == 0)
+        claimed = sa.true() if claim else (excluded.stratum != "") | followed | (WAITING.c.assessors == 0)
+        moved = sa.false() if claim else excluded.place < ORDERED
         changed = {
             "assessors": larger,
             "stratum": sa.func.coalesce(sa.func.nullif(excluded.stratum, ""), WAITING.c.stratum),
             "chosen_by": sa.case((claimed, excluded.chosen_by), else_=WAITING.c.chosen_by),
-            "place": sa.case((excluded.place < ORDERED, excluded.place), else_=WAITING.c.place),
+            "place": sa.case((moved, excluded.place), else_=WAITING.c.place),
         }
         connection.execute(statement.on_conflict_do_update(index_elements=ITEM, set_=changed), new)
     count_again(connection, queries)

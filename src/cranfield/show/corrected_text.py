@@ -9,8 +9,8 @@ from cranfield.comparison.corrected import ROUGH, CorrectedEvaluation, Corrected
 from cranfield.comparison.corrected_pairs import CorrectedComparison, CorrectedDifference
 from cranfield.comparison.correcting import FEW
 from cranfield.comparison.corrections import CORRECTIONS
-from cranfield.comparison.differences import signed, span_text
-from cranfield.layout import WIDTH, Style, count, fitted, folded, wrapped
+from cranfield.comparison.differences import Difference, signed, span_text
+from cranfield.layout import UNPAINTED, WIDTH, Paint, Style, count, fitted, folded, wrapped
 from cranfield.measures.scope import Scope
 from cranfield.show.comparison_words import p_cell, within_text
 from cranfield.show.data import separated_rows
@@ -22,26 +22,28 @@ VALUE_FIELDS = (
 )
 
 
-def corrected_text(found: CorrectedEvaluation, width: int = WIDTH, style: Style | None = None) -> str:
+def corrected_text(
+    found: CorrectedEvaluation, width: int = WIDTH, paint: Paint = UNPAINTED, *, signatures: bool = True
+) -> str:
     """Corrected means with what they are made of, what they rest on, and what the model saved."""
     parts = [wrapped(_title(found.basis), width=width)]
     for measure in found.measures:
         values = {run: found.values[run][measure.name] for run in found.runs}
-        parts.append(_table(measure.name, values, found.basis, width, style))
+        parts.append(_table(measure.name, values, found.basis, width, paint.strong))
     everything = [found.values[run][measure.name] for run in found.runs for measure in found.measures]
-    parts.append(list(_legend(found, everything, width)))
-    parts.append(list(_signatures(found, width)))
+    parts.append(list(map(paint.dim, _legend(found, everything, width))))
+    parts.append(list(map(paint.dim, _signatures(found, width))) if signatures else [])
     return "\n\n".join("\n".join(part) for part in parts if part)
 
 
-def corrected_comparison_text(found: CorrectedComparison, width: int = WIDTH, style: Style | None = None) -> str:
+def corrected_comparison_text(found: CorrectedComparison, width: int = WIDTH, paint: Paint = UNPAINTED) -> str:
     """The verdicts, the corrected differences with what they are made of, and the means."""
     evaluation = found.evaluation
-    parts = [[line for each in found for line in wrapped(each.difference.sentence, hang=2, width=width)]]
+    parts = [[line for each in found for line in _verdict_lines(each.difference, width, paint)]]
     parts.append(wrapped(f"{_title(evaluation.basis)}. {_method(found)}.", width=width))
     for measure in evaluation.measures:
         listed = found.of(measure)
-        parts.append(_differences(measure.name, listed, evaluation, width, style))
+        parts.append(_differences(measure.name, listed, evaluation, width, paint.strong))
         told = [within_text(each.difference) for each in listed if each.difference.within]
         parts.append([line for each in told for line in wrapped(each, hang=2, width=width)])
     parts += [
@@ -50,7 +52,7 @@ def corrected_comparison_text(found: CorrectedComparison, width: int = WIDTH, st
             {run: evaluation.values[run][measure.name] for run in evaluation.runs},
             evaluation.basis,
             width,
-            style,
+            paint.strong,
         )
         for measure in evaluation.measures
     ]
@@ -58,6 +60,13 @@ def corrected_comparison_text(found: CorrectedComparison, width: int = WIDTH, st
     parts.append([*wrapped(note, width=width), *_legend(evaluation, [each.value for each in found], width)])
     parts.append(list(_signatures(evaluation, width)))
     return "\n\n".join("\n".join(part) for part in parts if part)
+
+
+def _verdict_lines(difference: Difference, width: int, paint: Paint) -> list[str]:
+    """The verdict on a pair, its first words in the colour of what they say."""
+    first, *more = wrapped(difference.sentence, hang=2, width=width)
+    lead = f"{difference.headline}:"
+    return [paint.verdict(difference.verdict, lead) + first.removeprefix(lead), *more]
 
 
 def corrected_data(found: CorrectedEvaluation, form: str) -> Iterator[str]:

@@ -7,7 +7,7 @@ from math import isfinite
 from typing import NamedTuple
 
 
-class Span(NamedTuple):
+class DrawnInterval(NamedTuple):
     """An estimate and the ends of its interval, which may be infinite."""
 
     low: float
@@ -15,10 +15,10 @@ class Span(NamedTuple):
     high: float
 
 
-def drawn_intervals(spans: Sequence[Span | None], width: int) -> list[str]:
+def drawn_intervals(spans: Sequence[DrawnInterval | None], width: int) -> list[str]:
     """A drawing of each interval; where there is none, such as for the baseline, the line at 0 alone.
 
-    >>> for drawing in drawn_intervals([Span(-1, 1, 3), None, Span(-3, -2, -1)], 13):
+    >>> for drawing in drawn_intervals([DrawnInterval(-1, 1, 3), None, DrawnInterval(-3, -2, -1)], 13):
     ...     print(drawing)
         ├─┼─●──┤
           │
@@ -35,19 +35,21 @@ def drawn_intervals(spans: Sequence[Span | None], width: int) -> list[str]:
         return round(first + (value - low) / (high - low) * (last - first)) if high > low else width // 2
 
     zero = place(0.0)
-    return [_drawn(span and _apart(Span(*map(place, span)), span, zero), zero, width) for span in spans]
+    return [_drawn(span and _apart(DrawnInterval(*map(place, span)), span, zero), zero, width) for span in spans]
 
 
-def _apart(places: Span, span: Span, zero: int) -> Span:
-    """The places of an interval; one that excludes 0 does not touch the line, however close it is."""
-    if span.high < 0:
-        return Span(*(min(place, zero - 1) for place in places))
-    if span.low > 0:
-        return Span(*(max(place, zero + 1) for place in places))
-    return places
+def _apart(places: DrawnInterval, span: DrawnInterval, zero: int) -> DrawnInterval:
+    """Places that tell the ends from the estimate; an interval that excludes 0 does not touch the line."""
+    first, point, last = places
+    if span.low < span.estimate:
+        first = min(first, point - 1)
+    if span.estimate < span.high:
+        last = max(last, point + 1)
+    shift = min(zero - 1 - last, 0) if span.high < 0 else max(zero + 1 - first, 0) if span.low > 0 else 0
+    return DrawnInterval(first + shift, max(point + shift, 0), last + shift)
 
 
-def _drawn(places: Span | None, zero: int, width: int) -> str:
+def _drawn(places: DrawnInterval | None, zero: int, width: int) -> str:
     cells = [" "] * width
     if places is not None:
         first, last = int(places.low), int(places.high)
@@ -58,5 +60,5 @@ def _drawn(places: Span | None, zero: int, width: int) -> str:
                 cells[at] = sign
     cells[zero] = {" ": "│", "─": "┼"}.get(cells[zero], cells[zero])
     if places is not None:
-        cells[int(places.estimate)] = "●"
+        cells[min(int(places.estimate), width - 1)] = "●"
     return "".join(cells).rstrip()

@@ -12,7 +12,7 @@ from cranfield.comparison.means import MeansTable, means_table
 from cranfield.comparison.standing import Standings, standings
 from cranfield.layout import Paint, aligned, columns, fitted, shortened, visible, wrapped
 from cranfield.show.comparison_words import p_cell, p_number
-from cranfield.show.interval_text import Span, drawn_intervals
+from cranfield.show.interval_text import DrawnInterval, drawn_intervals
 
 DRAWN = (15, 41)  # the columns that a drawing has at least and at most
 NAMED = 16  # columns that a name has at least beside a drawing
@@ -59,7 +59,7 @@ class RunTable:
 
     runs: Sequence[str]
     first: Sequence[Column]
-    spans: Sequence[Span | None]
+    spans: Sequence[DrawnInterval | None]
     span_tones: Sequence[Tone | None]
     behind: Sequence[Column]
     spare: Sequence[Column]
@@ -143,7 +143,7 @@ def _with_baseline(comparison: Comparison, paint: Paint) -> RunTable:
     return RunTable(
         order,
         [values, Column(head, gaps, [tone or paint.dim for tone in tones])],
-        [Span(each.low, each.estimate, each.high) if each else None for each in pairs],
+        [DrawnInterval(each.low, each.estimate, each.high) if each else None for each in pairs],
         tones,
         several,
         others,
@@ -169,7 +169,9 @@ def _ranked(comparison: Comparison, paint: Paint) -> RunTable:
         order,
         [Column(PLACE, [str(row.place) for row in found.rows]), values, Column("vs best", gaps, tones)],
         [
-            None if row.low is None or row.high is None or row.behind is None else Span(row.low, row.behind, row.high)
+            None
+            if row.low is None or row.high is None or row.behind is None
+            else DrawnInterval(row.low, row.behind, row.high)
             for row in found.rows
         ]
         if mean

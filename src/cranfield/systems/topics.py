@@ -24,7 +24,7 @@ class Topic(NamedTuple):
     narrative: str = ""
 
 
-class Row(NamedTuple):
+class TopicRow(NamedTuple):
     """A query as a file has it, with the number of its line."""
 
     line: int
@@ -59,7 +59,7 @@ def read_topics(path: str | os.PathLike[str]) -> dict[str, Topic]:
     return found
 
 
-def _rows(path: str | os.PathLike[str], name: str) -> Iterator[Row]:
+def _rows(path: str | os.PathLike[str], name: str) -> Iterator[TopicRow]:
     base = Path(name).name
     if ".json" in base:
         return _json_rows(path, name)
@@ -70,13 +70,13 @@ def _rows(path: str | os.PathLike[str], name: str) -> Iterator[Row]:
     return _plain_rows(lines, name) if plain else _tab_rows(lines, name)
 
 
-def _json_rows(path: str | os.PathLike[str], name: str) -> Iterator[Row]:
+def _json_rows(path: str | os.PathLike[str], name: str) -> Iterator[TopicRow]:
     for number, line in text_lines(path):
         record = record_of(line, name, number)
-        yield Row(number, id_of(record, "_id", name, number), record.get("text"), record.get(_NARRATIVE) or "")
+        yield TopicRow(number, id_of(record, "_id", name, number), record.get("text"), record.get(_NARRATIVE) or "")
 
 
-def _tab_rows(lines: list[tuple[int, str]], name: str) -> Iterator[Row]:
+def _tab_rows(lines: list[tuple[int, str]], name: str) -> Iterator[TopicRow]:
     narrated = False
     for number, line in lines:
         query, tab, text = line.partition("\t")
@@ -89,10 +89,10 @@ def _tab_rows(lines: list[tuple[int, str]], name: str) -> Iterator[Row]:
         narrative = ""
         if narrated:
             text, _, narrative = text.partition("\t")
-        yield Row(number, query.strip(), text, narrative)
+        yield TopicRow(number, query.strip(), text, narrative)
 
 
-def _csv_rows(path: str | os.PathLike[str], name: str) -> Iterator[Row]:
+def _csv_rows(path: str | os.PathLike[str], name: str) -> Iterator[TopicRow]:
     """Rows of CSV: with a header its columns are found by name, without one they are the id and the text."""
     lines = list(text_lines(path))
     first = next(csv.reader([lines[0][1]])) if lines else []
@@ -110,10 +110,10 @@ def _csv_rows(path: str | os.PathLike[str], name: str) -> Iterator[Row]:
             hint = "the first line names the columns: query_id,text; without it, they are the id and the text"
             raise InputError(name, "a query and its text are needed.", line=number, hint=hint)
         told = cells[narrative] if 0 <= narrative < len(cells) else ""
-        yield Row(number, cells[query].strip(), cells[text], told)
+        yield TopicRow(number, cells[query].strip(), cells[text], told)
 
 
-def _plain_rows(lines: list[tuple[int, str]], name: str) -> Iterator[Row]:
+def _plain_rows(lines: list[tuple[int, str]], name: str) -> Iterator[TopicRow]:
     """A query on each line; its id is its number. What may be something else is refused."""
     if any(line.lstrip().lower().startswith("<top>") for _, line in lines):
         raise InputError(name, "these are TREC topics between <top> tags.", hint=f"write them as lines: {HINT}")
@@ -126,7 +126,7 @@ def _plain_rows(lines: list[tuple[int, str]], name: str) -> Iterator[Row]:
             hint="write a tab behind each id; or a tab-free file whose lines are texts alone",
         )
     for at, (number, line) in enumerate(lines, 1):
-        yield Row(number, str(at), line)
+        yield TopicRow(number, str(at), line)
 
 
 def _is_head(names: list[str]) -> bool:

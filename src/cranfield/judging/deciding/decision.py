@@ -39,7 +39,7 @@ IN_A_ROW = 2  # looks with the same verdict
 USUAL_DEPTH = 10
 
 
-class Standing(NamedTuple):
+class PairStanding(NamedTuple):
     """The verdict of the last look that counted, how many were judged then, and for how many looks it has stood."""
 
     judged: int = -BATCH
@@ -79,7 +79,7 @@ class Decision:
     confidence: float = 0.95
     seed: int = 0
     all_pairs: bool = False
-    _standing: tuple[Standing, ...] = ()
+    _standing: tuple[PairStanding, ...] = ()
 
     def __repr__(self) -> str:
         runs, judged = listed(self._candidates.runs), count(self.judged, "document")
@@ -132,7 +132,7 @@ class Decision:
         if len(candidates.query_ids) < 2:
             raise ComparisonError("a decision needs at least two queries.")
         pairs = len(compared_runs(len(named), all_pairs))
-        return cls(candidates, chosen, alpha, confidence, seed, all_pairs, (Standing(),) * pairs)
+        return cls(candidates, chosen, alpha, confidence, seed, all_pairs, (PairStanding(),) * pairs)
 
     def judge(self, query: str, document: str, grade: float | None) -> Self:
         """The decision with one more grade.
@@ -212,19 +212,19 @@ class Decision:
             for runs in compared_runs(len(self._candidates.runs), self.all_pairs)
         )
 
-    def _counts(self, standing: Standing) -> bool:
+    def _counts(self, standing: PairStanding) -> bool:
         """Whether enough was judged since the last look that counted."""
         return self.judged - standing.judged >= BATCH
 
-    def _stands(self, place: int) -> Standing:
+    def _stands(self, place: int) -> PairStanding:
         """What this look adds to those before it."""
         before, outlook = self._standing[place], self._pairs[place].outlook
         sure = max(outlook.probabilities) >= self.confidence
         verdict = outlook.verdict if sure else None
         same = sure and verdict == before.verdict
         if not self._counts(before):
-            return before if same or not sure else Standing(before.judged, verdict, 0)
-        return Standing(self.judged, verdict, before.looks + 1 if same else int(sure))
+            return before if same or not sure else PairStanding(before.judged, verdict, 0)
+        return PairStanding(self.judged, verdict, before.looks + 1 if same else int(sure))
 
     @cached_property
     def _states(self) -> list[str]:

@@ -9,9 +9,11 @@ from typing import Any
 from cranfield.judging.deciding.decision import BATCH, Decision
 from cranfield.judging.deciding.looks import Look
 from cranfield.judging.deciding.told import decision_told
+from cranfield.judging.ordering import DECIDE
 from cranfield.judging.ordering.order import QueryDocument
 from cranfield.judging.ordering.said import SaidSoFar
 from cranfield.judging.store import Store
+from cranfield.judging.waiting import WaitingRow, add_waiting
 
 
 class FollowedDecision:
@@ -27,6 +29,9 @@ class FollowedDecision:
         self._store, self._make = store, make
         self._lock = threading.Lock()
         self._queue: list[QueryDocument] = []
+        self._why: str | None = None  # they wait in the store
+        self._waited = 0  # how many were chosen so far
+        self._all_wait = False
         self._candidates: set[QueryDocument] = set()
         self._decision = self._begin()
         self._choose()
@@ -34,6 +39,19 @@ class FollowedDecision:
     def unjudged(self) -> list[QueryDocument]:
         """All documents that could be asked for."""
         return sorted(pair for pair in self._candidates if pair not in self._said)
+
+    def wait(self, why: str) -> None:
+        """Let what is chosen wait, now and later: once the verdict stands nobody has to judge the others."""
+        with self._lock:
+            self._why = why
+            self._let_wait()
+
+    def wait_for_all(self) -> None:
+        """Let the others wait as well: somebody goes on though the verdict stands."""
+        with self._lock:
+            if not self._all_wait:
+                self._store.wait(self.unjudged(), why=self._why or "")
+            self._all_wait = True
 
     def look(self) -> Look:
         """Where the decision stands after the last batch."""
@@ -65,3 +83,15 @@ class FollowedDecision:
 
     def _choose(self) -> None:
         self._queue = [] if self._decision.look().done else self._decision.next(BATCH)
+        self._let_wait()
+
+    def _let_wait(self) -> None:
+        if self._why is None:
+            return
+        rows = [
+            WaitingRow(*pair, 0, 0, self._why, 1, chosen_by=DECIDE.chosen_by, position=self._waited + number)
+            for number, pair in enumerate(self._queue)
+        ]
+        self._waited += len(rows)
+        with self._store._writing("what is to be judged") as connection:
+            add_waiting(connection, rows, claim=True)

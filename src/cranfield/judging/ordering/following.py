@@ -21,6 +21,12 @@ class Followed(Protocol):
     def unjudged(self) -> list[QueryDocument]:
         """All documents that could be asked for."""
 
+    def wait(self, why: str) -> None:
+        """Let what is to be judged wait in the store: all of it, or what is chosen, now and later."""
+
+    def wait_for_all(self) -> None:
+        """Let everything wait that could be asked for: somebody wants to judge it whether it is needed or not."""
+
     def next(self, assessor: str, count: int) -> list[QueryDocument]:
         """What an assessor is to judge next: so many documents or more, if there are any."""
 
@@ -36,7 +42,7 @@ class FollowedOrder:
     """
 
     def __init__(self, store: Store, order: Order, pool: RankedPool) -> None:
-        self._order, self._pool = order, pool
+        self._store, self._order, self._pool = store, order, pool
         self._lock = threading.Lock()
         everything = {(each.query, document) for each in pool.queries for document in each.best_ranks}
         self._everything, self._said = everything, SaidSoFar(store, everything)
@@ -45,6 +51,13 @@ class FollowedOrder:
     def unjudged(self) -> list[QueryDocument]:
         """All documents that could be asked for."""
         return sorted(pair for pair in self._everything if pair not in self._said)
+
+    def wait(self, why: str) -> None:
+        """Let all of them wait: each is to be judged sooner or later."""
+        self._store.wait(self.unjudged(), why=why, chosen_by=self._order.chosen_by)
+
+    def wait_for_all(self) -> None:
+        """All of them wait from the start."""
 
     def next(self, assessor: str, count: int) -> list[QueryDocument]:
         """What an assessor is to judge next."""

@@ -64,6 +64,8 @@ class Desk:
         if self._followed is not None and asked.get("all") is not True:
             tasks = self._in_order(self._followed, who, count, without)
         else:
+            if self._followed is not None:
+                self._followed.wait_for_all()
             tasks = self._store.next_several(who, count, without=without, first=_text(asked, "query_id"))
         return {
             "tasks": [self._task(task) for task in tasks],
