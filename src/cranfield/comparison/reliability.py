@@ -28,7 +28,7 @@ def reliability(comparison: Comparison) -> Reliability:
     """Work out how far a comparison reaches.
 
     >>> from cranfield import compare
-    >>> found = reliability(compare("builtin:qrels", ["builtin:keywords", "builtin:meaning"], "nDCG@10"))
+    >>> found = reliability(compare("builtin:ten", ["builtin:keywords", "builtin:meaning"], "nDCG@10"))
     >>> [row.difference for row in found.sizes["nDCG@10"]], found.discriminative_power, found.runs
     ([0.01, 0.02, 0.05, 0.1], {'nDCG@10': 1.0}, ())
     """

@@ -68,7 +68,7 @@ def convert_file(
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     convert_file("builtin:qrels", f"{folder}/qrels.jsonl.gz").format
+    ...     convert_file("builtin:ten", f"{folder}/qrels.jsonl.gz").format
     'jsonl'
     """
     out = os.fspath(target)

@@ -41,7 +41,7 @@ def draw_chart(
     "precision-recall-full" has options of its own: `query`, to draw instead of the mean over all, or `grades` and
     `missed` of one ranking, as for `value`, in place of judgments and runs.
 
-    >>> spec = draw_chart("difference", "builtin:qrels", ["builtin:keywords", "builtin:meaning"], "nDCG@10")
+    >>> spec = draw_chart("difference", "builtin:ten", ["builtin:keywords", "builtin:meaning"], "nDCG@10")
     >>> spec["$schema"][:30]
     'https://vega.github.io/schema/'
     """

@@ -48,7 +48,7 @@ class ReportFile(NamedTuple):
     >>> import tempfile
     >>> from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     page = write_report(f"{folder}/report.html", "builtin:qrels", ["builtin:keywords"], "AP", charts=False)
+    ...     page = write_report(f"{folder}/report.html", "builtin:ten", ["builtin:keywords"], "AP", charts=False)
     >>> page.size > 10_000, len(page.left_out)
     (True, 1)
     """
@@ -112,7 +112,7 @@ def write_report(
     >>> from pathlib import Path
     >>> runs = ["builtin:keywords", "builtin:meaning"]
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     page = write_report(f"{folder}/report.html", "builtin:qrels", runs, "nDCG@10", charts=False)
+    ...     page = write_report(f"{folder}/report.html", "builtin:ten", runs, "nDCG@10", charts=False)
     ...     Path(page.path).read_text(encoding="utf-8")[:15]
     '<!doctype html>'
     """
@@ -166,7 +166,7 @@ def write_comparison(path: str | os.PathLike[str], comparison: Comparison, **opt
 
     >>> import tempfile
     >>> from cranfield import compare
-    >>> comparison = compare("builtin:qrels", ["builtin:keywords", "builtin:meaning"], "nDCG@10")
+    >>> comparison = compare("builtin:ten", ["builtin:keywords", "builtin:meaning"], "nDCG@10")
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     page = write_comparison(f"{folder}/report.html", comparison, charts=False)
     ...     page.size > 10_000
