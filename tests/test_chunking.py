@@ -163,7 +163,7 @@ def test_gate_report_and_saved_values(passages, runs, tmp_path):
 
 
 def test_what_needs_a_grade_for_each_document(passages, runs):
-    with pytest.raises(InputError, match="judgments of passages, and one grade for each document is needed") as caught:
+    with pytest.raises(InputError, match="judgments of passages, but one grade for each document is needed") as caught:
         explain(passages, runs["whole"], "q01", "nDCG@10")
     assert "passages.of_documents()" in str(caught.value)
     documents = passages.of_documents()

@@ -169,7 +169,7 @@ def test_judgments_into_a_store_and_out(folder):
     for words in (("--merge", "max"), ("--assessor", "a", "--assessor", "b"), ("--as", "run"), ("--pooled",)):
         wrong = run("convert", "qrels.txt", "judgments.db", *words, cwd=folder)
         assert wrong.returncode == 2
-        assert "a store takes judgments of one assessor and one kind at a time" in wrong.stderr
+        assert "only one --assessor and one --kind can be imported at a time" in wrong.stderr
     run_file = run("convert", "bm25.run", "other.db", cwd=folder)
     assert run_file.returncode == 2
     assert not (folder / "other.db").exists()

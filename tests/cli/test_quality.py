@@ -152,7 +152,7 @@ def test_queries_and_judgments_must_fit(project):
 def test_init_finds_the_collection(project, tmp_path_factory):
     refused = run(project, "init")
     assert refused.returncode == 2
-    assert "exists and was left as it is" in refused.stderr
+    assert "already exists and was not changed" in refused.stderr
     (project / "cranfield.toml").unlink()
     done = run(project, "init")
     assert "wrote cranfield.toml: ., 4 queries, 3 of them judged" in done.stdout

@@ -184,8 +184,8 @@ def test_ids_with_blanks_need_a_table(tmp_path):
         return ["My file.pdf"]
 
     refused = record(system(search), {"1": "x"}, tmp_path / "o.run")
-    assert "the id 'My file.pdf' has a blank in it, which trec cannot hold" in refused.failed["1"]
-    with pytest.raises(CranfieldError, match="'query 1' has a blank in it"):
+    assert "the id 'My file.pdf' contains a blank, which trec cannot hold" in refused.failed["1"]
+    with pytest.raises(CranfieldError, match="'query 1' contains a blank"):
         record(system(search), {"query 1": "x"}, tmp_path / "p.run")
     recorded = record(system(search), {"query 1": "x"}, tmp_path / "o.tsv")
     assert (tmp_path / "o.tsv").read_text() == "query_id\tdoc_id\tscore\nquery 1\tMy file.pdf\t1.0\n"

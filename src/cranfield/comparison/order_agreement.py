@@ -97,7 +97,7 @@ def run_overlap(one_run: Any, other_run: Any, p: float = 0.9) -> RunOverlap:
     one, other = (scores_of(open_source(run, "run"), Policy()) for run in (one_run, other_run))
     queries = sorted({*one, *other})
     if not queries:
-        raise InputError("the runs", "there is not one ranking in them.")
+        raise InputError("the runs", "they contain no rankings.")
     return RunOverlap(
         {query: rbo(one.get(query, {}), other.get(query, {}), p) for query in queries},
         tuple(query for query in queries if query not in one or query not in other),

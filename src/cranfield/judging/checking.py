@@ -25,7 +25,7 @@ def checked_text(value: Any, source: str, what: str) -> str:
     """A text that any database holds as it is."""
     text = "" if value is None else value
     if not isinstance(text, str):
-        raise InputError(source, f"{what}: {value!r:.60} is not a text.")
+        raise InputError(source, f"{what}: {value!r:.60} is not text.")
     # PostgreSQL holds no zero character and neither holds half of a character: both mean nothing to a reader.
     if "\0" in text or not text.isascii():
         text = text.replace("\0", "\N{REPLACEMENT CHARACTER}").encode(errors="replace").decode()

@@ -230,7 +230,7 @@ def returned_first(
         if (scanned.retrieved < 0).all():
             theirs = _some(SourceIds(source, unjudged, policy).queries(SHOWN + 1))
             fact = f"no query of the run is among the queries: run: {theirs}; queries: {_some(known)}."
-            raise InputError(source.name, fact if scanned.extra else "there is not one ranking in it.")
+            raise InputError(source.name, fact if scanned.extra else "it contains no rankings.")
         if scanned.extra:
             unknown[name] = scanned.extra
         for query, documents in first_documents(source, asked, depth, policy).items():

@@ -76,7 +76,7 @@ def merged(
     counts = _ViewCounts(set())
     by_query = merged_grades(store, merge, wanted, assessors, counts)
     if not by_query:
-        raise InputError(store.name, "there is not one judgment in it.", hint=_elsewhere(store, wanted))
+        raise InputError(store.name, "it contains no judgments.", hint=_elsewhere(store, wanted))
     provenance = "|".join([_provenance(counts, merge, wanted), *_chosen(store, by_query)])
     if pooled:
         added = _add_pooled(store, by_query)

@@ -50,12 +50,12 @@ def read_topics(path: str | os.PathLike[str]) -> dict[str, Topic]:
         if not isinstance(text, str) or not text.strip():
             raise InputError(name, f"query '{query}' has no text.", line=line)
         if not isinstance(narrative, str):
-            raise InputError(name, f"the narrative of query '{query}' is not a text.", line=line)
+            raise InputError(name, f"the narrative of query '{query}' is not text.", line=line)
         if query in found:
             raise InputError(name, f"query '{query}' is there twice.", line=line)
         found[query] = Topic(text.strip(), narrative.strip())
     if not found:
-        raise InputError(name, "there is not one query in it.")
+        raise InputError(name, "it contains no queries.")
     return found
 
 

@@ -155,7 +155,7 @@ def test_an_endpoint_that_is_none_ends_it_without_a_traceback(behave, told, proj
         (["small", "--set", "prompt=no.txt"], "no.txt: the prompt cannot be read"),
         (["small", "--set", "key=NO_SUCH_KEY"], "the environment variable NO_SUCH_KEY is not set"),
         (["no.module:name"], "there is no module 'no'"),
-        (["small", "--me", "ann"], "--me is the name of a person"),
+        (["small", "--me", "ann"], "--me names a person"),
         (["small", "--set", "url=nowhere"], "the url is not that of an endpoint"),
     ],
 )
