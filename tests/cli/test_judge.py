@@ -178,7 +178,7 @@ def test_a_project_s_own_grades(project):
     ("words", "message"),
     [
         (["missing.db"], "there is no such store"),
-        ([], "no STORE is named"),
+        ([], "no STORE is given"),
         (["judgments.db", "--grade", "high=Good"], "'high=Good' is not a grade and its name"),
         (["judgments.db", "--grade", "1=Good"], "a scale has 2 to 10 grades, not 1"),
         (["judgments.db", "--grade", "1", "--grade", "0=Bad"], "the grade 1 has no name"),

@@ -237,7 +237,7 @@ def test_texts_are_brought_up_to_date_and_never_emptied(store):
 @pytest.mark.parametrize(
     ("documents", "message"),
     [
-        ({"d": {"body": "x"}}, "document 'd': there is no place for 'body'"),
+        ({"d": {"body": "x"}}, "document 'd': there is no field 'body'"),
         ([("d", "t", "x", "u", "i", "more")], "there is no place for 'more'"),
         ({"d": 7}, "7 is not a text"),
         ({"": "x"}, "the id is empty"),

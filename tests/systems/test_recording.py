@@ -90,7 +90,7 @@ def test_an_unfinished_run_is_neither_overwritten_nor_mixed_up(tmp_path):
 
     out = tmp_path / "out.run"
     record(system(failing), {"1": "a"}, out, give_up=0)
-    with pytest.raises(OutputError, match="an unfinished run is here"):
+    with pytest.raises(OutputError, match="there is an unfinished run here"):
         record(system(good), {"1": "a"}, out)
     for name, changed in (
         ("queries", {"queries": {"1": "b"}}),
@@ -108,7 +108,7 @@ def test_an_unfinished_run_is_neither_overwritten_nor_mixed_up(tmp_path):
                 conditions=changed.get("conditions"),
             )
     (tmp_path / "out.run.partial").write_text("what?\n")
-    with pytest.raises(InputError, match=r"out.run.partial:1: this line is not as it was written"):
+    with pytest.raises(InputError, match=r"out.run.partial:1: this line was changed"):
         record(system(good), {"1": "a"}, out, resume=True)
 
 

@@ -187,7 +187,7 @@ def _matched(one: Mapping[Any, float], other: Mapping[Any, float]) -> tuple[list
         raise InputError(where, "there are fewer than two systems.")
     columns = [[finite(order[name], where, f"system '{name}'") for name in one] for order in (one, other)]
     if any(len(set(column)) == 1 for column in columns):
-        raise InputError(where, "all systems have the same value, which is no order.")
+        raise InputError(where, "all systems have the same value, so there is no order.")
     return columns[0], columns[1]
 
 

@@ -207,7 +207,7 @@ def evaluated(
     if policy is not None and policy.missing == "skip":
         raise InputError(
             "missing='skip'",
-            "queries that a run lacks would be left out of the sample, which would no longer be random.",
+            "queries missing from a run would be left out of the sample, so it would no longer be random.",
             hint="let them count 0, as they do by default",
         )
     for measure in measures:
