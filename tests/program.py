@@ -64,7 +64,7 @@ with socket.socket(socket.AF_UNIX) as server:
 """
 
 
-def run(*arguments, cwd=None, env=None, input=None, program="cranfield", timeout=120):
+def run(*arguments, cwd=None, env=None, input=None, program="cranfield", timeout=300):
     """Call a program and wait for it: like `subprocess.run` with the output captured as text."""
     words = [str(each) for each in arguments]
     if not FORKS:

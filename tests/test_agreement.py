@@ -180,7 +180,7 @@ def test_runs_that_cannot_be_compared():
         run_overlap({"1": ["a"], 1: ["b"]}, RUN)
     with pytest.raises(InputError, match="is not a ranking"):
         run_overlap({"1": "abc"}, RUN)
-    with pytest.raises(InputError, match="not one ranking"):
+    with pytest.raises(InputError, match="no rankings"):
         run_overlap({}, {})
 
 

@@ -163,7 +163,7 @@ def test_gate_report_and_saved_values(passages, runs, tmp_path):
 
 
 def test_what_needs_a_grade_for_each_document(passages, runs):
-    with pytest.raises(InputError, match="judgments of passages, and one grade for each document is needed") as caught:
+    with pytest.raises(InputError, match="judgments of passages, but one grade for each document is needed") as caught:
         explain(passages, runs["whole"], "q01", "nDCG@10")
     assert "passages.of_documents()" in str(caught.value)
     documents = passages.of_documents()
@@ -202,16 +202,16 @@ def test_chunks_beside_their_runs(files):
     asked = ("--documents", "corpus.jsonl", "-m", "PassageR@5")
     done = program("compare", "passages.jsonl", "large.run", "small.run", *asked, cwd=files)
     assert done.returncode == 2
-    assert "where the chunks of large.run are is not known" in done.stderr
+    assert "there are no chunks for large.run" in done.stderr
     done = program("evaluate", "builtin:qrels", "builtin:keywords", *asked, cwd=files)
     assert "--documents needs --chunks" in done.stderr
     (files / "small.jsonl").rename(files / "small.run.chunks.jsonl")
     done = program("compare", "passages.jsonl", "large.run", "small.run", *asked, cwd=files)
-    assert "where the chunks of large.run are is not known" in done.stderr
+    assert "there are no chunks for large.run" in done.stderr
     (files / "large.jsonl").rename(files / "large.run.chunks.jsonl")
     done = program("compare", "passages.jsonl", "large.run", "small.run", *asked, cwd=files)
     assert done.returncode == 0, done.stderr
-    assert "Chunks are read from large.run.chunks.jsonl, small.run.chunks.jsonl." in done.stderr
+    assert "Reading chunks from large.run.chunks.jsonl, small.run.chunks.jsonl." in done.stderr
 
 
 def test_gate_with_a_saved_baseline(files):

@@ -113,10 +113,10 @@ def notes(tmp_path, source, content, target, **options):
 
 def test_losses_are_said(tmp_path):
     no_name = "the name of the run is not kept: 'mine'."
-    no_rank = "the column of ranks is not kept; ranks follow from the scores."
+    no_rank = "the rank column is not kept; ranks follow from the scores."
     moved = "the lines of 1 query were put in the order of their scores."
-    renumbered = "the ranks of 1 query were counted anew from the scores."
-    made = "there are ranks and no scores; the scores written are minus the rank."
+    renumbered = "the ranks of 1 query were recalculated from the scores."
+    made = "there are ranks but no scores; minus the rank was written as the score."
     assert notes(tmp_path, "a.run", RUN, "out.csv") == [no_name, no_rank]
     assert notes(tmp_path, "a.run", RUN, "out.run") == [moved, renumbered]
     assert notes(tmp_path, "a.run", RUN, "out.run", name="you") == ["the run is now called 'you'.", moved, renumbered]
@@ -209,7 +209,9 @@ def test_what_cannot_be_told_is_an_error(tmp_path):
     with pytest.raises(InputError, match=r"these may be judgments or a run(.|\n)*Hint: add --as qrels or --as run"):
         convert_file(source, tmp_path / "out.csv")
     assert convert_file(source, tmp_path / "out.csv", role="qrels").rows == 1
-    with pytest.raises(OutputError, match=r"the extension '.xyz' does not say a format\.\nHint: give it: --to trec"):
+    with pytest.raises(
+        OutputError, match=r"the extension '.xyz' is not that of a known format\.\nHint: give it: --to trec"
+    ):
         convert_file(source, tmp_path / "out.xyz")
     with pytest.raises(OutputError, match="its format must be given"):
         convert_file(source, "-")

@@ -28,7 +28,7 @@ def test_a_user_of_ir_measures_passes_rows_and_frames():
 
 
 def test_a_measure_that_was_not_asked_for():
-    with pytest.raises(KeyError, match=r"AP was not measured; what was: RR, nDCG@10"):
+    with pytest.raises(KeyError, match=r"AP was not measured; available: RR, nDCG@10"):
         evaluate(QRELS, RUN, "RR nDCG@10")["AP"]
 
 

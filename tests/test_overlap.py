@@ -154,7 +154,7 @@ def test_hardly_a_query_with_a_judged_document(hits, depth, warned):
     run = {str(q): [*(f"d{d}" for d in range(depth - 1)), "good" if q < hits else "other"] for q in range(30)}
     expected = (
         f"a judged document is retrieved for only {hits} of the 30 queries with 10 documents or more; "
-        "are document ids written in another way?"
+        "are document ids written differently?"
     )
     assert cranfield.evaluate(qrels, run, "AP").warnings == ((expected,) if warned else ())
 

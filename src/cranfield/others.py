@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 _EVALUATE = "cranfield.evaluate(qrels, run, 'nDCG@10 AP')"
-_AS_IT_IS = f"dicts, frames and paths are taken as they are: {_EVALUATE}"
+_AS_IT_IS = f"pass dicts, frames and paths directly: {_EVALUATE}"
 
 # Names of pytrec_eval, ranx, ir_measures and trec_eval's wrappers.
 _NAMES = {
@@ -22,7 +22,7 @@ _NAMES = {
     "evaluator": "cranfield.Judgments.read(qrels) reads judgments once, and evaluate takes them",
     "supported_measures": "cranfield.catalogue() has all measures",
     "metrics": "cranfield.catalogue() has all measures",
-    "fuse": "this is not for fusing runs; it measures what comes of it",
+    "fuse": "cranfield does not fuse runs; it measures the result",
 }
 
 
@@ -30,9 +30,9 @@ def hint_for(name: str) -> str:
     """What to write instead of a name that cranfield does not have; empty where nothing is known.
 
     >>> hint_for("nDCG")
-    "measures are named in text: cranfield.evaluate(qrels, run, 'nDCG@10')"
+    "measures are given by name: cranfield.evaluate(qrels, run, 'nDCG@10')"
     >>> hint_for("Qrels")
-    "dicts, frames and paths are taken as they are: cranfield.evaluate(qrels, run, 'nDCG@10 AP')"
+    "pass dicts, frames and paths directly: cranfield.evaluate(qrels, run, 'nDCG@10 AP')"
     """
     # Python asks for a submodule as an attribute first, maybe while what is imported below is on its way.
     if name in _NAMES or name.startswith("_") or find_spec(f"cranfield.{name}"):
@@ -41,7 +41,7 @@ def hint_for(name: str) -> str:
 
     if name in catalogue():
         at = "@10" if catalogue()[name].at == "cutoff" else ""
-        return f"measures are named in text: cranfield.evaluate(qrels, run, '{name}{at}')"
+        return f"measures are given by name: cranfield.evaluate(qrels, run, '{name}{at}')"
     from difflib import get_close_matches
 
     import cranfield

@@ -101,7 +101,7 @@ class SearchQuality:
         beside = beside_accepted(project, self._judgments, evaluation, self.recorded, evaluation.measures)
         if beside is None:
             where = project.accepted_path(f"{self._name}{VALUES}")
-            pytest.fail(f"nothing is accepted of '{self._name}': {where} is not there.\n{_HOW}", pytrace=False)
+            pytest.fail(f"nothing is accepted for '{self._name}' yet: {where} does not exist.\n{_HOW}", pytrace=False)
         found = beside.gate(project)
         if not found.passed:
             failed = [check.message for check in found.checks if not check.passed]
@@ -139,8 +139,8 @@ class SearchQuality:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The collection for tests that name none."""
-    parser.addini("search_quality_collection", "the collection that search_quality asks about: a folder or 'builtin'")
-    told = "accept what search_quality finds, for not_worse_than_accepted() of later calls"
+    parser.addini("search_quality_collection", "the collection that search_quality uses: a folder or 'builtin'")
+    told = "accept the results of search_quality, for not_worse_than_accepted() in later runs"
     parser.getgroup("cranfield").addoption("--accept-search-quality", action="store_true", help=told)
 
 

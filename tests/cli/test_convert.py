@@ -13,7 +13,7 @@ from tests.waiting import LIMIT, unread, until
 RUN = "1 Q0 a 1 2.5 mine\n1 Q0 b 2 1.5 mine\n"
 NOTES = (
     "cranfield: a.run: the name of the run is not kept: 'mine'.\n"
-    "cranfield: a.run: the column of ranks is not kept; ranks follow from the scores.\n"
+    "cranfield: a.run: the rank column is not kept; ranks follow from the scores.\n"
 )
 
 
@@ -44,7 +44,7 @@ def test_standard_input_and_output(files):
     done = run("convert", "-", "-", "--from", "msmarco", "--to", "trec", "--tag", "x", cwd=files, input=done.stdout)
     assert done.stdout == "1 Q0 a 1 -1 x\n1 Q0 b 2 -2 x\n"
     assert done.stderr == (
-        "cranfield: standard input: there are ranks and no scores; the scores written are minus the rank.\n"
+        "cranfield: standard input: there are ranks but no scores; minus the rank was written as the score.\n"
     )
     piped = subprocess.run(
         f"'{PROGRAM}' convert a.run - --to parquet 2>&- | '{PROGRAM}' convert - - --as run --to csv",
@@ -62,11 +62,11 @@ def test_standard_input_and_output(files):
         (("none", "x.csv"), "none: cannot be read: no such file or directory."),
         (("a.run", "qrels"), "qrels: this file exists already.\nHint: --force replaces it"),
         (("a.run", "-"), "standard output: its format must be given.\nHint: --to trec|msmarco"),
-        (("a.run", "x.y"), "x.y: the extension '.y' does not say a format."),
+        (("a.run", "x.y"), "x.y: the extension '.y' is not that of a known format."),
         (("blank.json", "x.csv"), "blank.json: these may be judgments or a run"),
         (
             ("blank.json", "x.run"),
-            "blank.json: the id 'an id' has a blank in it, which trec cannot hold.\n"
+            "blank.json: the id 'an id' contains a blank, which trec cannot hold.\n"
             "Hint: write jsonl, json or parquet, or change the id",
         ),
         (("a.run", "x.tsv", "--to", "beir", "--as", "run"), "x.tsv: beir is a format of judgments."),

@@ -87,7 +87,7 @@ def test_a_gate_with_a_saved_baseline_and_a_file_of_settings(folder):
         cwd=folder,
     )
     assert refused.returncode == 2
-    assert "another model or prompt is another judge" in refused.stderr
+    assert "a different model or prompt is a different judge" in refused.stderr
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_a_gate_with_a_saved_baseline_and_a_file_of_settings(folder):
         ((*MODEL, "--per-query"), "--per-query and --correct-with do not go together"),
         ((*MODEL, "--format", "latex"), "--format latex and --correct-with do not go together"),
         ((*MODEL, "--kind", "person"), "neither --kind nor --pooled"),
-        (("--assessor", "gpt", "--correct-with", "gpt"), "only people correct a model"),
+        (("--assessor", "gpt", "--correct-with", "gpt"), "only people can correct a model"),
         (("--assessor", "gpt", "--correct-with", "bob"), "there is no assessor 'bob'"),
     ],
 )

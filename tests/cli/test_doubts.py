@@ -100,7 +100,7 @@ def test_no_gate_passes_on_what_is_not_a_number(folder):
 @pytest.mark.parametrize(
     ("weights", "fact"),
     [
-        ("zero", "the weights: all queries that AP is averaged over have the weight 0."),
+        ("zero", "the weights: all queries over which AP is averaged have the weight 0."),
         ("large", "the weights: they are too large to add up (the largest is 1e+308)."),
     ],
 )

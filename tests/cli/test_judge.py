@@ -178,7 +178,7 @@ def test_a_project_s_own_grades(project):
     ("words", "message"),
     [
         (["missing.db"], "there is no such store"),
-        ([], "no STORE is named"),
+        ([], "no STORE is given"),
         (["judgments.db", "--grade", "high=Good"], "'high=Good' is not a grade and its name"),
         (["judgments.db", "--grade", "1=Good"], "a scale has 2 to 10 grades, not 1"),
         (["judgments.db", "--grade", "1", "--grade", "0=Bad"], "the grade 1 has no name"),
@@ -192,8 +192,8 @@ def test_a_project_s_own_grades(project):
         (["judgments.db", "--order", "mtf", "some.run", "--depth", "0"], "invalid depth 0"),
         (["judgments.db", "--order", "mtf", "some.run", "-m", "AP"], "the order mtf compares no runs"),
         (["judgments.db", "--decide", "some.run"], "a decision needs at least two runs"),
-        (["judgments.db", "--host", "0.0.0.0", "--me", "ann"], "each gives a name of their own"),
-        (["judgments.db", "--known-as", "judge.example.com", "--me", "ann"], "each gives a name of their own"),
+        (["judgments.db", "--host", "0.0.0.0", "--me", "ann"], "everyone enters their own name"),
+        (["judgments.db", "--known-as", "judge.example.com", "--me", "ann"], "everyone enters their own name"),
     ],
 )
 def test_what_cannot_be_served(tmp_path, words, message):

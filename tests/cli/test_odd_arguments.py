@@ -78,9 +78,9 @@ def run(folder, arguments, **options):
         ("evaluate q no*.run", "no file matches this pattern"),
         ("evaluate q a.run --by none", "none: cannot be read: no such file or directory."),
         (f"report q a.run -o x.html -k {HUGE}", "Hint: show 1 to 1,000 documents"),
-        ("evaluate q - -", "standard input: - is given for two inputs, but can be read only once."),
-        ("compare q - -", "standard input: - is given for two inputs, but can be read only once."),
-        ("gate q - -", "standard input: - is given for two inputs, but can be read only once."),
+        ("evaluate q - -", "standard input: - (standard input) is given twice, but can be read only once."),
+        ("compare q - -", "standard input: - (standard input) is given twice, but can be read only once."),
+        ("gate q - -", "standard input: - (standard input) is given twice, but can be read only once."),
     ],
 )
 def test_it_is_a_message(folder, line, message):

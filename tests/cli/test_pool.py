@@ -46,7 +46,7 @@ def test_what_is_said(folder):
         "judgments.db: 3 new judgments by qrels",
         "judgments.db: 2 documents of 1 query wait to be judged",
         "  5 documents in the pool of 2 runs, 3 of them judged already",
-        "  2 documents have no text: d, e; --corpus names a collection that has it",
+        "  2 documents have no text: d, e; give a collection that has it with --corpus",
         "  1 query got no document from any run: 3",
         "  bm25: 1 query is not among the queries and left out",
         "Next: cranfield judge judgments.db",
@@ -86,7 +86,7 @@ def test_a_collection_with_its_texts_narratives_and_judgments(folder):
     (corpus / "queries.jsonl").write_text('{"_id": "1", "text": "cats", "narrative": "Pet cats."}\n')
     (corpus / "qrels.txt").write_text("1 0 a 1\n")
     done = pool(folder, "mine", "dense.run")
-    assert "the judgments of mine are not in it; --qrels mine brings them in" in done.stdout
+    assert "the judgments of mine are not in it; --qrels mine imports them" in done.stdout
     assert "1 document has no text: e;" in done.stdout
     assert "1 new judgment by mine" in pool(folder, "mine", "bm25.run", "--qrels", "mine").stdout
     with open_store(folder / "judgments.db") as store:
@@ -169,7 +169,7 @@ def test_judgments_into_a_store_and_out(folder):
     for words in (("--merge", "max"), ("--assessor", "a", "--assessor", "b"), ("--as", "run"), ("--pooled",)):
         wrong = run("convert", "qrels.txt", "judgments.db", *words, cwd=folder)
         assert wrong.returncode == 2
-        assert "a store takes judgments of one assessor and one kind at a time" in wrong.stderr
+        assert "only one --assessor and one --kind can be imported at a time" in wrong.stderr
     run_file = run("convert", "bm25.run", "other.db", cwd=folder)
     assert run_file.returncode == 2
     assert not (folder / "other.db").exists()
@@ -250,7 +250,7 @@ def test_a_gate_whose_judgments_are_in_its_file(judged):
     assert run("gate", "--config", "gate.toml", cwd=judged).returncode == 0
     wrong = run("gate", "--config", "gate.toml", "--assessor", "ann", cwd=judged)
     assert wrong.returncode == 2
-    assert "name them here" in wrong.stderr
+    assert "which is missing; give it here" in wrong.stderr
 
 
 PROJECT = """

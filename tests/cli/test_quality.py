@@ -47,7 +47,7 @@ def test_a_failed_query_fails_the_test_and_is_no_zero(project):
     run(project, "accept")
     half = run(project, "test", engine="half")
     assert half.returncode == 1
-    assert "mine: FAILED, 2 of 3 queries answered; the values are over these alone" in half.stdout
+    assert "mine: FAILED, 2 of 3 queries answered; the values are over these queries only" in half.stdout
     assert "2: RuntimeError: no index" in half.stdout
     assert half.stdout.splitlines()[1].split()[:3] == ["mine", "1.0000", "1.0000"]
     refused = run(project, "accept")
@@ -63,7 +63,7 @@ def test_ids_that_do_not_match_are_noticed(project):
     done = run(project, "test", engine="foreign")
     assert done.returncode == 1
     assert "2 documents are not in the corpus: x, y" in done.stdout
-    assert "are the system's ids those of the" in " ".join(done.stdout.split())
+    assert "does the system use the same ids as the" in " ".join(done.stdout.split())
     empty = run(project, "test", engine="empty")
     assert empty.returncode == 1
     assert "3 queries answered with no document, which counts 0: 1, 2, 3" in empty.stdout
@@ -90,7 +90,7 @@ def test_the_accepted_run_is_measured_again_when_judgments_change(project):
     (project / "baseline" / "mine.run.tsv.gz").unlink()
     lost = run(project, "test")
     assert lost.returncode == 2
-    assert "the accepted run is not here" in lost.stderr
+    assert "the accepted run is missing" in lost.stderr
 
 
 def test_queries_that_were_not_asked_are_no_zeros(project):
@@ -98,7 +98,7 @@ def test_queries_that_were_not_asked_are_no_zeros(project):
     (project / "cranfield.toml").write_text("give_up = 1\n" + settings)
     done = run(project, "test", engine="half")
     assert done.returncode == 1
-    assert "mine: FAILED, 1 of 3 queries answered; the values are over these alone" in done.stdout
+    assert "mine: FAILED, 1 of 3 queries answered; the values are over these queries only" in done.stdout
     assert "gave up: 1 query was not asked" in done.stdout
     assert done.stdout.splitlines()[1].split()[:3] == ["mine", "1.0000", "1.0000"]
 
@@ -152,7 +152,7 @@ def test_queries_and_judgments_must_fit(project):
 def test_init_finds_the_collection(project, tmp_path_factory):
     refused = run(project, "init")
     assert refused.returncode == 2
-    assert "exists and was left as it is" in refused.stderr
+    assert "already exists and was not changed" in refused.stderr
     (project / "cranfield.toml").unlink()
     done = run(project, "init")
     assert "wrote cranfield.toml: ., 4 queries, 3 of them judged" in done.stdout

@@ -243,7 +243,7 @@ def test_saved_evaluations_are_compared_like_others(tmp_path):
         assert each.worst("RR", 3) == fresh[name].worst("RR", 3)
         assert each.by_segment("RR", {"1": "x"}) == fresh[name].by_segment("RR", {"1": "x"})
         assert str(each) == str(fresh[name])
-        with pytest.raises(InputError, match="does not know the ranks"):
+        with pytest.raises(InputError, match="has no ranks"):
             each.bounds("RR")
         each.save(tmp_path / "again.json")
         assert (tmp_path / "again.json").read_text() == (tmp_path / f"{name}.json").read_text()
@@ -261,8 +261,8 @@ def test_saved_evaluations_are_compared_like_others(tmp_path):
         (lambda text: text.replace('"edition": 2', '"edition": 99'), "edition 99"),
         (lambda text: text.replace('"retrieved"', '"other"'), "columns are missing"),
         (lambda text: text.replace('"RR": [', '"RR": [NaN, '), "columns are missing"),
-        (lambda text: text.replace('"RR"', '"XYZ"'), "cannot read what was saved"),
-        (lambda text: text.replace('"doc_id"', '"odd"'), "cannot read what was saved"),
+        (lambda text: text.replace('"RR"', '"XYZ"'), "cannot read the saved evaluation"),
+        (lambda text: text.replace('"doc_id"', '"odd"'), "cannot read the saved evaluation"),
     ],
 )
 def test_broken_files_are_errors(tmp_path, change, message):

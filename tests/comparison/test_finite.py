@@ -131,7 +131,7 @@ def test_aggregates_that_overflow():
 @pytest.mark.parametrize(
     ("weights", "fact"),
     [
-        ({"1": 0, "2": 0}, "the weights: all queries that RR is averaged over have the weight 0"),
+        ({"1": 0, "2": 0}, "the weights: all queries over which RR is averaged have the weight 0"),
         ({"1": -1}, "weight '-1' of '1' is not a number from 0"),
         ({"1": math.nan}, "weight 'nan' of '1' is not a number from 0"),
         ({"1": math.inf}, "weight 'inf' of '1' is not a number from 0"),

@@ -194,11 +194,15 @@ def test_columns_that_cannot_be_used(lazily):
     for rows, names, fact in [
         ([("q", "a", "1")], ("query_id", "doc_id", "score"), "column 'score' holds String, not numbers."),
         ([("q", 1.5, 1.0)], ("query_id", "doc_id", "score"), "column 'doc_id' holds Float64, not ids."),
-        ([("q", "a", 1.0)], ("query_id", "title", "score"), "its columns are query_id, title, score."),
+        (
+            [("q", "a", 1.0)],
+            ("query_id", "title", "score"),
+            "required columns are missing; it has query_id, title, score.",
+        ),
     ]:
         with pytest.raises(InputError, match=re.escape(fact)):
             cranfield.evaluate(qrels, lazily(rows, names=names))
-    with pytest.raises(InputError, match="there is not one ranking in it"):
+    with pytest.raises(InputError, match="it contains no rankings"):
         cranfield.evaluate(qrels, _empty(lazily))
 
 

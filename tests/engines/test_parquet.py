@@ -130,7 +130,7 @@ def test_command_line_with_spark(folder, spark):
 def test_options_that_do_not_fit(folder):
     for arguments, fact in [
         (["--spark-master", "local[1]"], "--spark-master needs --engine spark"),
-        (["--engine", "polars", "--names", "tag"], "--names tag reads TREC runs"),
+        (["--engine", "polars", "--names", "tag"], "--names tag needs TREC runs"),
         (["--engine", "polars", "--run-format", "csv"], "reads Parquet, not csv"),
     ]:
         done = program("evaluate", "qrels", "all.parquet", *arguments, cwd=folder)

@@ -103,7 +103,7 @@ def test_its_frames_are_recognised(abacus):
 
 def test_frames_of_no_engine():
     assert not registry.is_lazy(Beads())
-    with pytest.raises(InputError, match=r"the run: no engine holds the rows of a tests.Beads.\nHint: give a DuckDB"):
+    with pytest.raises(InputError, match=r"the run: no engine can read a tests.Beads.\nHint: give a DuckDB"):
         registry.engine_of(Beads(), "the run")
 
 

@@ -27,10 +27,10 @@ MISSING = "run the system on it too; --missing skip leaves such queries out"
 BY_SCORE = "documents are ordered by score and the rank column is ignored; make sure that the scores are right"
 
 
-OTHER_QUERIES = "the judgments belong to other queries, or the ids are written in another way"
+OTHER_QUERIES = "the judgments belong to other queries, or the ids are written differently"
 
 
-OTHER_COLLECTION = "the judgments belong to another collection, or the ids are written in another way"
+OTHER_COLLECTION = "the judgments belong to another collection, or the ids are written differently"
 
 
 def found(report):
@@ -43,7 +43,12 @@ CASES = {
         (QRELS, RUN + b"2 Q0 x 2 abc t\n", "run:4: score 'abc' is not a number.", LINE),
         (QRELS, RUN + b"2 Q0 x 2 inf t\n", "run:4: score 'inf' is not a finite number.", LINE),
         (QRELS, RUN + b"\n# comment\n2 Q0 x\n", "run:6: 3 columns where at least 6 are needed.", LINE),
-        (QRELS, RUN + b"2 Q0 an id 2 0 t\n", "run:4: 7 columns, and 'id' is not a rank: an id may hold a blank.", LINE),
+        (
+            QRELS,
+            RUN + b"2 Q0 an id 2 0 t\n",
+            "run:4: 7 columns, and 'id' is not a rank: an id may contain a blank.",
+            LINE,
+        ),
         (QRELS + b"2 0 x\n", RUN, "qrels:4: 3 columns where 4 are needed.", QRELS_LINE),
         (QRELS + b"2 0 x high\n", RUN, "qrels:4: grade 'high' is not a number.", QRELS_LINE),
         (
@@ -103,7 +108,7 @@ CASES = {
         (
             QRELS,
             b"1 Q0 x 1 2 t\n2 Q0 y 1 1 t\n",
-            "run: none of its documents is judged for its query, so that everything is 0.",
+            "run: none of its documents is judged for its query, so every value is 0.",
             OTHER_COLLECTION,
         ),
     ],
@@ -115,7 +120,7 @@ CASES = {
             QRELS + b"1 1 x 0\n3 0 a 0\n",
             RUN + b"3 Q0 a 1 1 t\n",
             "qrels:5: query '3' has no relevant document among 1 judged.",
-            "it scores 0 in most measures whatever the run does; leave it out, or judge more",
+            "it scores 0 in most measures, whatever the run returns; leave it out, or judge more",
         ),
     ],
     "similar-id": [
@@ -145,7 +150,7 @@ CASES = {
             QRELS,
             RUN + b"2 Q0 x first 0 t\n",
             "run:4: rank 'first' is not a whole number.",
-            "the column is ignored, but it may mean that the columns are in another order",
+            "the column is ignored, but the columns may be in the wrong order",
         ),
     ],
     "equal-scores": [
@@ -153,7 +158,7 @@ CASES = {
             QRELS,
             RUN + b"2 Q0 x 2 1 t\n2 Q0 y 3 1.0 t\n",
             "run:3: query '2': all 3 documents have the score 1.",
-            "their order is that of their ids, whatever order the system gave them",
+            "they are ordered by id, whatever order the system gave them",
         ),
     ],
     "mixed-names": [
@@ -161,7 +166,7 @@ CASES = {
             QRELS,
             RUN + b"2 Q0 x 2 0 other\n2 Q0 y 3 -1 other\n",
             "run:4: the run is called 'other' here and 't' before.",
-            "lines of several runs in one file? a run is one system",
+            "does the file mix several runs? A run is the result of one system",
         ),
     ],
 }
@@ -187,7 +192,7 @@ def test_two_problems_that_come_together(check):
     ]
     report = check(QRELS, b"1 Q0 a 1 1 t\n1 Q0 b 2 2 t\n2 Q0 c 1 1 t\n2 Q0 x 2 3 t\n")
     assert [problem.kind for problem in report.problems] == ["rank-order", "rank-order", "reversed-scores"]
-    assert str(report.problems[2]) == "run: in every ranking the scores grow with the rank."
+    assert str(report.problems[2]) == "run: in every ranking, the scores rise from the first rank to the last."
     assert report.problems[2].hint == "higher scores are better; if these are distances, negate them"
 
 
@@ -225,7 +230,7 @@ def test_problems_of_scattered_lines_keep_their_numbers(check):
     ("name", "content", "message"),
     [
         ("run.csv", b"qid,docno,score\n1,a,2\n2,c,high\n", "run.csv:3: score 'high' is not a number."),
-        ("run.csv", b'qid,docno,score\n1,a,2\n2,"c,1\n', "run.csv:3: the quoting is broken (unexpected end of data)."),
+        ("run.csv", b'qid,docno,score\n1,a,2\n2,"c,1\n', "run.csv:3: invalid quoting (unexpected end of data)."),
         ("run.tsv", b"qid\tdocno\tscore\n1\ta\t2\n2\t\t1\n2\tc\t1\n", "run.tsv:3: the document id is empty."),
         (
             "run.jsonl",
@@ -284,4 +289,4 @@ def test_what_cannot_be_read(check):
     report = check(QRELS, b"", "empty")
     assert (report.problems[0].kind, report.problems[0].message) == ("unreadable", "this file is empty.")
     report = check(QRELS, b"qid,docno,score\n", "run.csv")
-    assert found(report) == [("empty", "run.csv: there is not one document in it.", "")]
+    assert found(report) == [("empty", "run.csv: it contains no documents.", "")]

@@ -111,7 +111,7 @@ def test_advice_says_how_much_of_each_run_is_judged_and_what_it_would_have_lost(
     fewer = {d: grade for d, grade in judged.view().by_query["q"].items() if d in DOCUMENTS[8:]}
     lost = evaluate(judged, RUN, "nDCG@10")["nDCG@10"] - evaluate({"q": fewer}, RUN, "nDCG@10")["nDCG@10"]
     assert lost > 0.3
-    told = f" How nDCG@10 of a run would change, had it not been in the pool: mine {-lost:.4f}, other +0.0000."
+    told = f" How nDCG@10 of a run would change if it had not been in the pool: mine {-lost:.4f}, other +0.0000."
     assert warning.endswith(told)
     [alone] = [each for each in advise(judged, {"mine": RUN}).warnings if "chosen by" in each]
     assert "would change" not in alone  # with one run, there is no pool without it

@@ -184,7 +184,7 @@ def refused(prepared, fact, hint="", **options):
 def test_a_store_without_a_sample_is_refused(store):
     store.import_qrels(PEOPLE, "ann", kind="person")
     store.import_qrels(MODEL, "gpt", kind="model")
-    refused((store,), "no random sample of queries was drawn", "--sample 20")
+    refused((store,), "it has no random sample of queries", "--sample 20")
 
 
 def test_a_sample_that_is_not_judged_completely_is_refused(prepared):
@@ -221,7 +221,7 @@ def test_documents_outside_the_pool_count_on_neither_side(prepared):
 
 def test_models_are_not_people_and_people_are_not_models(prepared):
     store, drawn, pooled = prepared
-    refused(prepared, "gpt's grades are of the kind 'model', and only people correct", people=["ann", "gpt"])
+    refused(prepared, "gpt's grades are of the kind 'model', but only people can correct", people=["ann", "gpt"])
     refused(prepared, "ann's grades are of the kind 'person', not of a model", "--kind model", model="ann")
     refused(prepared, "there is no assessor 'claude'", model="claude")
     store.judge(drawn[0], pooled[drawn[0]][0], 1, assessor="gpt", kind="person")
@@ -232,7 +232,7 @@ def test_fewer_than_ten_sampled_queries_are_refused(store):
     pool(store, QUERIES, RUNS, 10, sample=9, seed=7)
     store.import_qrels(PEOPLE, "ann", kind="person")
     store.import_qrels(MODEL, "gpt", kind="model")
-    refused((store,), "its sample has 9 queries, and fewer than 10", "--sample 20 --seed 7")
+    refused((store,), "its sample has 9 queries, but it takes at least 10", "--sample 20 --seed 7")
 
 
 def asked_as(store, judge, **where):

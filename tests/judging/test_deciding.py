@@ -280,7 +280,7 @@ def test_decide_writes_grades_and_only_those(tmp_path: Path) -> None:
     ("measure", "options", "told"),
     [
         ("Judged@10", {}, "cannot be decided"),
-        ("nDCG(judged_only=True)@10", {}, "it is about what is not judged"),
+        ("nDCG(judged_only=True)@10", {}, "it is about unjudged documents"),
         ("infAP", {}, "estimated from a random sample"),
         ("xinfAP", {}, "estimated from a random sample"),
         ("nDCG@10", {"confidence": 1.0}, "invalid confidence 1.0"),

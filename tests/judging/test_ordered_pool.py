@@ -76,7 +76,7 @@ def test_it_is_said_that_the_sample_is_biased(store, order):
     assert found.chosen_by == order
     assert set(chosen_by(store).values()) == {order}
     told = " ".join(" ".join(pool_lines(found)).split())
-    assert "the judgments are a biased sample: never estimate from them how much is relevant" in told
+    assert "the judgments are a biased sample: never estimate from them how many documents are relevant" in told
     assert f"left for later by the order {order}" in told
     assert "biased" not in " ".join(pool_lines(pool(store, QUERIES, RUNS, 2)))
 

@@ -130,7 +130,7 @@ def test_a_pool_is_judged_by_keyboard_with_undo_and_a_reload(pages, judged):
         expect(page.locator(".document .id")).not_to_have_text(before)
         assert grades(judged) == given  # it is on disk before the page has moved on
     expect(page.locator("#state")).to_have_text("saved: 0 Not relevant")
-    press(page, "u", "taken back")
+    press(page, "u", "undone")
     assert given[shown(page)] == 0
     press(page, "2", "saved: 2 Relevant")
     last = [event for event in judged.events() if event.undoes is None][-1]
@@ -258,7 +258,7 @@ def test_differences_are_settled_side_by_side(pages, judged):
     press(page, "2", "settled: 2 Relevant")
     expect(page.locator("h1")).to_have_text("Nothing to settle")
     assert judged.view().by_query["q1"]["d0"] == 2.0
-    press(page, "u", "taken back")
+    press(page, "u", "undone")
     expect(page.locator(".opinion")).to_have_count(2)
     assert judged.view().by_query["q1"]["d0"] != 2.0
 
@@ -275,7 +275,7 @@ def test_by_thumb_on_a_phone(pages, judged):
         expect(page.locator(".far")).to_contain_text(f"{number + 1} of 6")
     expect(page.locator("h1")).to_have_text("Everything is judged")
     page.get_by_role("button", name="undo").tap()
-    expect(page.locator("#state")).to_have_text("taken back")
+    expect(page.locator("#state")).to_have_text("undone")
     assert judged.progress().left == 1
 
 
@@ -338,7 +338,7 @@ def test_hostile_texts_and_ids_are_inert(browser, contexts, running, tmp_path):
 def test_in_the_dark_and_for_those_who_have_no_name_yet(pages, judged):
     page = pages.open(color_scheme="dark")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(14, 16, 19)"
-    page.get_by_title("Somebody else is judging").click()
+    page.get_by_title("Change who is judging").click()
     page.get_by_label("Your name").fill("  dora ")
     page.keyboard.press("Enter")
     expect(page.locator(".who")).to_have_text("dora")

@@ -94,7 +94,7 @@ def test_other_queries_than_those_drawn_from_are_refused(store):
     [
         ({"sample": 31}, "cannot be drawn from 30 queries"),
         ({"sample": -1}, "sample is -1"),
-        ({"sample": 12, "sample_below": 3}, "no sample of their documents"),
+        ({"sample": 12, "sample_below": 3}, "so their documents cannot be sampled"),
     ],
 )
 def test_samples_that_cannot_be_drawn(store, given, fact):
@@ -117,9 +117,9 @@ def test_the_text_says_who_judges_what(tmp_path):
     found = pool(tmp_path / "judgments.db", QUERIES, {"x": RUN}, 3, sample=12, seed=7)
     assert list(pool_lines(found))[-6:] == [
         "  90 documents in the pool of 1 run",
-        "  12 of 30 queries drawn at random (seed 7) for people, who judge all of their",
+        "  12 of 30 queries drawn at random (seed 7) for people, who judge all their",
         "  documents",
         "  54 documents of the other queries for models only",
-        "  90 documents have no text: q0-d0, q0-d1, q0-d2, q1-d0, q1-d1, …; --corpus",
-        "  names a collection that has it",
+        "  90 documents have no text: q0-d0, q0-d1, q0-d2, q1-d0, q1-d1, …; give",
+        "  a collection that has it with --corpus",
     ]

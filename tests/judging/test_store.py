@@ -43,7 +43,7 @@ def test_a_correction_and_an_undo_are_later_events(store):
     assert store.view().by_query == {"q": {"d": 0.0}}
     assert store.undo("ann").undoes == 1
     assert store.undo("ann") is None
-    with pytest.raises(InputError, match="not one judgment"):
+    with pytest.raises(InputError, match="no judgments"):
         store.view()
     store.judge("q", "d", 2, assessor="ann")
     assert store.view().by_query == {"q": {"d": 2.0}}
@@ -237,7 +237,7 @@ def test_texts_are_brought_up_to_date_and_never_emptied(store):
 @pytest.mark.parametrize(
     ("documents", "message"),
     [
-        ({"d": {"body": "x"}}, "document 'd': there is no place for 'body'"),
+        ({"d": {"body": "x"}}, "document 'd': there is no field 'body'"),
         ([("d", "t", "x", "u", "i", "more")], "there is no place for 'more'"),
         ({"d": 7}, "7 is not a text"),
         ({"": "x"}, "the id is empty"),

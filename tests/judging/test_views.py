@@ -96,7 +96,7 @@ def test_a_model_is_never_mixed_in_silently(filled):
 
 def test_where_only_a_model_judged_the_error_says_so(store):
     store.judge("q", "d", 1, assessor="gpt", kind="model")
-    with pytest.raises(InputError, match="not one judgment") as caught:
+    with pytest.raises(InputError, match="no judgments") as caught:
         store.view()
     assert "view(kinds=['model'])" in caught.value.hint
 

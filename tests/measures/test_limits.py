@@ -67,7 +67,7 @@ def test_what_is_too_large_is_refused(name, fact):
 
 
 def test_the_error_for_a_long_name_states_the_limit():
-    with pytest.raises(MeasureError, match=f"2,000,000 characters, and at most {LONGEST:,}"):
+    with pytest.raises(MeasureError, match=f"2,000,000 characters, but a measure has at most {LONGEST:,}"):
         parse_measure("x" * 2_000_000)
 
 

@@ -89,7 +89,7 @@ def test_a_parameter_that_another_tool_calls_otherwise_keeps_its_name():
 @pytest.mark.parametrize(
     ("function", "fact"),
     [
-        (lambda judged, *numbers: 0, r"parameter '\*numbers' of test_registry\.<lambda> stands for any number"),
+        (lambda judged, *numbers: 0, r"parameter '\*numbers' of test_registry\.<lambda> takes any number"),
         (lambda *judged, **settings: 0, r"parameter '\*judged' of"),
         (lambda judged, **settings: 0, r"parameter '\*\*settings' of"),
         (lambda judged, bonus, /: 0, "parameter 'bonus' of .* can only be given by position"),

@@ -206,7 +206,7 @@ def test_a_stratum_without_a_judgment_adds_nothing():
 def test_a_document_in_two_strata():
     with pytest.raises(InputError, match=r"document 'a' of query 'q' is in 2 strata: '1', '2'\.") as caught:
         evaluate({"q": {"1": {"a": 1}, "2": {"a": 0}}}, {"q": ["a"]}, "xinfAP")
-    assert "each document in one stratum" in caught.value.hint
+    assert "each document is in one stratum" in caught.value.hint
 
 
 def test_subgroups_are_not_strata():
@@ -216,7 +216,7 @@ def test_subgroups_are_not_strata():
 
 
 def test_strata_and_subtopics_are_not_measured_together():
-    with pytest.raises(cranfield.MeasureError, match=r"xinfAP takes groups for strata, alpha_nDCG for subtopics"):
+    with pytest.raises(cranfield.MeasureError, match=r"xinfAP reads groups as strata, alpha_nDCG as subtopics"):
         evaluate({"q": STRATA}, RUN, "xinfAP alpha_nDCG")
 
 

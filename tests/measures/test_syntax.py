@@ -66,7 +66,7 @@ def test_spellings(name, spelling):
         ("AP(3)", "'3' is not a parameter of AP.\nHint: write name=value"),
         ("AP(judged_only=maybe)", "invalid judged_only 'maybe' for AP."),
         ("P@5@6", "'P@5@6' is not a measure."),
-        ("ndcg@10-l2", "nDCG@10 has no threshold, so '-l2' means nothing to it."),
+        ("ndcg@10-l2", "nDCG@10 has no threshold, so '-l2' has no effect on it."),
         ("", "no measure is named."),
     ],
 )

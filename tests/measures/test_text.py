@@ -182,7 +182,7 @@ def test_a_document_judged_as_a_whole():
     run = ChunkRun({"q": ["x", "y"]}, {"x": ("e", 0, 3), "y": ("d", 20, 28)})
     found = evaluate({"q": {"d": 2, "e": 0}}, run, "RR R@2 PassageR@1 PassageR@2")
     assert dict(found) == {"RR": 0.5, "R@2": 1, "PassageR@1": 0, "PassageR@2": 1}
-    with pytest.raises(MeasureError, match="judged as a whole, and its length is not known"):
+    with pytest.raises(MeasureError, match="judged as a whole, but its length is not known"):
         evaluate({"q": {"d": 2, "e": 0}}, run, "TextR@2")
     known = PassageJudgments.read({"q": {"d": 2, "e": 0}}, TEXTS)
     assert evaluate(known, run, "TextR@2")["TextR@2"] == 8 / len(TEXTS["d"])
@@ -195,7 +195,7 @@ def test_what_a_budget_is_counted_in_is_in_the_signature():
     found = evaluate(passages, ChunkRun(run, chunks), "TextR(budget=2, unit=tokens) TextR(budget=1, unit=words)")
     assert list(found.values()) == [1, 0]
     assert "|budget:tokens(str.split),words|" in found.signature
-    with pytest.raises(MeasureError, match="the tokens of the chunks are not known") as caught:
+    with pytest.raises(MeasureError, match="the number of tokens in each chunk is not known") as caught:
         evaluate(passages, ChunkRun(run, {"x": ("d", 0, 7), "y": ("e", 0, 5)}), "TextR(budget=2, unit=tokens)")
     assert "Hint: give the chunks a column 'tokens'" in str(caught.value)
     with pytest.raises(MeasureError, match="only characters can be cut"):
@@ -221,9 +221,9 @@ def test_what_does_not_go_together():
         cranfield.value("TextR", [1, 0])
     with pytest.raises(InputError, match=r"passages are measured on chunks"):
         evaluate(passages, {"q": ["a"]}, "RR")
-    with pytest.raises(InputError, match="without lengths, an engine and a format"):
+    with pytest.raises(InputError, match="with lengths, an engine or a format"):
         evaluate(passages, run, "RR", lengths={"a": 1})
-    with pytest.raises(InputError, match="judgments of passages have no format"):
+    with pytest.raises(InputError, match="judgments of passages take no format"):
         cranfield.evaluate_runs(passages, {"one": run}, "RR", qrels_format="trec")
     with pytest.raises(MeasureError, match="alpha_nDCG is measured on subtopics, which judgments of passages"):
         evaluate(passages, run, "alpha_nDCG")

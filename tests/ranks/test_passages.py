@@ -116,7 +116,7 @@ BAD = {
     "twice": ({"quote": "Cats sleep"}, r"p.jsonl:1: the quote 'Cats sleep' appears 2 times in document 'd1'\."),
     "elsewhere": ({"quote": "mice", "start": 0, "end": 4}, r"the quote 'mice' is not at 0 to 4 of document 'd1'"),
     "no end": ({"start": 3}, r"p.jsonl:1: there is no end\."),
-    "empty": ({"start": 3, "end": 3}, r"3 to 3 has no character in it"),
+    "empty": ({"start": 3, "end": 3}, r"3 to 3 is empty"),
     "long": ({"start": 3, "end": 300}, r"it ends at 300, and document 'd1' has 50 characters"),
     "negative": ({"start": -3, "end": 3}, r"the start -3 is not a whole number from 0"),
     "grade": ({"grade": "good"}, r"the grade 'good' is not a finite number"),
@@ -140,7 +140,7 @@ def test_a_passage_judged_twice_and_a_quote_without_texts():
     with pytest.raises(InputError, match=r"the text of document 'd1' is not known") as caught:
         PassageJudgments.read(ROWS)
     assert "give the documents" in str(caught.value)
-    with pytest.raises(InputError, match="there is not one judgment in it"):
+    with pytest.raises(InputError, match="it contains no judgments"):
         PassageJudgments.read([])
 
 

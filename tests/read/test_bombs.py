@@ -203,7 +203,7 @@ def test_data_behind_a_long_stretch(tmp_path, scan, stretch, header):
 
 @stretches
 def test_only_blank_lines_and_comments(tmp_path, stretch):
-    with pytest.raises(InputError, match="it holds only blank lines and comments"):
+    with pytest.raises(InputError, match="it contains only blank lines and comments"):
         cranfield.evaluate({"q": {"d": 1}}, io.BytesIO(stretch * 100_000))
     assert last_fields(Stream(io.BytesIO(stretch * 100_000)), TREC_RUN) == []
 

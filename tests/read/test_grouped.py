@@ -192,7 +192,7 @@ BAD = [
     ({"q": {"s": {"a": "1"}}}, "query 'q', document 'a': '1' is not a number"),
     ({"q": {1: {"a": 1}, "1": {"a": 1}}}, "query 'q': the group '1' appears twice"),
     ({"q": {"a": 1}, 1: {"s": {"a": 1}}, "1": {"a": 1}}, "the query '1' appears twice"),
-    ({"q": {"s": {}}}, "there is not one judgment in it"),
+    ({"q": {"s": {}}}, "it contains no judgments"),
     (5, "cannot be read from int"),
 ]
 

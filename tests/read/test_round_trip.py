@@ -231,7 +231,7 @@ def test_the_order_and_the_scores_are_those_given(tmp_path):
         ([("q", [(None, 1.0)])], {}, "None is not an id"),
         ([("#1", [("a", 1.0)])], {}, r"the id '#1' looks like a comment, which trec cannot hold(.|\n)*write jsonl"),
         ([("q", [(" d1 ", 1.0)])], {"format": "tsv"}, "the id ' d1 ' has blanks around it, which tsv cannot hold"),
-        ([("q", [("d\n1", 1.0)])], {"format": "csv"}, r"the id 'd\\n1' has the end of a line in it"),
+        ([("q", [("d\n1", 1.0)])], {"format": "csv"}, r"the id 'd\\n1' contains a line break"),
         (
             [("query", [("doc", 1.0)])],
             {"name": "rank"},

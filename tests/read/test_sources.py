@@ -156,7 +156,7 @@ def test_frames_of_mixed_objects():
         ({"qid": ["q"], "docno": [""], "score": [1.0]}, "the id is empty"),
         ({"qid": ["q"], "docno": ["a"], "score": ["high"]}, "column 'score' holds"),
         ({"qid": ["q"], "docno": ["a"], "score": [float("inf")]}, "row 0: inf is not a finite number"),
-        ({"qid": ["q"], "title": ["a"], "score": [1.0]}, "its columns are qid, title, score"),
+        ({"qid": ["q"], "title": ["a"], "score": [1.0]}, "required columns are missing; it has qid, title, score"),
     ):
         with pytest.raises(InputError) as error:
             cranfield.evaluate({"q": {"a": 1}}, pandas.DataFrame(bad), "RR")

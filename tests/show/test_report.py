@@ -141,7 +141,7 @@ def test_charts_say_what_they_show(builtin):
         ["Measures as judgments are removed"],
     ]
     theory = [each["title"] for together in builtin.data["theory"] for each in together]
-    assert theory == ["What a document counts at each rank", "What a grade is worth"]
+    assert theory == ["How much a document counts at each rank", "What a grade is worth"]
     assert all(each["description"] for together in builtin.data["charts"] for each in together)
 
 

@@ -106,7 +106,7 @@ def test_what_was_saved_must_fit(tmp_path):
     assert page.data["rankings"][0]["0"]["top"] is None
     with pytest.raises(CranfieldError, match=r"saved without RR"):
         made(tmp_path, FILES[0], [tmp_path / "old.json"], "RR")
-    with pytest.raises(CranfieldError, match="measured by other judgments"):
+    with pytest.raises(CranfieldError, match="measured with other judgments"):
         made(tmp_path, {"what-is-precision": {"a": 1}}, [tmp_path / "old.json"])
 
 

@@ -180,7 +180,7 @@ def test_scores_may_be_missing_and_results_few(serve):
 
 def test_a_wrong_key_is_not_tried_again(serve):
     server = serve(lambda query, attempt: 401)
-    with pytest.raises(GaveUp, match="refuses to be asked: the server answered 401 Unauthorized"):
+    with pytest.raises(GaveUp, match="refused the request: the server answered 401 Unauthorized"):
         list(ask(system(server), [(str(n), "q") for n in range(20)], 1, wait=0.01))
     assert sum(server.asked.values()) == 1
 
@@ -267,8 +267,8 @@ def test_settings_are_checked(monkeypatch):
         ({"url": "http://h/", "id_pattern": "("}, "not a regular expression"),
         ({"url": "http://h/", "id_pattern": "a"}, "id_pattern has 0 groups"),
         ({"url": "http://h/", "order": "best"}, "there is no order 'best'"),
-        ({"url": "http://h/", "method": "GET"}, "nothing says where the query goes"),
-        ({"url": "http://h/?q=%(query)s", "body": {"q": ":query"}}, "nothing says where the query goes"),
+        ({"url": "http://h/", "method": "GET"}, "the request does not contain the query"),
+        ({"url": "http://h/?q=%(query)s", "body": {"q": ":query"}}, "the request does not contain the query"),
         ({"url": "http://h/${NOT_SET}"}, "the environment variable NOT_SET is not set"),
     ]:
         with pytest.raises(InputError, match=message) as caught:

@@ -127,7 +127,7 @@ def test_a_finished_run_is_not_written_over(tmp_path):
         record(good, QUERIES, out)
     for changed in ({"k": 2}, {"conditions": {"collapse": "#"}}, {"queries": {"q0": "text 0"}}):
         options = {"queries": QUERIES, **changed}
-        with pytest.raises(OutputError, match="this run was made otherwise, or was changed since"):
+        with pytest.raises(OutputError, match="this run was made in a different way, or has changed since"):
             record(good, options.pop("queries"), out, resume=True, **options)
     assert out.read_bytes() == before
     assert record(good, QUERIES, out, resume=True).complete

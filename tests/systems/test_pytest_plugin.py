@@ -103,7 +103,7 @@ def test_not_worse_than_accepted(tmp_path):
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     done = run(tmp_path)
     assert "1 failed, 1 passed" in done.stdout, done.stdout + done.stderr
-    assert "nothing is accepted of 'mine'" in done.stdout
+    assert "nothing is accepted for 'mine'" in done.stdout
     assert "--accept-search-quality" in done.stdout
     assert "2 passed" in run(tmp_path, "--accept-search-quality").stdout
     assert sorted(path.name for path in (tmp_path / "baseline").iterdir()) == ["mine.json", "mine.run.tsv.gz"]

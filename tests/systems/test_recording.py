@@ -90,7 +90,7 @@ def test_an_unfinished_run_is_neither_overwritten_nor_mixed_up(tmp_path):
 
     out = tmp_path / "out.run"
     record(system(failing), {"1": "a"}, out, give_up=0)
-    with pytest.raises(OutputError, match="an unfinished run is here"):
+    with pytest.raises(OutputError, match="there is an unfinished run here"):
         record(system(good), {"1": "a"}, out)
     for name, changed in (
         ("queries", {"queries": {"1": "b"}}),
@@ -108,7 +108,7 @@ def test_an_unfinished_run_is_neither_overwritten_nor_mixed_up(tmp_path):
                 conditions=changed.get("conditions"),
             )
     (tmp_path / "out.run.partial").write_text("what?\n")
-    with pytest.raises(InputError, match=r"out.run.partial:1: this line is not as it was written"):
+    with pytest.raises(InputError, match=r"out.run.partial:1: this line was changed"):
         record(system(good), {"1": "a"}, out, resume=True)
 
 
@@ -184,8 +184,8 @@ def test_ids_with_blanks_need_a_table(tmp_path):
         return ["My file.pdf"]
 
     refused = record(system(search), {"1": "x"}, tmp_path / "o.run")
-    assert "the id 'My file.pdf' has a blank in it, which trec cannot hold" in refused.failed["1"]
-    with pytest.raises(CranfieldError, match="'query 1' has a blank in it"):
+    assert "the id 'My file.pdf' contains a blank, which trec cannot hold" in refused.failed["1"]
+    with pytest.raises(CranfieldError, match="'query 1' contains a blank"):
         record(system(search), {"query 1": "x"}, tmp_path / "p.run")
     recorded = record(system(search), {"query 1": "x"}, tmp_path / "o.tsv")
     assert (tmp_path / "o.tsv").read_text() == "query_id\tdoc_id\tscore\nquery 1\tMy file.pdf\t1.0\n"

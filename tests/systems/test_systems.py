@@ -120,7 +120,7 @@ def test_chunks_become_documents(tmp_path):
     (tmp_path / "map.tsv").write_text("c1\tA\nc2\tA\nc3\tB\n")
     by_file = collapse_by(str(tmp_path / "map.tsv"))
     assert [by_file(chunk) for chunk in ("c1", "c3")] == ["A", "B"]
-    with pytest.raises(InputError, match="does not hold the id 'c9'"):
+    with pytest.raises(InputError, match="does not contain the id 'c9'"):
         by_file("c9")
     (tmp_path / "bad.tsv").write_text("a b c\n")
     for rule, message in [

@@ -65,7 +65,7 @@ def test_batches_give_what_all_at_once_gives():
         collected.update(*(column[part] for column in data))
     same(collected.compute(), evaluate_flat(*data, "AP nDCG@5"))
     collected.reset()
-    with pytest.raises(InputError, match="there is not one ranking in it"):
+    with pytest.raises(InputError, match="it contains no rankings"):
         collected.compute()
 
 

@@ -181,14 +181,14 @@ def test_what_is_wrong_is_said():
         ((torch.zeros(3), ([0], [0], [1])), "the run cannot be"),
         (([[1.0]], ([0], [0], [1])), "the run cannot be list"),
         ((scores, torch.zeros(2, 2)), r"its shape is \(2, 2\), that of the scores \(2, 3\)"),
-        ((scores, torch.zeros(2, 3)), "there is not one judgment in it"),
+        ((scores, torch.zeros(2, 3)), "it contains no judgments"),
         ((scores, ([0, 0], [1, 1], [1, 2])), "document 1 is judged twice for query 0"),
         ((scores, ([2], [1], [1])), "query 2 is judged, but the scores have 2"),
         ((scores, ([0], [-1], [1])), "document -1 is judged, but the scores have 3"),
         ((scores, ([0], [1], [torch.nan])), "grade of document 1 for query '0' is nan"),
         ((scores, ([0, 1], [1], [1])), "its columns have 2, 1 and 1 rows"),
         ((scores, {"0": {"1": 1}}), "cannot be read from dict"),
-        ((torch.full((2, 3), -torch.inf), ([0, 1], [0, 0], [1, 1])), "there is not one ranking in it"),
+        ((torch.full((2, 3), -torch.inf), ([0, 1], [0, 0], [1, 1])), "it contains no rankings"),
         ((torch.zeros(2, 0), ([0], [0], [1])), "document 0 is judged, but the scores have 0"),
     ]
     for (run, qrels), message in wrong:

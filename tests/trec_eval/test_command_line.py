@@ -53,7 +53,7 @@ def test_every_measure_has_help(call):
         ("-m Map qrels run", 1, "trec_eval has no measure 'Map'.\nHint: did you mean map?"),
         ("-m P_5 qrels run", 1, "trec_eval has no measure 'P_5'."),
         ("-m ndcg_p qrels run", 1, "trec_eval has no measure 'ndcg_p'."),
-        ("-m P. qrels run", 1, "no parameters follow the point of 'P.'."),
+        ("-m P. qrels run", 1, "there is no parameter after the point in 'P.'."),
         ("-l x qrels run", 1, "-l x: 'x' is not a number."),
         ("-M x qrels run", 1, "-M x: 'x' is not a number."),
         ("--as 8 qrels run", 1, "--as 8: it may be 9 or 10."),

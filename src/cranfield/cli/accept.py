@@ -13,7 +13,7 @@ from cranfield.cli import options, output
 @click.argument("systems", nargs=-1, metavar="[SYSTEM]...")
 @options.config("cranfield.toml")
 def command(systems: tuple[str, ...], config: Path) -> None:
-    """Accept what the last 'cranfield test' found, for all systems or some; later tests compare with it.
+    """Accept the result of the last 'cranfield test', for all systems or some; later tests are compared with it.
 
     \b
     Example:

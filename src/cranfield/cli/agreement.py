@@ -17,8 +17,16 @@ from cranfield.judging.kinds import BY_PEOPLE
 @measure_options
 @ASSESSORS
 @KINDS_OF_ASSESSORS
-@click.option("--disagreements", type=click.IntRange(0), default=10, metavar="N", help="How many to list [10].")
-@click.option("--draws", type=int, default=2000, show_default=True, help="Of the queries, for intervals.")
+@click.option(
+    "--disagreements", type=click.IntRange(0), default=10, metavar="N", help="How many disagreements to list [10]."
+)
+@click.option(
+    "--draws",
+    type=int,
+    default=2000,
+    show_default=True,
+    help="How many samples of the queries are drawn for intervals.",
+)
 @options.seed()
 @options.printed("json")
 def command(
@@ -36,8 +44,8 @@ def command(
     """Show how well the assessors of STORE agree on the documents that several of them judged.
 
     Cohen's kappa, weighted kappa and Krippendorff's alpha for each pair of assessors and all together, by grade and by
-    query, and the documents whose grades are furthest apart. With RUNs, whether their order changes with whose grades
-    are used. STORE is a file or the URL of a PostgreSQL database.
+    query, and the documents whose grades are furthest apart. With RUNs, also whether their order depends on whose
+    grades are used. STORE is a file or the URL of a PostgreSQL database.
 
     \b
     Example:
@@ -49,7 +57,7 @@ def command(
 
     chosen = measures.chosen(("nDCG@10",))
     if len(chosen) > 1:
-        raise click.UsageError("the runs are put in order by one measure.")
+        raise click.UsageError("the runs are ranked by one measure; give -m once.")
     found = agreement(
         store,
         assessors or None,

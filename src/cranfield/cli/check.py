@@ -14,7 +14,7 @@ from cranfield.cli.view_options import view_options
 @click.command("check")
 @click.argument("qrels")
 @options.runs
-@click.option("--strict", is_flag=True, help="Warnings fail the check, too.")
+@click.option("--strict", is_flag=True, help="Fail on warnings, too.")
 @options.printed("json")
 @reading_options(settings=("negative", "complete"), id_check=False)  # what says which documents are judged
 @view_options
@@ -28,8 +28,8 @@ def command(
 ) -> int:
     """Find all errors in the judgments in QRELS and in RUNs.
 
-    Lists the problems with file and line, then what the files hold, and which measures suit them. The exit code is 0
-    if nothing is wrong, 1 if there are errors (with --strict, or warnings), and 2 if a file cannot be read.
+    Lists the problems with file and line, then what the files contain, and which measures suit them. The exit code is
+    0 if nothing is wrong, 1 if there are errors (or, with --strict, warnings), and 2 if a file cannot be read.
 
     \b
     Example:

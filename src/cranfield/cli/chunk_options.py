@@ -72,10 +72,10 @@ def _found_beside(qrels: str, paths: Sequence[str], unsaved: Sequence[bool]) -> 
     lacking = [path for path in compress(paths, unsaved) if not os.path.isfile(path + BESIDE)]
     if lacking:
         raise click.UsageError(
-            f"{qrels} holds judgments of passages, and where the chunks of {lacking[0]} are is not known: "
+            f"{qrels} contains judgments of passages, but there are no chunks for {lacking[0]}: "
             f"give --chunks FILE, or write {lacking[0]}{BESIDE}."
         )
-    output.say(f"Chunks are read from {', '.join(compress(files, unsaved))}.", err=True)
+    output.say(f"Reading chunks from {', '.join(compress(files, unsaved))}.", err=True)
     return files
 
 

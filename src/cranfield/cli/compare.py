@@ -37,15 +37,15 @@ if TYPE_CHECKING:
     type=click.Choice(["measure", "all"]),
     default="measure",
     show_default=True,
-    help="What is corrected together: the pairs of a measure, or all pairs × all measures.",
+    help="Correct over the pairs of each measure, or over all pairs and all measures.",
 )
 @click.option("--margin", type=float, metavar="N", help="Also test: not worse by N, and equivalent within N.")
 @click.option("--pairs", is_flag=True, help="List all pairs of runs.")
-@click.option("--explain", is_flag=True, help="Also effect sizes, legends, power, and how far runs and measures agree.")
-@options.collection
 @click.option(
-    "--no-bounds", is_flag=True, help="Do not find out whether unjudged documents could reverse a difference."
+    "--explain", is_flag=True, help="Also show effect sizes, legends, power, and how much runs and measures agree."
 )
+@options.collection
+@click.option("--no-bounds", is_flag=True, help="Skip the check whether unjudged documents could reverse a difference.")
 @chunk_options()
 @options.printed("markdown", "latex", "json")
 @reading_options()

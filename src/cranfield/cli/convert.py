@@ -17,10 +17,8 @@ from cranfield.read.formats.store import names_store
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
 @click.option("--from", "format", type=click.Choice(readable()), help="The format of IN, if it cannot be detected.")
-@click.option(
-    "--to", "target_format", type=click.Choice(writable()), help="The format of OUT; else its extension says it."
-)
-@click.option("--as", "role", type=click.Choice(["qrels", "run"]), help="What IN holds, if it cannot be detected.")
+@click.option("--to", "target_format", type=click.Choice(writable()), help="The format of OUT [from its extension].")
+@click.option("--as", "role", type=click.Choice(["qrels", "run"]), help="What IN contains, if it cannot be detected.")
 @click.option("--tag", "name", metavar="NAME", help="The name of the run, for trec.")
 @options.force
 @ASSESSORS
@@ -42,11 +40,11 @@ def command(
 ) -> None:
     """Write the judgments or the run in IN to OUT, in another format.
 
-    Either may be - for standard input or output. OUT is compressed if its name ends in .gz, .bz2, .xz or .zst. What the
-    new format cannot hold is said on standard error.
+    Either may be - for standard input or output. OUT is compressed if its name ends in .gz, .bz2, .xz or .zst. Whatever
+    the new format cannot store is listed on standard error.
 
-    Into a store of judgments (OUT is judgments.db, or a PostgreSQL URL) come judgments, or a sheet that was filled in,
-    as those of --assessor [the name of the file]. What is there already is not said again.
+    If OUT is a store of judgments (judgments.db, or a PostgreSQL URL), judgments or a sheet that was filled in are
+    imported as those of --assessor [the name of the file]. Judgments that are already there are not added again.
 
     \b
     Examples:
@@ -56,7 +54,7 @@ def command(
     """
     if target_format is None and names_store(target):
         if role == "run" or name or merge or pooled or len(assessors) > 1 or len(kinds) > 1:
-            raise click.UsageError("a store takes judgments of one assessor and one kind at a time.")
+            raise click.UsageError("only one --assessor and one --kind can be imported at a time.")
         _into_store(source, target, next(iter(assessors), None), next(iter(kinds), None), format)
         return
     from cranfield.files.converting import convert_file
@@ -80,7 +78,7 @@ def _into_store(source: str, target: str, assessor: str | None, kind: str | None
     from cranfield.judging.importing import import_file
 
     if source == "-" and assessor is None:
-        raise click.UsageError("standard input has no name; give --assessor.")
+        raise click.UsageError("standard input has no file name to use; give --assessor.")
     with shown_progress("importing"):
         done = import_file(source, target, assessor, kind=kind, format=format)
     output.say(str(done))

@@ -14,7 +14,7 @@ CORRECT_WITH = click.option(
     "correct_with",
     multiple=True,
     metavar="WHO",
-    help="Of a store: correct the model of --assessor by 'people', or assessors of these names, on sampled queries.",
+    help="With a store: correct the model named by --assessor, by 'people' or these assessors, on sampled queries.",
 )
 
 

@@ -30,14 +30,20 @@ MANY = 6  # runs from which on they are numbered, the best first
 @click.argument("qrels")
 @options.runs
 @measure_options
-@click.option("-q", "--per-query", is_flag=True, help="Also the value of every query.")
+@click.option("-q", "--per-query", is_flag=True, help="Also print the value of every query.")
 @options.worst(0)
 @options.bounds
 @click.option(
     "--unseen", type=click.IntRange(0), metavar="M", help="With --bounds: up to M relevant documents may be missing."
 )
-@click.option("--scale", metavar="GRADES", help="With --bounds: grades unjudged documents may have: 0,1,2,3.")
-@click.option("--sort", metavar="MEASURE", help="The best run first, by this measure [from 6 runs on: the first].")
+@click.option(
+    "--scale", metavar="GRADES", help="With --bounds: the grades that unjudged documents may have, such as 0,1,2,3."
+)
+@click.option(
+    "--sort",
+    metavar="MEASURE",
+    help="List the best run first, by this measure [with 6 runs or more: the first measure].",
+)
 @options.segments
 @click.option(
     "--weights", type=options.FILE, metavar="FILE", help="How much each query counts: a file of query and weight."
@@ -50,7 +56,12 @@ MANY = 6  # runs from which on they are numbered, the best first
 @options.printed(*DATA, "markdown", "latex")
 @options.collection
 @options.verbose
-@click.option("--names", type=click.Choice(("file", "tag")), default="file", help="What runs are called by [file].")
+@click.option(
+    "--names",
+    type=click.Choice(("file", "tag")),
+    default="file",
+    help="Name runs after their file, or by the tag in it [file].",
+)
 @reading_options()
 @view_options
 @CORRECT_WITH
@@ -91,7 +102,7 @@ def command(
     from cranfield.read.streams import Stream
 
     if names == "tag" and engine:
-        raise click.UsageError("--names tag reads TREC runs, which no --engine does.")
+        raise click.UsageError("--names tag needs TREC runs, which no --engine reads.")
     if not bounds and (unseen is not None or scale is not None):
         raise click.UsageError(f"--{'scale' if unseen is None else 'unseen'} needs --bounds.")
     if save and len(runs) > 1:

@@ -35,7 +35,7 @@ def command(
 ) -> None:
     """Show how the values of a QUERY of a RUN are calculated, rank by rank.
 
-    A measure is shown at every cutoff down to k: its document, grade, gain and discount, and the value so far.
+    Each rank down to k is shown with its document, grade, gain and discount, and the value of each measure so far.
 
     \b
     Example:

@@ -32,7 +32,7 @@ _CORRECTIONS = [name for name in CORRECTIONS if name != MAX_T]  # which has to d
 @click.argument("baseline", required=False)
 @click.argument("candidate", required=False)
 @measure_options
-@click.option("--tolerance", type=float, help="A drop by no more than this passes. [default: 0]")
+@click.option("--tolerance", type=float, help="A drop of up to this much passes. [default: 0]")
 @click.option("--min", "minimum", multiple=True, metavar="MEASURE=VALUE", help="Fail below it, significant or not.")
 @click.option("--require-improvement", is_flag=True, default=None, help="Fail if no measure is significantly better.")
 @click.option("--non-inferiority", type=float, metavar="N", help="Fail unless a true drop of N or more is ruled out.")
@@ -61,10 +61,10 @@ def command(
 ) -> int:
     """Let CANDIDATE pass unless it is worse than BASELINE: beyond the tolerance, and beyond chance.
 
-    Both are runs, or evaluations written by 'cranfield evaluate --save'. Exit code 0: passed, 1: failed, 2: it could
-    not be decided, because something cannot be read or has changed since the baseline was saved. --config names a file
-    with any of these settings; --init writes one. With --correct-with, both must have one judge:
-    the same model and prompt.
+    Both are runs, or evaluations written by 'cranfield evaluate --save'. The exit code is 0 if it
+    passes, 1 if it fails, and 2 if that cannot be decided, because something cannot be read or has changed since the
+    baseline was saved. --config names a file with any of these settings; --init writes one. With --correct-with, both
+    must have the same judge: one model and one prompt.
 
     \b
     Examples:
@@ -88,7 +88,7 @@ def command(
         settings["minimum"] = {**settings.get("minimum", {}), **dict(map(_floor, minimum))}
     lacking = [name.upper() for name in ("qrels", "baseline", "candidate") if name not in settings]
     if lacking:
-        raise click.UsageError(f"Missing argument '{lacking[0]}'; name it here or in the file given by --config.")
+        raise click.UsageError(f"Missing argument '{lacking[0]}'; give it here or in the --config file.")
     qrels, *runs = [settings.pop(name) for name in ("qrels", "baseline", "candidate")]
     reading = reading._replace(settings={name: settings.pop(name) for name in _POLICY if name in settings})
     model, people = settings.pop("assessor", None), settings.pop("correct_with", None)
@@ -187,7 +187,7 @@ def _read_config(path: Path) -> dict[str, Any]:
             raise InputError(str(path), f"there is no setting '{name}'.", hint=f"there are {', '.join(SETTINGS)}")
         # In Python true is a number; here it is none.
         if not isinstance(value, SETTINGS[name]) or (isinstance(value, bool) and SETTINGS[name] is not bool):
-            raise InputError(str(path), f"{name} = {value!r} is not what this setting can be.", hint="see --init")
+            raise InputError(str(path), f"{name} = {value!r} is not a valid value for this setting.", hint="see --init")
     for name in ("qrels", "baseline", "candidate"):
         if name in settings:
             settings[name] = str(path.parent / settings[name])
@@ -207,6 +207,6 @@ def _write_files() -> None:
         output.say(f"wrote {path}")
     output.say("\nNext:")
     output.say(f"  1. name your files in {CONFIG_NAME}")
-    output.say(f"  2. in {JOB_NAME}, say where cranfield comes from")
-    output.say("     and what makes the run; keep the job that you need, or both")
+    output.say(f"  2. in {JOB_NAME}, say where to install cranfield from")
+    output.say("     and which command makes the run; keep the job that you need, or both")
     output.say(f"  3. try it: {output.paint().hint(f'cranfield gate --config {CONFIG_NAME}')}")

@@ -15,9 +15,9 @@ from cranfield.cli import output
 def command(collection: str | None) -> None:
     """Write a cranfield.toml for COLLECTION: a folder, 'builtin' or 'ir_datasets:ID'.
 
-    Without one, the collection in this folder or in one of its folders is taken, or else the built-in one. A folder
+    Without COLLECTION, it uses the one in this folder or a subfolder, or else the built-in one. A folder
     needs queries, as queries.jsonl, .tsv, .csv or .txt (a query on each line); documents (corpus.jsonl) and judgments
-    (qrels.tsv, .txt or .csv) may be missing: 'cranfield judge' makes judgments.
+    (qrels.tsv, .txt or .csv) may be missing: with 'cranfield judge' you make judgments yourself.
 
     \b
     Example:

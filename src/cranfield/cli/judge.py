@@ -40,21 +40,35 @@ class GradeOption(click.ParamType[tuple[float, str, str]]):
 @click.command("judge")
 @click.argument("store", required=False)
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
-@click.option("--decide", is_flag=True, help="Judge until it is decided how the RUNs compare with the first of them.")
 @click.option(
-    "--all", "all_pairs", is_flag=True, help="With --decide, each RUN with each other one: decide their order."
+    "--decide",
+    is_flag=True,
+    help="Judge until it is decided whether the other RUNs are better or worse than the first.",
+)
+@click.option(
+    "--all", "all_pairs", is_flag=True, help="With --decide, compare every RUN with every other: decide their order."
 )
 @order_options.ORDER
 @order_options.depth(None, "10, or the cutoff of the measure")
 @measure_options
 @options.config("cranfield.toml")
-@click.option("--me", "assessor", metavar="NAME", help="Your name, under which grades are kept [that on this machine].")
+@click.option("--me", "assessor", metavar="NAME", help="Your name, under which grades are saved [your user name].")
 @click.option(
-    "--grade", "scale", type=GradeOption(), multiple=True, metavar="N=NAME", help="A grade of your own; one for each."
+    "--grade",
+    "scale",
+    type=GradeOption(),
+    multiple=True,
+    metavar="N=NAME",
+    help="A grade of your own; repeat it for each grade.",
 )
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on; others need a token.")
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="The address to listen on; any other than this one needs a token.",
+)
 @click.option("--port", type=click.IntRange(0, 65535), help="The port [8765, or a free one].")
-@click.option("--known-as", "names", multiple=True, metavar="HOST", help="A further name of this machine.")
+@click.option("--known-as", "names", multiple=True, metavar="HOST", help="Another host name of this machine.")
 @click.option("--pictures", type=options.FILE, metavar="FOLDER", help="Where images of documents are [beside STORE].")
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
 @model_options
@@ -78,21 +92,22 @@ def command(
 ) -> None:
     """Open a page on which people judge the documents that wait in STORE.
 
-    Every grade is on disk before the page moves on. The page contacts no other machine; Ctrl-C ends it. Others can
-    judge too with --host 0.0.0.0 and the address that is printed, which has a token in it. STORE is a file or the URL
-    of a PostgreSQL database, filled by `cranfield pool`.
+    Every grade is saved to disk before the page moves on. The page contacts no other machine; Ctrl-C stops it. With
+    --host 0.0.0.0 others can judge too, at the address that is printed, which contains a token. STORE is a file or the
+    URL of a PostgreSQL database, filled by `cranfield pool`.
 
-    Without STORE, what the systems of cranfield.toml return first and nobody has judged is pooled, and judged in the
-    store of that project, judgments.db beside the file unless it names another.
+    Without STORE, the first documents that the systems of cranfield.toml return are pooled, if nobody has judged them,
+    and judged in the store of that project: judgments.db beside the file, unless it names another.
 
-    With --decide, the documents come first whose grades tell most about whether the other RUNs are better or worse than
-    the first one, and the page says when the verdict stands, or when judging on is not worth it. With another --order,
-    what the RUNs return first comes in that order, ten documents of a query at a time; `cranfield pool --help` explains
-    the orders. Judgments that follow grades are a biased sample: never estimate from them how much is relevant.
+    With --decide, the page starts with the documents whose grades say most about whether the other RUNs are better or
+    worse than the first one. It says when the verdict is final, or when judging more is not worth it. With another
+    --order, the first documents of the RUNs come in that order, ten documents of a query at a time; `cranfield pool
+    --help` explains the orders. Judgments chosen by grades are a biased sample: never estimate from them how many
+    documents are relevant.
 
-    With --assessor, no page is opened: a model is asked about what waits and it has not judged. Its grades are kept
-    apart from those of people. Interrupted at any moment, the same command goes on, and asks for nothing again that
-    was answered. With --decide as well, it is asked only until its own grades decide.
+    With --assessor, no page is opened: a model is asked about every waiting document that it has not judged. Its grades
+    are kept apart from those of people. You can interrupt it at any moment: the same command continues, and repeats no
+    question that was answered. With --decide as well, the model is asked only until its own grades decide.
 
     \b
     Example:
@@ -116,12 +131,16 @@ def command(
     if not model.model_assessors and model.named:
         raise click.UsageError(f"{model.named[0]} needs --assessor.")
     if model.model_assessors and chosen not in (None, DECIDE):
-        raise click.UsageError(f"--order {order} is for people; a model judges all that waits, or with --decide.")
+        raise click.UsageError(
+            f"--order {order} is for people; a model judges everything that waits, or with --decide only what matters."
+        )
     if model.model_assessors and assessor is not None:
-        raise click.UsageError("--me is the name of a person, and --assessor that of a model: choose one.")
+        raise click.UsageError("--me names a person and --assessor a model: give only one of them.")
     shared = is_shared(host, names)
     if shared and assessor is not None:
-        raise click.UsageError("--me is one name, and others can open this page: each gives a name of their own there.")
+        raise click.UsageError(
+            "--me gives one name, but others can open this page: everyone enters their own name there."
+        )
     where = store if store is not None else _pooled(config)
     with open_store(where) as opened:
         if scale:
@@ -185,7 +204,7 @@ def _plan(order: Order, measures: MeasureOptions, plan: FollowPlan) -> FollowPla
         raise click.UsageError(f"the order {order.name} compares no runs; leave --all and -m out.")
     chosen = measures.chosen((order.measure,)) if order.measure else ()
     if len(chosen) > 1:
-        raise click.UsageError("one measure decides.")
+        raise click.UsageError("give only one measure: it decides.")
     return plan._replace(measure=next(iter(chosen), None))
 
 
@@ -197,7 +216,7 @@ def _pooled(config: Path) -> str:
     from cranfield.systems.project import read_project
 
     if not config.is_file():
-        fact = "there is no such file, and no STORE is named."
+        fact = "there is no such file, and no STORE is given."
         raise InputError(str(config), fact, hint="cranfield judge judgments.db; 'cranfield pool' fills a store")
     project = read_project(config)
     store = pool_project(project)

@@ -56,7 +56,7 @@ def decide_with_model(
     from cranfield.judging.models.deciding import decide_by_model, most_to_ask
 
     if options.check_order or options.show_missing:
-        raise click.UsageError("--check-order and --show-missing are about all that waits, not for --decide.")
+        raise click.UsageError("--check-order and --show-missing cannot be used with --decide.")
     assessor = chosen_assessor(name, options, config)
     with _asking(store, assessor, options) as asking:
         if options.dry_run:
@@ -74,7 +74,7 @@ def decide_with_model(
     for pair in look.pairs:
         interval = f"Difference {pair.difference:+.4f}, {pair.low:+.4f} to {pair.high:+.4f}."
         output.write(wrapped(f"{pair.reason} {interval}", "  ", width=output.width()))
-    output.say("  Hint: 'cranfield agreement' and --correct-with tell whether people would say the same")
+    output.say("  Hint: 'cranfield agreement' and --correct-with show whether people would agree")
     if reports and reports[-1].stopped:
         output.say(stopped_line(reports[-1]))
         if reports[-1].stopped == "interrupted":
@@ -136,7 +136,7 @@ def _shown_progress(name: str, pairs: int) -> Iterator[ModelProgress]:
 
         def stopping(self, under_way: int) -> None:
             if under_way:
-                waited = f"Waiting for {count(under_way, 'request')} under way; Ctrl-C again ends at once."
+                waited = f"Waiting for {count(under_way, 'request')} in progress; press Ctrl-C again to stop at once."
                 output.say(waited, err=True)
 
     with shown_progress(name) as shown:

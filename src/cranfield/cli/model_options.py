@@ -77,24 +77,24 @@ model_options = options.collected(
     ),
     system_options.jobs(4),
     click.option("--limit", type=click.IntRange(1), metavar="N", help="At most N requests."),
-    click.option(
-        "--budget", type=click.IntRange(1), metavar="TOKENS", help="Spend at most so many tokens on this assessor."
-    ),
+    click.option("--budget", type=click.IntRange(1), metavar="TOKENS", help="Spend at most N tokens on this assessor."),
     click.option(
         "--canaries",
         type=click.IntRange(0, 1000),
         default=CANARIES,
         metavar="N",
-        help=f"Plant N documents that answer nothing and try to look relevant [{CANARIES}].",
+        help=f"Plant N documents that only pretend to be relevant [{CANARIES}].",
     ),
     click.option(
         "--check-order",
         type=click.IntRange(0, 100_000),
         default=0,
         metavar="N",
-        help="Ask about N pairs of documents in both orders, which is better [0].",
+        help="Ask which of two documents is better, for N pairs in both orders [0].",
     ),
-    click.option("--again", is_flag=True, help="Also ask again where a model's reply could not be read."),
+    click.option(
+        "--again", is_flag=True, help="Ask again about documents for which the model's reply could not be read."
+    ),
     click.option("--dry-run", is_flag=True, help="Only print how many requests and tokens it would take."),
-    click.option("--show-missing", is_flag=True, help="List the documents that the model gave no grade, and why."),
+    click.option("--show-missing", is_flag=True, help="List the documents that the model did not grade, and why."),
 )

@@ -68,7 +68,9 @@ class FileName(click.ParamType[str]):
 FILE = FileName()
 
 runs = click.argument("runs", nargs=-1, required=True, metavar="RUN...")
-bounds = click.option("--bounds", is_flag=True, help="How low and high each value could be, given what is unjudged.")
+bounds = click.option(
+    "--bounds", is_flag=True, help="Show how low and how high each value could be, given the unjudged documents."
+)
 segments = click.option("--by", type=FILE, metavar="FILE", help="Segments of the queries: a file of query and segment.")
 lengths = click.option(
     "--lengths", type=FILE, metavar="FILE", help="Lengths of documents, for TBG and U: a file of document and length."
@@ -78,8 +80,10 @@ collection = click.option(
     metavar="DIR",
     help="Texts of queries and documents: a folder, a file of queries, builtin, or ir_datasets:ID [beside QRELS].",
 )
-verbose = click.option("-v", "--verbose", is_flag=True, help="Also the signature: what the values rest on.")
-force = click.option("--force", is_flag=True, help="Replace a file that exists.")
+verbose = click.option(
+    "-v", "--verbose", is_flag=True, help="Also print the signature: everything that the values depend on."
+)
+force = click.option("--force", is_flag=True, help="Overwrite an existing file.")
 
 # What commands print: the first for people, the others for programs and papers.
 PRINTED = ("text", "tsv", "csv", "json", "jsonl", "junit", "markdown", "latex")
@@ -88,7 +92,7 @@ PRINTED = ("text", "tsv", "csv", "json", "jsonl", "junit", "markdown", "latex")
 def printed(*formats: str) -> Decorator:
     """How to print a result, besides text for people, and where to."""
     chosen = click.Choice([name for name in PRINTED if name == "text" or name in formats])
-    form = click.option("--format", "form", type=chosen, default="text", help="What to print [text].")
+    form = click.option("--format", "form", type=chosen, default="text", help="The output format [text].")
     return all_of(form, written())
 
 
@@ -106,13 +110,13 @@ def depth(default: int) -> Decorator:
 
 def worst(default: int) -> Decorator:
     """How many queries a command shows that perform worst."""
-    told = f"The N queries that perform worst, and why [{default}]."
+    told = f"Show the N worst queries, and why they fail [{default}]."
     return click.option("--worst", type=click.IntRange(0), default=default, metavar="N", help=told)
 
 
 def seed(default: int | None = 0) -> Decorator:
     """Where random draws start; None where a file of settings may say it."""
-    return click.option("--seed", type=int, default=default, help="Where random draws start [0].")
+    return click.option("--seed", type=int, default=default, help="The seed of the random draws [0].")
 
 
 def config(default: str | None) -> Decorator:
@@ -132,6 +136,8 @@ def significance(tests: Iterable[str], corrections: Iterable[str], correction: s
         click.option("--test", default=usual("t"), help=f"The significance test: {listed(tests)} [t]."),
         click.option("--correction", help=told),
         click.option("--alpha", type=float, default=usual(0.05), help="The level of significance [0.05]."),
-        click.option("--permutations", type=int, default=usual(10_000), help="How often tests draw [10000]."),
+        click.option(
+            "--permutations", type=int, default=usual(10_000), help="How many random draws a test makes [10000]."
+        ),
         seed(usual(0)),
     )

@@ -11,10 +11,12 @@ ORDER = click.option(
     "--order",
     type=click.Choice(list(ORDERS)),
     metavar="ORDER",
-    help=f"The order they are judged in: {listed(ORDERS)} [at random].",
+    help=f"The order in which documents are judged: {listed(ORDERS)} [at random].",
 )
 
 
 def depth(default: int | None, shown: str) -> Decorator:
     """How deep runs are read."""
-    return click.option("--depth", type=int, default=default, metavar="N", help=f"The deepest rank read [{shown}].")
+    return click.option(
+        "--depth", type=int, default=default, metavar="N", help=f"Read each run down to this rank [{shown}]."
+    )

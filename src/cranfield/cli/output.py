@@ -128,4 +128,4 @@ def _encodable(text: str) -> str:
 def refuse_existing(path: Path) -> None:
     """An error where there is a file already that a command would write."""
     if os.path.lexists(path):
-        raise OutputError(str(path), "this file exists and was left as it is.", hint="move it away first")
+        raise OutputError(str(path), "this file already exists and was not changed.", hint="move it away first")

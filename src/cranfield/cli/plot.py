@@ -32,7 +32,7 @@ from cranfield.show.charts import CHARTS
 )
 @click.option("--dark", is_flag=True, help="Colours for a dark page or slide.")
 @system_options.QUERY_IDS
-@click.option("--no-title", is_flag=True, help="Leave the title out, for a figure that has a caption.")
+@click.option("--no-title", is_flag=True, help="Leave out the title, for a figure with a caption.")
 @reading_options()
 @view_options
 def command(
@@ -50,8 +50,8 @@ def command(
 ) -> None:
     """Draw a chart of RUNs measured by the judgments in QRELS: an .svg, .png, .pdf or .json file.
 
-    With --query, precision-recall-full draws that query instead of the mean over all. Up to eight runs have a colour
-    each; of more, the best has, and those that --highlight names.
+    With --query, precision-recall-full draws that query instead of the mean over all. Up to eight runs have a
+    colour each; with more, only the best and those named by --highlight are coloured.
 
     \b
     CHARTS
@@ -65,7 +65,7 @@ def command(
     from cranfield.report.plotting import draw_chart
 
     if len(query_ids) > 1:
-        raise click.UsageError("a chart is of one query, or of all.")
+        raise click.UsageError("give one --query, or none for all queries.")
     own: dict[str, Any] = {"query": query_ids[0]} if query_ids else {}
     if highlight:
         own["highlight"] = highlight

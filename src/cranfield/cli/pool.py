@@ -46,32 +46,43 @@ class ShareOfAll(click.ParamType[float]):
 @click.option("--system", "systems", multiple=True, metavar="SYSTEM", help="A live system to ask; may be repeated.")
 @order_options.depth(10, "10")
 @system_options.QUERY_IDS
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="At most N of each query, the first of the order.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Take at most N documents for each query, the first in the order.",
+)
 @order_options.ORDER
 @click.option(
-    "--sample", type=click.IntRange(1), metavar="N", help="People judge N random queries, and models the others too."
+    "--sample", type=click.IntRange(1), metavar="N", help="People judge N random queries; models judge all queries."
 )
 @click.option(
     "--sample-below",
     type=click.IntRange(0),
     default=0,
     metavar="N",
-    help="Also N documents of each query at random, below the depth.",
+    help="Also take N random documents for each query from below the depth.",
 )
 @click.option(
     "--sample-depth", type=click.IntRange(1), default=100, metavar="N", help="How deep --sample-below goes [100]."
 )
 @click.option(
-    "--overlap", type=ShareOfAll(), default="0", metavar="SHARE", help="The share that two assessors get, such as 10%."
+    "--overlap",
+    type=ShareOfAll(),
+    default="0",
+    metavar="SHARE",
+    help="The share of documents that two assessors judge, such as 10%.",
 )
-@click.option("--qrels", metavar="QRELS", help="Judgments to bring into the store first: a file or a collection.")
+@click.option("--qrels", metavar="QRELS", help="Judgments to import into the store first: a file or a collection.")
 @system_options.CORPUS
 @system_options.JOBS
 @system_options.TIMEOUT
 @system_options.COLLAPSE
 @RUN_FORMAT
 @options.seed()
-@click.option("--sheet", type=options.FILE, metavar="FILE", help="Also write what waits as a CSV to fill in.")
+@click.option(
+    "--sheet", type=options.FILE, metavar="FILE", help="Also write the waiting documents as a CSV sheet to fill in."
+)
 @options.force
 def command(
     store: str,
@@ -96,22 +107,22 @@ def command(
     sheet: str | None,
     force: bool,
 ) -> int:
-    """Collect the first documents of all RUNs in STORE for judging, less what is judged already.
+    """Collect the first documents of all RUNs in STORE for judging, except those already judged.
 
-    STORE is a file, made if there is none, or the URL of a PostgreSQL database. QUERIES is a file of queries, the
+    STORE is a file, created if there is none, or the URL of a PostgreSQL database. QUERIES is a file of queries, the
     folder of a collection, 'builtin' or 'ir_datasets:ID'. A RUN is a file, a pattern or a folder; a SYSTEM is
     package.module:name, a name in cranfield.toml, FILE.toml:NAME, or one of SHORT_NAMES. Texts of documents come from
     the collection, or from the answers of a system. The exit code is 1 if a query to a system failed.
 
-    With STORE and --sheet alone, it writes what waits already.
+    With STORE and --sheet alone, it writes the documents that already wait.
 
-    With --order, documents wait in an order; otherwise at random, and a limit takes those with the best ranks:
+    With --order, documents are judged in that order; otherwise in random order, and a limit keeps the best ranks:
 
     \b
     ORDERS
 
-    Those marked with * follow the grades that are in the store: pool, judge, then pool again for the next ones. Their
-    judgments are a biased sample: never estimate from them how much is relevant.
+    Orders marked with * follow the grades in the store: pool, judge, then pool again for the next documents. Their
+    judgments are a biased sample: never estimate from them how many documents are relevant.
 
     \b
     Examples:
@@ -121,9 +132,11 @@ def command(
       cranfield pool judgments.db builtin --system sqlite --sample 20 --seed 7
     """
     if queries is None and sheet is None:
-        raise click.UsageError("Missing argument 'QUERIES'; with --sheet alone, what waits already is written.")
+        raise click.UsageError(
+            "Missing argument 'QUERIES'; without it, --sheet writes the documents that already wait."
+        )
     if queries is not None and not (runs or systems):
-        raise click.UsageError("there is nothing to pool; name a RUN or a --system.")
+        raise click.UsageError("there is nothing to pool; give a RUN or a --system.")
     PoolPlan(depth, sample_below, sample_depth, limit, overlap, seed, sample or 0, order).check()
     say = partial(output.say, err=sheet == "-")  # where the sheet itself goes to standard output
     failed = False
@@ -160,7 +173,7 @@ def command(
         for line in (*pool_lines(found, output.width()), *failures(answers)):
             say(line)
         if not os.path.isfile(queries) and collection and collection.qrels is not None and not found.judged:
-            say(f"  the judgments of {queries} are not in it; --qrels {queries} brings them in")
+            say(f"  the judgments of {queries} are not in it; --qrels {queries} imports them")
         failed = any(answer.failed for answer in answers)
     if sheet is not None:
         for line in _save_sheet(store, sheet, force):

@@ -18,7 +18,7 @@ from cranfield.cli.view_options import view_options
 @options.runs
 @measure_options
 @options.written(required=True)
-@click.option("--title", help="What stands at its top [the runs that are compared, and the measure].")
+@click.option("--title", help="The title of the page [the runs that are compared, and the measure].")
 @click.option("--baseline", metavar="NAME", help="The run that the others are compared with [the second best].")
 @click.option(
     "--collection", metavar="DIR", help="Texts of queries and documents: a folder, builtin, or ir_datasets:ID."
@@ -26,14 +26,14 @@ from cranfield.cli.view_options import view_options
 @options.segments
 @options.bounds
 @click.option(
-    "--queries", type=click.IntRange(0), default=1000, metavar="N", help="Of how many queries to show rankings [1000]."
+    "--queries", type=click.IntRange(0), default=1000, metavar="N", help="How many queries to show rankings for [1000]."
 )
 @options.depth(10)
-@click.option("--no-charts", is_flag=True, help="Leave charts out, and with them 0.9 MB.")
+@click.option("--no-charts", is_flag=True, help="Leave out the charts, which take 0.9 MB.")
 @click.option(
     "--removal/--no-removal",
     default=None,
-    help="A chart of the measures as judgments are removed [where that takes no time].",
+    help="Also chart the measures as judgments are removed [if that is quick].",
 )
 @options.lengths
 @reading_options()
@@ -58,7 +58,7 @@ def command(
     """Write one HTML page about RUNs measured by the judgments in QRELS; it works offline.
 
     Leaderboard, charts, two systems side by side, every query with its rankings, and what the measures mean. A RUN may
-    also be an evaluation that was saved with 'cranfield evaluate --save'; its rankings are not on the page then.
+    also be an evaluation saved with 'cranfield evaluate --save'; the page then does not show its rankings.
 
     \b
     Example:

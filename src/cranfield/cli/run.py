@@ -15,11 +15,17 @@ from cranfield.systems.opening import short_names
 @options.written(required=True)
 @system_options.JOBS
 @system_options.TIMEOUT
-@click.option("--retries", type=click.IntRange(0), default=3, show_default=True, help="Further attempts at a query.")
 @click.option(
-    "--give-up", type=click.IntRange(0), default=10, show_default=True, help="Stop after N failures in a row; 0 never."
+    "--retries", type=click.IntRange(0), default=3, show_default=True, help="How often to try a failed query again."
 )
-@click.option("--resume", is_flag=True, help="Finish what an earlier call began.")
+@click.option(
+    "--give-up",
+    type=click.IntRange(0),
+    default=10,
+    show_default=True,
+    help="Stop after N failures in a row; 0 never stops.",
+)
+@click.option("--resume", is_flag=True, help="Finish a run that an earlier call began.")
 @options.force
 @system_options.COLLAPSE
 @system_options.CORPUS
@@ -37,7 +43,7 @@ def command(
     collapse: str | None,
     corpus: str | None,
 ) -> None:
-    """Ask SYSTEM all QUERIES and write what it answers: .tsv, .csv, .jsonl, .parquet, otherwise TREC's format.
+    """Ask SYSTEM all QUERIES and write its answers as a run: .tsv, .csv, .jsonl, .parquet, otherwise TREC's format.
 
     SYSTEM is package.module:name, a name in cranfield.toml, FILE.toml:NAME, or one of SHORT_NAMES. QUERIES is
     a file of queries, the folder of a collection, 'builtin' or 'ir_datasets:ID'. The exit code is 1 if a query failed.

@@ -34,7 +34,7 @@ def only(run: str) -> str:
     """The file for a name, or for a pattern or folder of one file."""
     found = expanded([run])
     if len(found) > 1:
-        raise InputError(run, f"this is {len(found)} files, and one run is needed.")
+        raise InputError(run, f"these are {len(found)} files, but only one run is needed.")
     return found[0]
 
 

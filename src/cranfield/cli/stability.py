@@ -21,8 +21,8 @@ from cranfield.cli.view_options import view_options
     "--design",
     default="per-query",
     show_default=True,
-    help="per-query: the share goes from each query's relevant and nonrelevant documents, of which one is left; "
-    "uniform: from all judgments alike.",
+    help="per-query: remove the share of each query's relevant and nonrelevant documents, but keep one of each; "
+    "uniform: remove it from all judgments alike.",
 )
 @click.option("--repeats", type=int, default=20, show_default=True, help="How often each share is drawn.")
 @options.seed()
@@ -31,7 +31,10 @@ from cranfield.cli.view_options import view_options
     "--groups", type=options.FILE, metavar="FILE", help="Runs to leave out together: a file of run and group."
 )
 @click.option(
-    "--pool-depth", type=click.IntRange(1), metavar="N", help="How deep the pool was [as deep as all is judged]."
+    "--pool-depth",
+    type=click.IntRange(1),
+    metavar="N",
+    help="How deep the pool was [the depth to which everything is judged].",
 )
 @options.printed("json")
 @reading_options()
@@ -53,8 +56,8 @@ def command(
 ) -> None:
     """Remove random shares of the judgments in QRELS, measure RUNs again, and show how the values change.
 
-    With --leave-out, see whether the judgments can be used for a run that was not in their pool: documents that only
-    one RUN has become unjudged, for one RUN after the other.
+    With --leave-out, see whether the judgments can be used for a run that was not in their pool: each RUN
+    is left out in turn, and the documents that only it has become unjudged.
 
     \b
     Example:
@@ -62,7 +65,9 @@ def command(
       cranfield stability builtin builtin:plain builtin:tuned -m nDCG@10 --leave-out
     """
     if leave_out:
-        _refuse("{} is about random shares, which --leave-out does not take.", "fractions", "design", "repeats", "seed")
+        _refuse(
+            "{} is for random shares and cannot be used with --leave-out.", "fractions", "design", "repeats", "seed"
+        )
         output.write(_left_out(qrels, runs, measures, groups, pool_depth, form, reading), file, data=form == "json")
         return
     _refuse("{} needs --leave-out.", "groups", "pool_depth")
@@ -71,7 +76,7 @@ def command(
     from cranfield.comparison.thinning import FRACTIONS, USUAL_MEASURES
     from cranfield.show.stability_text import stability_text
 
-    with shown_progress("taking judgments away"):
+    with shown_progress("removing judgments"):
         found = stability(
             qrels,
             expanded(runs),

@@ -9,7 +9,7 @@ from cranfield.cli.options import Decorator
 
 def jobs(default: int) -> Decorator:
     """How many requests are under way at a time."""
-    told = f"Requests under way at a time [{default}]."
+    told = f"How many requests run at a time [{default}]."
     return click.option("--jobs", type=click.IntRange(1, 256), default=default, help=told)
 
 
@@ -18,9 +18,10 @@ TIMEOUT = click.option("--timeout", type=click.FloatRange(0.001), help="Seconds 
 COLLAPSE = click.option(
     "--collapse",
     metavar="RULE",
-    help="Chunks to documents: a separator such as '#', a regular expression with one group, or a file of two columns.",
+    help="Turn ids of chunks into ids of documents: a separator such as '#', a regular expression with one group, "
+    "or a file of two columns.",
 )
 CORPUS = click.option(
-    "--corpus", metavar="COLLECTION", help="The collection that has the documents: sqlite and bm25s search them."
+    "--corpus", metavar="COLLECTION", help="The collection with the documents that sqlite and bm25s search."
 )
 QUERY_IDS = click.option("--query", "query_ids", multiple=True, metavar="ID", help="Only this query; may be repeated.")

@@ -47,5 +47,9 @@ def command(systems: tuple[str, ...], config: Path, worst: int, report: str | No
         from cranfield.report import write_test
 
         written = write_test(report, found, command=command_line())
-        output.say(f"\n{written.path}: {written.size / 1e6:.1f} MB" if written else "\nnothing was answered: no report")
+        output.say(
+            f"\n{written.path}: {written.size / 1e6:.1f} MB"
+            if written
+            else "\nno query was answered, so no report was written"
+        )
     return 0 if found.passed else 1

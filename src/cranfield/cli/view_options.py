@@ -20,12 +20,16 @@ KINDS_OF_ASSESSORS = click.option(
     "kinds",
     type=click.Choice(list(KINDS)),
     multiple=True,
-    help=f"Of a store: a kind of assessor; may be repeated [{', '.join(BY_PEOPLE)}].",
+    help=f"With a store: a kind of assessor; may be repeated [{', '.join(BY_PEOPLE)}].",
 )
 MERGE = click.option(
-    "--merge", type=click.Choice(list(RULES)), help="Of a store: what counts where assessors differ [majority]."
+    "--merge",
+    type=click.Choice(list(RULES)),
+    help="With a store: which grade counts where assessors differ [majority].",
 )
-POOLED = click.option("--pooled", is_flag=True, help="Of a store: also what is pooled and unjudged, as -1, for infAP.")
+POOLED = click.option(
+    "--pooled", is_flag=True, help="With a store: include documents that were pooled but not judged, as -1, for infAP."
+)
 
 
 def chosen_view(
@@ -47,7 +51,7 @@ def view_options(function: Callable[..., Any]) -> Callable[..., Any]:
         view = chosen_view(assessors, kinds, merge, pooled)
         if view is not None:
             if values["qrels"] is None:
-                raise click.UsageError("assessors are chosen from QRELS; name them here.")
+                raise click.UsageError("these options choose assessors from QRELS, which is missing; give it here.")
             values["qrels"] = view.of(values["qrels"])
         return function(**values)
 

@@ -232,9 +232,11 @@ def _check(
     if not 0 < alpha < 1:
         raise ComparisonError(f"alpha={alpha} is not a level of significance.", hint="it lies between 0 and 1")
     if permutations < 1:
-        raise ComparisonError(f"permutations={permutations} is too few.", hint="1,000 or more say something")
+        raise ComparisonError(f"permutations={permutations} is too few.", hint="use 1,000 or more")
     if margin is not None and not 0 < margin < float("inf"):
-        raise ComparisonError(f"margin={margin} is not a margin.", hint="0.01 asks whether a run is within 0.01")
+        raise ComparisonError(
+            f"margin={margin} is not a margin.", hint="for instance 0.01, to test whether a run is within 0.01"
+        )
     if correction == MAX_T and not TESTS[test].studentised:
         able = ", ".join(name for name, each in TESTS.items() if each.studentised)
         raise ComparisonError(f"max-t needs a test that draws t-values, not '{test}'.", hint=f"such tests are {able}")

@@ -115,7 +115,7 @@ def _check(alpha: float, correction: str, max_worse_queries: int | None) -> None
 def _check_same_judge(before: CorrectedEvaluation, after: CorrectedEvaluation) -> None:
     """Another model, or another prompt of the same one, is another judge: a difference would not be one of the runs."""
     old, new = before.basis, after.basis
-    again = "evaluate the baseline's run itself, or save its evaluation again by the judge of today"
+    again = "evaluate the baseline's run itself, or save its evaluation again with the current judge"
     if (old.model, old.judge) != (new.model, new.judge):
         raise ComparisonError(
             f"{before.runs[0]} was judged by {_told(old)}, and {after.runs[0]} by {_told(new)}: another model or "

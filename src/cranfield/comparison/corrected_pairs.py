@@ -145,7 +145,9 @@ def corrected_comparison(
             hint=f"it may be {', '.join(PAIR_CORRECTIONS)}",
         )
     if margin is not None and not 0 < margin < float("inf"):
-        raise ComparisonError(f"margin={margin} is not a margin.", hint="0.01 asks whether a run is within 0.01")
+        raise ComparisonError(
+            f"margin={margin} is not a margin.", hint="for instance 0.01, to test whether a run is within 0.01"
+        )
     if baseline is not None and baseline not in runs:
         raise ComparisonError(f"no run is called '{baseline}'.", hint=f"the runs are {', '.join(runs)}")
     pairs: list[Pair] = all_pairs(len(runs))

@@ -45,4 +45,4 @@ def load_corrected(path: str | os.PathLike[str]) -> CorrectedEvaluation:
             float(content["alpha"]),
         )
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(os.fspath(path), f"this version cannot read what was saved: {error}") from None
+        raise InputError(os.fspath(path), f"this version cannot read the saved evaluation: {error}") from None

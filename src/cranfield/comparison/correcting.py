@@ -116,7 +116,7 @@ def corrected_columns(
     n, every = len(people), len(model)
     if n < FEWEST:
         raise ComparisonError(
-            f"people judged {n} sampled queries, and fewer than {FEWEST} cannot correct a model.",
+            f"people judged {n} sampled queries, but it takes at least {FEWEST} to correct a model.",
             hint=f"draw a larger sample: cranfield pool … --sample {2 * FEWEST}",
         )
     f = model[drawn]

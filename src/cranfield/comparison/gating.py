@@ -85,7 +85,7 @@ class GateResult:
     @property
     def _said(self) -> str:
         failed = [each.name for each in self.checks if not each.passed]
-        said = "passed" if self.passed else f"failed, since not: {listed(failed)}"
+        said = "passed" if self.passed else f"failed checks: {listed(failed)}"
         return f"{self.candidate} against {self.baseline}, {count(self.queries, 'query', 'queries')}: {said}"
 
     def __bool__(self) -> bool:
@@ -233,7 +233,7 @@ def _check(alpha: float, test: str, correction: str, max_worse_queries: int | No
 def _opened(run: Any) -> Any:
     if is_saved_corrected(run):
         raise ComparisonError(
-            f"{run}: its values are those of a model, corrected by people.",
+            f"{run}: its values come from a model, corrected by people.",
             hint="compare it with others of this kind: gate_corrected, or cranfield gate … --correct-with people",
         )
     return Evaluation.load(run) if saved.is_saved(run) else run
@@ -276,11 +276,12 @@ def tolerances_of(tolerance: float | Mapping[Any, float], measures: Iterable[Mea
     found = {measure: by_name.get(measure, usual) for measure in measures}
     unknown = [measure.name for measure in by_name if measure not in found]
     if unknown:
-        raise ComparisonError(f"there is a tolerance for {', '.join(unknown)}, which the gate does not measure.")
+        raise ComparisonError(f"there is a tolerance for {', '.join(unknown)}, but the gate does not measure it.")
     for measure, each in found.items():
         if not 0 <= each < float("inf"):
             raise ComparisonError(
-                f"the tolerance {each} for {measure} is not a drop.", hint="0.01 allows a drop by 0.01"
+                f"the tolerance {each} for {measure} is not a drop.",
+                hint="for instance 0.01, which allows a drop of 0.01",
             )
     return found
 

@@ -61,7 +61,7 @@ def _meaning(comparison: Comparison) -> str:
     if comparison.baseline is not None:
         return f"▲ ▼ significantly better, worse than {comparison.baseline} {level}"
     if len(comparison.runs) > LETTERED:
-        return "runs are not marked with letters where there are so many; see their ranks"
+        return "there are too many runs to mark with letters; see their ranks"
     return f"runs that share a letter are not significantly different {level}"
 
 

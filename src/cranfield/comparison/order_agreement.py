@@ -97,7 +97,7 @@ def run_overlap(one_run: Any, other_run: Any, p: float = 0.9) -> RunOverlap:
     one, other = (scores_of(open_source(run, "run"), Policy()) for run in (one_run, other_run))
     queries = sorted({*one, *other})
     if not queries:
-        raise InputError("the runs", "there is not one ranking in them.")
+        raise InputError("the runs", "they contain no rankings.")
     return RunOverlap(
         {query: rbo(one.get(query, {}), other.get(query, {}), p) for query in queries},
         tuple(query for query in queries if query not in one or query not in other),
@@ -187,7 +187,7 @@ def _matched(one: Mapping[Any, float], other: Mapping[Any, float]) -> tuple[list
         raise InputError(where, "there are fewer than two systems.")
     columns = [[finite(order[name], where, f"system '{name}'") for name in one] for order in (one, other)]
     if any(len(set(column)) == 1 for column in columns):
-        raise InputError(where, "all systems have the same value, which is no order.")
+        raise InputError(where, "all systems have the same value, so there is no order.")
     return columns[0], columns[1]
 
 

@@ -80,7 +80,9 @@ def queries_needed(difference: float, spread: float, alpha: float = 0.05, power:
     """
     _check(alpha, 2, power)
     if not difference:
-        raise ComparisonError("no number of queries detects a difference of 0.", hint="ask for the least that matters")
+        raise ComparisonError(
+            "no number of queries detects a difference of 0.", hint="give the smallest difference that matters"
+        )
     if spread <= 0:
         return 2
     if power_of(difference, spread, MOST, alpha) < power:
@@ -126,7 +128,7 @@ def _check(alpha: float, queries: int, power: float = USUAL) -> None:
     if not 0 < alpha < 1 or not alpha < power < 1:
         raise ComparisonError(
             f"alpha={alpha:g} and power={power:g} do not go together.",
-            hint="both lie between 0 and 1, and the power is the larger one",
+            hint="both are between 0 and 1, and power is larger than alpha",
         )
     if queries < 2:
         raise ComparisonError("one query cannot show how queries vary.", hint="compare over at least two queries")

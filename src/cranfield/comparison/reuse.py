@@ -208,7 +208,7 @@ def _known_groups(groups: Any, runs: Sequence[str]) -> dict[str, str]:
 def _parts(runs: Sequence[str], groups: Mapping[str, str]) -> list[list[int]]:
     """The runs that are left out together, by their places; one that has no group is left out alone."""
     if len(runs) < 2:
-        raise ComparisonError("reusability needs at least two runs: what is left of a pool without its only run?")
+        raise ComparisonError("reusability needs at least two runs, since a pool without its only run is empty.")
     together: dict[tuple[bool, str], list[int]] = {}
     for at, run in enumerate(runs):
         together.setdefault((run in groups, groups.get(run, run)), []).append(at)

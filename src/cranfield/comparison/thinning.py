@@ -144,7 +144,9 @@ def stability(
         raise ComparisonError(f"repeats={repeats} is too few.", hint="20 or more show the spread")
     for fraction in fractions:
         if not 0 <= fraction < 1:
-            raise ComparisonError(f"{fraction} is not a share of the judgments.", hint="it is 0 or more and below 1")
+            raise ComparisonError(
+                f"{fraction} is not a share of the judgments.", hint="give a number from 0 to below 1"
+            )
     if design not in DESIGNS:
         raise ComparisonError(f"there is no design '{design}'.", hint=" or ".join(DESIGNS))
     judgments = Judgments.read(qrels, qrels_format)

@@ -34,10 +34,10 @@ class EngineRows:
 
     def __post_init__(self) -> None:
         if self.policy.ties == "file":
-            raise PolicyError("ties='file' has no meaning here: the rows of a lazy frame have no order.", hint=_TIES)
+            raise PolicyError("ties='file' cannot be used here: the rows of a lazy frame have no order.", hint=_TIES)
         if self.policy.duplicates in ("first", "last"):
             raise PolicyError(
-                f"duplicates='{self.policy.duplicates}' has no meaning here: the rows of a lazy frame have no order.",
+                f"duplicates='{self.policy.duplicates}' cannot be used here: the rows of a lazy frame have no order.",
                 hint="duplicates may be 'error' or 'best'",
             )
 
@@ -60,7 +60,9 @@ class EngineRows:
         names = list(self._schema)
         found = find_columns(names, self.role)
         if found is None:
-            raise InputError(self.source, f"its columns are {', '.join(names)}.", hint=wanted(self.role))
+            raise InputError(
+                self.source, f"required columns are missing; it has {', '.join(names)}.", hint=wanted(self.role)
+            )
         return names[found.query], names[found.document], names[found.value], found.ranks
 
     @property
@@ -90,7 +92,7 @@ class EngineRows:
             whole[what] = kind.is_integer() and kind not in (nw.UInt64, nw.Int128, nw.UInt128)
             if not (kind.is_integer() or kind in (nw.String, nw.Categorical, nw.Enum)):
                 raise InputError(
-                    self.source, f"column '{name}' holds {kind}, not ids.", hint="convert the ids to strings"
+                    self.source, f"column '{name}' contains {kind}, not ids.", hint="convert the ids to strings"
                 )
         if self.as_text or (self.policy.same_id == "drop" and whole["query"] != whole["document"]):
             return {"query": False, "document": False}  # they are compared with each other
@@ -103,7 +105,7 @@ class EngineRows:
         kind = self._schema[value]
         if not kind.is_numeric():
             raise InputError(
-                self.source, f"column '{value}' holds {kind}, not numbers.", hint="convert it to a number column"
+                self.source, f"column '{value}' contains {kind}, not numbers.", hint="convert it to a number column"
             )
         number = col(value).cast(nw.Float64)
         number = -number if ranks else number

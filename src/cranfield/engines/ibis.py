@@ -13,7 +13,7 @@ class Ibis(FileEngine):
     name = "ibis"
     title = "Ibis"
     takes = "an Ibis table"
-    memory = "that of its backend, which must be able to read a local Parquet file for `evaluate_lazily`"
+    memory = "depends on its backend, which must be able to read a local Parquet file for `evaluate_lazily`"
     package = "ibis-framework"
     reads_parquet = False
     library = "ibis"

@@ -43,7 +43,7 @@ class JudgedRows:
             rows.check(int(unusable or 0))
             if not queries:
                 what = "judgment" if rows.role == "qrels" else "ranking"
-                raise InputError(rows.source, f"there is not one {what} in it.")
+                raise InputError(rows.source, f"it contains no {what}s.")
         extra = self.sizes.join(self.judgments.by_query.select("query"), on="query", how="anti")
         return int(self._engine.rows(extra.select(nw.len().alias("n")))[0][0])
 

@@ -16,7 +16,7 @@ class Polars(FileEngine):
     takes = "a `polars.LazyFrame`"
     memory = (
         "streams, but keeps the judgments, the judged rows, and each range of about 10 million rows in memory; with "
-        "more judgments than memory holds, use another engine"
+        "more judgments than fit in memory, use another engine"
     )
     package = "polars"
     library = "polars"

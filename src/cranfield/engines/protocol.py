@@ -71,7 +71,7 @@ class Engine(ABC):
         settings: those of `settings` that the user gave.
         """
         raise CranfieldError(
-            f"the engine {cls.name} opens no files by itself.", hint=f"open them with it, and give {cls.takes}"
+            f"the engine {cls.name} cannot open files itself.", hint=f"open them with it, and give {cls.takes}"
         )
 
     @abstractmethod

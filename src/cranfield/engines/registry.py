@@ -67,7 +67,7 @@ def engine_of(frame: Any, source: str) -> Engine:
         if kinds & engine.frames:
             return engine(native, source)
     kind = f"{type(native).__module__.partition('.')[0]}.{type(native).__name__}"
-    raise InputError(source, f"no engine holds the rows of a {kind}.", hint=f"give {frames_taken()}")
+    raise InputError(source, f"no engine can read a {kind}.", hint=f"give {frames_taken()}")
 
 
 def frames_taken() -> str:

@@ -43,7 +43,7 @@ def open_run(
         raise InputError(
             "the run",
             f"engine='{engine}' needs the path of Parquet files, not a {type(run).__name__}.",
-            hint="leave the engine out for what is in memory",
+            hint="leave out the engine for data in memory",
         )
     if format not in (None, "parquet"):
         raise InputError(os.fspath(run), f"the engine {engine} reads Parquet, not {format}.")

@@ -27,7 +27,7 @@ class Spark(Engine):
     title = "Spark"
     takes = "a PySpark DataFrame (classic or Connect)"
     memory = (
-        "spreads rows by their hash to find duplicates, so that a query with very many documents burdens no single "
+        "spreads rows by their hash to find duplicates, so a query with very many documents does not overload one "
         "task; a window over a heavily judged query is one task"
     )
     package = "pyspark"

@@ -64,7 +64,7 @@ def _unseen(evaluation: Evaluation, ranked: RankedEvidence, unseen: int | Mappin
         if count and evaluation.policy.complete:
             raise InputError(
                 evaluation.run,
-                f"unseen={count} contradicts complete judgments, which miss no relevant document.",
+                f"unseen={count} contradicts complete judgments, which include every relevant document.",
                 hint="leave out one of them: unseen (--unseen), or complete=True (--complete)",
             )
     return np.array([known.get(query, 0) for query in ranked.ranks.query_ids], dtype=np.int64)

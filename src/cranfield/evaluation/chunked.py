@@ -37,12 +37,12 @@ def evaluate_chunks(
 ) -> Evaluation:
     """Measure a run of chunks by judged passages; ordinary judgments are of whole documents."""
     if not isinstance(run, ChunkRun):
-        fact = "passages are measured on chunks, and where those of this run are is not known."
+        fact = "passages are measured on chunks, but this run has no chunks."
         raise InputError(own_name(run), fact, hint="give the run with its chunks: ChunkRun(run, chunks)")
     for each in measures:
         if each.definition.table not in TABLES:
             other = each.definition.table
-            raise MeasureError(f"{each.name} is measured on {other}, which judgments of passages do not have.")
+            raise MeasureError(f"{each.name} is measured on {other}, which judgments of passages do not provide.")
     passages, chunks = PassageJudgments.read(qrels), Chunks.read(run.chunks)
     table = rank_chunks(passages, ChunkRun(run.run, chunks), policy, format)
     problem = nothing_in_common(passages, chunks, table, run, own_name(run))

@@ -92,7 +92,9 @@ def evaluate(
         from cranfield.evaluation.chunked import evaluate_chunks
 
         if lengths is not None or engine is not None or qrels_format is not None:
-            raise InputError("the run", "chunks are measured without lengths, an engine and a format of judgments.")
+            raise InputError(
+                "the run", "runs of chunks cannot be evaluated with lengths, an engine or a format of judgments."
+            )
         return evaluate_chunks(qrels, run, wanted, policy, name=name, format=format, check_ids=check_ids)
     read = read_judgments(qrels, qrels_format, wanted, engine)
     judgments = read if isinstance(read, Judgments) else read.flat
@@ -216,7 +218,7 @@ def judgments_for(
     if not are_of_passages(found):
         return read_judgments(found, format, wanted, engine)
     if format is not None:
-        raise InputError(found.name, "judgments of passages have no format.", hint="leave it out")
+        raise InputError(found.name, "judgments of passages take no format.", hint="leave it out")
     return found
 
 
@@ -251,7 +253,7 @@ def _refuse_strata_beside_others(wanted: Sequence[Measure]) -> None:
     strata = named.pop("strata", None)
     if strata and named:
         table, other = next(iter(named.items()))
-        raise MeasureError(f"{strata} takes groups for strata, {other} for {table}.", hint="evaluate them separately")
+        raise MeasureError(f"{strata} reads groups as strata, {other} as {table}.", hint="evaluate them separately")
 
 
 def _refuse_passages(wanted: Sequence[Measure]) -> None:
@@ -307,8 +309,8 @@ def value(measure: str | Measure, grades: Sequence[float | None], missed: Sequen
     return float(wanted(JudgedRanks.of_grades(grades, missed))[0])
 
 
-_LENGTHS = "lengths need all documents of every ranking, which stay in the engine."
-_EAGER = "collect the run, or leave the engine out, to evaluate it in memory"
+_LENGTHS = "lengths need all documents of every ranking, but these stay in the engine."
+_EAGER = "collect the run, or leave out the engine, to evaluate it in memory"
 
 
 def refuse_missing(judged: JudgedRanks, policy: Policy, source: str) -> None:

@@ -142,7 +142,7 @@ class Evaluation(ValuesByQuery):
             return self._evidence
         raise InputError(
             self.run,
-            "a saved evaluation does not know the ranks, and so no bounds and no further measures.",
+            "a saved evaluation has no ranks, so bounds and further measures cannot be calculated.",
             hint="evaluate the run again",
         )
 

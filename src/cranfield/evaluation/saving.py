@@ -58,7 +58,7 @@ def load(path: str | os.PathLike[str]) -> Evaluation:
 def evaluation_from(content: Mapping[str, Any], path: str | os.PathLike[str]) -> Evaluation:
     """The evaluation of which this is the content; `path` is where it was read."""
     if not _is_sound(content):
-        fact = "columns are missing, or have different lengths, or hold what is not a number."
+        fact = "columns are missing, have different lengths, or contain something that is not a number."
         raise InputError(os.fspath(path), fact)
     try:
         measures = tuple(map(parse_measure, content["values"]))
@@ -77,7 +77,7 @@ def evaluation_from(content: Mapping[str, Any], path: str | os.PathLike[str]) ->
             _input_warnings=tuple(map(str, content.get("warnings", ()))),
         )
     except (KeyError, TypeError, MeasureError, PolicyError) as error:
-        raise InputError(os.fspath(path), f"this version cannot read what was saved: {error}") from None
+        raise InputError(os.fspath(path), f"this version cannot read the saved evaluation: {error}") from None
 
 
 def _plain(facts: FactColumns) -> dict[str, list[int]]:
@@ -128,11 +128,11 @@ def read(path: str | os.PathLike[str], format: str = FORMAT) -> dict[str, Any]:
         raise InputError(stream.name, "this is not a saved evaluation.", hint=HINT)
     if content.get("edition") != EDITION:
         fact = f"it was saved in edition {content.get('edition')} of the format, and this version reads {EDITION}."
-        raise InputError(stream.name, fact, hint="evaluate the run again, and save it")
+        raise InputError(stream.name, fact, hint="evaluate the run again and save it")
     if content.get(CHECKSUM, "") not in ("", _checksum(content)):
         raise InputError(
             stream.name,
-            "it is not as it was saved: the checksum is of other content.",
+            "it was changed after it was saved: the checksum does not match.",
             hint=f"save it again; if you changed it on purpose, remove the line '{CHECKSUM}'",
         )
     return content

@@ -71,7 +71,7 @@ class Summary(Mapping[str, float]):
         except (MeasureError, AttributeError, TypeError):
             raise KeyError(measure) from None
         if wanted not in self.measures:
-            raise KeyError(f"{wanted.name} was not measured; what was: {', '.join(self)}")
+            raise KeyError(f"{wanted.name} was not measured; available: {', '.join(self)}")
         return wanted
 
     def definition(self, measure: str | Measure) -> Definition:

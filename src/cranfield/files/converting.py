@@ -116,7 +116,7 @@ def _role_of(stream: Stream, format: str | None, target: str) -> Role:
         if len(said) == 1:
             return said.pop()
     raise InputError(
-        stream.name, "these may be judgments or a run; the columns do not tell.", hint="add --as qrels or --as run"
+        stream.name, "these may be judgments or a run: the columns fit both.", hint="add --as qrels or --as run"
     )
 
 
@@ -171,7 +171,7 @@ def _write(file: RecordFile, batches: Iterable[Records], plan: Plan, target: Tar
                 writer.write(records)
         writer.close()
     if not rows:
-        raise InputError(file.name, "there is not one row in it.")
+        raise InputError(file.name, "it contains no rows.")
     notes = [*_lost(file, plan, names, ranked, grouped), *_changed(plan, writer)]
     return rows, tuple(notes)
 
@@ -181,14 +181,14 @@ def _lost(file: RecordFile, plan: Plan, names: set[str], ranked: bool, grouped: 
     if plan.role == "run" and not format.keeps_scores and not plan.ranks:
         yield f"the scores are not kept: {format.name} has only ranks; equal scores are now in the order of their ids."
     if plan.ranks and not format.keeps_ranks_alone:
-        yield "there are ranks and no scores; the scores written are minus the rank."
+        yield "there are ranks but no scores; minus the rank was written as the score."
     if names and not format.keeps_name:
         shown = ", ".join(f"'{name}'" for name in sorted(names)[:3]) + (", …" if len(names) > 3 else "")
         yield f"the name of the run is not kept: {shown}."
     if plan.name and names - {plan.name}:
         yield f"the run is now called '{plan.name}'."
     if ranked and not format.keeps_ranks:
-        yield "the column of ranks is not kept; ranks follow from the scores."
+        yield "the rank column is not kept; ranks follow from the scores."
     if grouped and not format.keeps_groups:
         yield f"the second column, of subtopics or judges, is not kept: {format.name} has no place for it."
     if file.empty_queries:
@@ -202,4 +202,4 @@ def _changed(plan: Plan, writer: object) -> Iterator[str]:
     if moved:
         yield f"the lines of {moved:,} quer{'y' if moved == 1 else 'ies'} were put in the order of their scores."
     if renumbered:
-        yield f"the ranks of {renumbered:,} quer{'y' if renumbered == 1 else 'ies'} were counted anew from the scores."
+        yield f"the ranks of {renumbered:,} quer{'y' if renumbered == 1 else 'ies'} were recalculated from the scores."

@@ -38,7 +38,7 @@ def save_chart(
     if ending not in FORMATS:
         raise OutputError(
             name,
-            f"unsupported image format '.{ending}'." if ending else "the name has no extension.",
+            f"unsupported image format '.{ending}'." if ending else "the file name has no extension.",
             hint=f"end it in {', '.join(f'.{each}' for each in FORMATS[:-1])} or .{FORMATS[-1]}",
         )
     shown = spec if columns is None else sized(spec, columns)

@@ -164,7 +164,7 @@ def agreement(
     source, items = _items(judgments, assessors, tuple(kinds))
     known = sorted({name for item in items for name in item.grades})
     if len(known) < 2:
-        fact = f"there is only one assessor to compare, {known[0]}." if known else "nobody has judged anything."
+        fact = f"there is only one assessor to compare, {known[0]}." if known else "nobody has judged anything yet."
         raise InputError(source, fact, hint="agreement needs two assessors who judged the same documents")
     grid = Grid(items, known, source)
     if not grid.items:

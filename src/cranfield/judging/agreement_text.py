@@ -59,7 +59,7 @@ def _orders(found: Agreement, width: int, style: Style | None) -> list[str]:
         shown = "–" if order.tau is None else f"{order.tau:.3f}"
         rows.append([" – ".join(pair.assessors), shown, order.moved[0] if order.moved[1] else "–", str(order.moved[1])])
     runs = count(len(orders[0][1].means), "run")
-    title = f"The order of {runs} by {orders[0][1].measure}, by whose grades are used (Kendall's tau)"
+    title = f"The order of {runs} by {orders[0][1].measure}, depending on whose grades are used (Kendall's tau)"
     return ["", *wrapped(title, width=width), *fitted(rows, width, style, left=(0, 2))]
 
 
@@ -85,10 +85,10 @@ def _worst(found: Agreement, width: int, style: Style | None) -> list[str]:
 
 def _notes(found: Agreement, width: int) -> list[str]:
     notes = [
-        "A kappa or alpha of 0 is what chance gives, 1 is perfect. In brackets: 95% intervals, from drawing queries."
+        "A kappa or alpha of 0 is agreement by chance, 1 is perfect. In brackets: 95% intervals, from drawing queries."
     ]
     if len(found.assessors) > 2:
-        notes.append("The kappas of all are the means of those of the pairs.")
+        notes.append("The kappas for all assessors are the means over the pairs.")
     estimates = [*found.statistics.values(), *(each for pair in found.pairs for each in pair.statistics.values())]
     reasons = dict.fromkeys(each.reason for each in estimates if each.reason)
     notes += [

@@ -66,7 +66,9 @@ def _sent_before(connection: sa.Connection, row: Mapping[str, Any], source: str)
         return None
     compared = ("assessor", *(name for name in (*ITEM, "grade") if name in row))
     if any(getattr(found, name) != row[name] for name in compared):
-        raise InputError(source, f"the key {row['key']!r:.60} was used for something else.", hint="make a new key")
+        raise InputError(
+            source, f"the key {row['key']!r:.60} was already used for something else.", hint="make a new key"
+        )
     return recording.event_of(found)
 
 

@@ -17,7 +17,7 @@ def checked_id(value: Any, source: str, what: str) -> str:
     """An id as text, which no database cuts short."""
     text = id_text(value, source, what)
     if "\0" in text:
-        raise InputError(source, f"{what}: the id {text!r} has a zero character in it.", hint="change the id")
+        raise InputError(source, f"{what}: the id {text!r} contains a NUL character.", hint="change the id")
     return text
 
 
@@ -25,7 +25,7 @@ def checked_text(value: Any, source: str, what: str) -> str:
     """A text that any database holds as it is."""
     text = "" if value is None else value
     if not isinstance(text, str):
-        raise InputError(source, f"{what}: {value!r:.60} is not a text.")
+        raise InputError(source, f"{what}: {value!r:.60} is not text.")
     # PostgreSQL holds no zero character and neither holds half of a character: both mean nothing to a reader.
     if "\0" in text or not text.isascii():
         text = text.replace("\0", "\N{REPLACEMENT CHARACTER}").encode(errors="replace").decode()
@@ -87,7 +87,7 @@ def checked_seconds(seconds: Any, source: str) -> float | None:
 def checked_item(item: Sequence[Any], source: str) -> tuple[str, str, int, int]:
     """What is to be judged: (query, document), or (query, document, part)."""
     if isinstance(item, str | bytes) or not 2 <= len(item) <= 3:
-        raise InputError(source, f"{item!r:.60} does not say what to judge.", hint="give (query, document)")
+        raise InputError(source, f"{item!r:.60} is not a query and a document to judge.", hint="give (query, document)")
     query = checked_id(item[0], source, "a query")
     document = checked_id(item[1], source, f"query '{query}'")
     return query, document, *checked_part(item[2] if len(item) == 3 else None, source)
@@ -102,7 +102,7 @@ def text_rows(things: Any, fields: Sequence[str], key: str, source: str) -> Iter
         given = _named(values, fields)
         unknown = [each for each in given if each not in fields]
         if unknown:
-            fact = f"{what} '{identity}': there is no place for {unknown[0]!r}."
+            fact = f"{what} '{identity}': there is no field {unknown[0]!r}."
             raise InputError(source, fact, hint=f"it has {', '.join(fields)}")
         yield {
             key: identity,

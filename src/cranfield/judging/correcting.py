@@ -207,14 +207,14 @@ def evaluated(
     if policy is not None and policy.missing == "skip":
         raise InputError(
             "missing='skip'",
-            "queries that a run lacks would be left out of the sample, which would no longer be random.",
+            "queries missing from a run would be left out of the sample, so it would no longer be random.",
             hint="let them count 0, as they do by default",
         )
     for measure in measures:
         if measure.definition.table != "ranks":
             raise MeasureError(f"{measure} needs judgments with groups, which cannot be corrected.")
     if options.get("engine") is not None:
-        raise InputError("engine", "runs that stay in an engine cannot be corrected.", hint="leave the engine out")
+        raise InputError("engine", "runs that stay in an engine cannot be corrected.", hint="leave out the engine")
     again = {name: spooled(run) for name, run in runs.items()}
     by_model = evaluate_runs(views.by_model, again, measures, **options)
     # Whether ids match was checked with all queries; the few sampled ones may have nothing in common with a run.

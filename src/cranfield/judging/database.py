@@ -93,7 +93,7 @@ class Database:
         lasting: it is on disk when this ends; else a power failure may take it back, and nobody waits for the disk.
         """
         if self.read_only:
-            raise OutputError(self.name, f"{what}: not saved, because this store was opened only to be read.")
+            raise OutputError(self.name, f"{what}: not saved, because this store was opened read-only.")
         with self._writing, self._failing(OutputError, f"{what}: not saved"), self._engine.connect() as connection:
             if self._url is None:
                 connection = connection.execution_options(synchronous="FULL" if lasting else "NORMAL")
@@ -187,10 +187,10 @@ def _reason(error: Any) -> str:
 
 def _hint(reason: str) -> str:
     hints = {
-        "disk is full": "make room on the disk; what was saved before is still there",
+        "disk is full": "make room on the disk; everything saved before is still there",
         "readonly database": "the file or its folder cannot be written; change its permissions, or copy it",
         "database is locked": "another process has been writing for a long time; try again",
-        "unable to open": "does its folder exist, and may it be written?",
-        "disk image is malformed": "the file is damaged: restore it from a copy",
+        "unable to open": "does its folder exist, and is it writable?",
+        "disk image is malformed": "the file is damaged: restore it from a backup",
     }
     return next((hint for sign, hint in hints.items() if sign in reason), "")

@@ -13,7 +13,7 @@ class AssessorKind(NamedTuple):
 
 
 KINDS: dict[str, AssessorKind] = {
-    "person": AssessorKind("somebody who read the document", people=True),
+    "person": AssessorKind("a person who read the document", people=True),
     "imported": AssessorKind("judgments from a file", people=True),
     "model": AssessorKind("a model that was asked", people=False),
     "clicks": AssessorKind("what users of the system clicked on", people=False),

@@ -34,8 +34,8 @@ def _latest(grades: Sequence[float]) -> float:
 
 
 RULES: dict[str, Rule] = {
-    "majority": Rule("the grade that most assessors gave; of several such grades, the lowest", _majority),
-    "median": Rule("the middle grade; of two, the lower one, so that it is a grade that was given", _median),
+    "majority": Rule("the grade that most assessors gave; in a tie, the lowest", _majority),
+    "median": Rule("the middle grade; of two, the lower one, so it is always a grade that was given", _median),
     "max": Rule("the highest grade", max),
     "min": Rule("the lowest grade", min),
     "latest": Rule("the grade that was given last", _latest),

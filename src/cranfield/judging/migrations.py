@@ -35,11 +35,11 @@ def version_of(connection: sa.Connection, name: str) -> int | None:
         return None
     found = connection.execute(sa.select(sa.func.max(ABOUT.c.version))).scalar()
     if not isinstance(found, int):
-        raise InputError(name, "this store has lost its version.", hint="restore it from a copy")
+        raise InputError(name, "this store has lost its version.", hint="restore it from a backup")
     if found > VERSION:
         raise InputError(
             name,
-            f"this store has version {found}, and this cranfield reads up to {VERSION}.",
+            f"this store has version {found}, but this cranfield reads only up to {VERSION}.",
             hint="pip install --upgrade cranfield",
         )
     return found

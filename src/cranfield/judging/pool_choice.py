@@ -46,16 +46,18 @@ class PoolPlan(NamedTuple):
             fact = f"a sample from below rank {self.depth} down to rank {self.sample_depth} is empty."
             raise InputError("pool", fact, hint="sample_depth must be larger than depth")
         if self.limit is not None and self.sample_below:
-            raise InputError("pool", "a sample with a limit by rank is no longer random.", hint="leave one of them out")
+            raise InputError(
+                "pool", "a sample that is limited by rank is no longer random.", hint="leave one of them out"
+            )
         if self.sample and self.sample_below:
-            fact = "queries are drawn to be judged completely, so no sample of their documents can be drawn."
+            fact = "sampled queries are judged completely, so their documents cannot be sampled as well."
             raise InputError("pool", fact, hint="leave out sample, or sample_below")
         if self.limit == 0:
             raise InputError("pool", "limit is 0, so nothing is pooled.", hint="leave it out for no limit")
         if self.order is not None:
             find_order(self.order)
             if self.sample_below:
-                fact = "a sample from below the depth is drawn at random, and so has no other order."
+                fact = "a sample from below the depth is drawn at random, so it cannot have another order."
                 raise InputError("pool", fact, hint="leave out the order or the sample; uniform is a random order")
         if not isinstance(self.overlap, int | float) or not 0 <= self.overlap <= 1:
             raise InputError("pool", f"overlap is {self.overlap!r}.", hint="give a share from 0 to 1")

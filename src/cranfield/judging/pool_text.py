@@ -9,7 +9,9 @@ from cranfield.judging.sheets import WrittenSheet
 from cranfield.layout import WIDTH, count, visible, wrapped
 
 SHOWN = 5  # ids of a kind
-BIASED = "chosen by grades, so the judgments are a biased sample: never estimate from them how much is relevant"
+BIASED = (
+    "chosen by grades, so the judgments are a biased sample: never estimate from them how many documents are relevant"
+)
 
 
 def pool_lines(found: Pooled, width: int = WIDTH) -> Iterator[str]:
@@ -28,7 +30,7 @@ def _facts(found: Pooled) -> Iterator[str]:
         yield f"{found.new:,} of those that wait are new, {found.waiting - found.new:,} waited before"
     if found.drawn:
         queries = f"{len(found.drawn):,} of {count(found.queries, 'query', 'queries')}"
-        yield f"{queries} drawn at random (seed {found.seed}) for people, who judge all of their documents"
+        yield f"{queries} drawn at random (seed {found.seed}) for people, who judge all their documents"
         yield f"{count(found.for_models, 'document')} of the other queries for models only"
     if found.sampled or found.not_drawn:
         drawn = f"{found.sampled:,} of those that wait {'was' if found.sampled == 1 else 'were'} drawn at random"
@@ -42,7 +44,7 @@ def _facts(found: Pooled) -> Iterator[str]:
         yield f"{BIASED}; judge, then pool again for the next ones"
     if found.without_text:
         lacking = count(len(found.without_text), "document has no text", "documents have no text")
-        yield f"{lacking}: {_some(found.without_text)}; --corpus names a collection that has it"
+        yield f"{lacking}: {_some(found.without_text)}; give a collection that has it with --corpus"
     if found.empty:
         empty = count(len(found.empty), "query got no document", "queries got no document")
         yield f"{empty} from any run: {_some(found.empty)}"
@@ -58,7 +60,7 @@ def sheet_lines(found: WrittenSheet, store: str, width: int = WIDTH) -> Iterator
     """What is in a sheet, and how it comes back."""
     yield from wrapped(f"{found.path}: {count(found.documents, 'document')} to be judged", hang=2, width=width)
     if found.cut:
-        yield f"  {count(found.cut, 'text is', 'texts are')} longer than a spreadsheet's cell and cut"
+        yield f"  {count(found.cut, 'text is', 'texts are')} longer than a spreadsheet cell and cut"
     if found.parts:
         yield f"  {count(found.parts, 'part of a document has', 'parts of documents have')} no place in a sheet"
-    yield f"  to bring it back: cranfield convert {found.path} {store} --assessor NAME"
+    yield f"  to import it again: cranfield convert {found.path} {store} --assessor NAME"

@@ -192,10 +192,10 @@ def _sampled(store: Store, queries: Sequence[str], plan: PoolPlan) -> QuerySampl
         sample = sample_for(read_sample(connection), queries, plan.sample, plan.seed, store.name)
     if sample is not None and (plan.sample_below or plan.limit is not None):
         what = "sample_below" if plan.sample_below else "limit"
-        fact = f"it has a sample of queries, whose documents are judged completely, so {what} cannot be used."
+        fact = f"it has a sample of queries that are judged completely, so {what} cannot be used."
         raise InputError(store.name, fact, hint=f"leave out {what}, or use another store")
     if sample is not None and plan.order is not None and find_order(plan.order).follows_grades:
-        fact = f"it has a sample of queries, whose documents are judged completely, so {plan.order} chooses nothing."
+        fact = f"it has a sample of queries that are judged completely, so {plan.order} chooses nothing."
         raise InputError(store.name, fact, hint="leave out the order, or use another store")
     return sample
 
@@ -230,7 +230,7 @@ def returned_first(
         if (scanned.retrieved < 0).all():
             theirs = _some(SourceIds(source, unjudged, policy).queries(SHOWN + 1))
             fact = f"no query of the run is among the queries: run: {theirs}; queries: {_some(known)}."
-            raise InputError(source.name, fact if scanned.extra else "there is not one ranking in it.")
+            raise InputError(source.name, fact if scanned.extra else "it contains no rankings.")
         if scanned.extra:
             unknown[name] = scanned.extra
         for query, documents in first_documents(source, asked, depth, policy).items():

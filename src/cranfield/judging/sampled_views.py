@@ -50,7 +50,7 @@ def sampled_views(store: Store, model: str, people: str | Iterable[str], merge: 
         if sample is None:
             raise InputError(
                 store.name,
-                "no random sample of queries was drawn in it, and only such a sample corrects a model.",
+                "it has no random sample of queries, which is needed to correct a model.",
                 hint=f"cranfield pool {store.name} QUERIES RUN… --sample 20, then judge what was drawn",
             )
         _check_names(store.name, known_assessors(connection), model, names)
@@ -92,14 +92,14 @@ def _check_names(source: str, known: Mapping[str, str], model: str, people: Sequ
         raise InputError(
             source,
             f"{model}'s grades are of the kind '{known[model]}', not of a model.",
-            hint=f"name a model; grades of one are brought in with: cranfield convert FILE {source} --assessor NAME "
+            hint=f"name a model; import its grades with: cranfield convert FILE {source} --assessor NAME "
             f"--kind {MODEL}",
         )
     for name in people or ():
         if not KINDS[known[name]].people:
             raise InputError(
                 source,
-                f"{name}'s grades are of the kind '{known[name]}', and only people correct a model.",
+                f"{name}'s grades are of the kind '{known[name]}', but only people can correct a model.",
                 hint="name people, or leave their names out: --correct-with people",
             )
 
@@ -108,8 +108,8 @@ def _check_sample(source: str, sample: QuerySample) -> None:
     if len(sample.drawn) < FEWEST:
         raise InputError(
             source,
-            f"its sample has {count(len(sample.drawn), 'query', 'queries')}, and fewer than {FEWEST} cannot correct a "
-            "model.",
+            f"its sample has {count(len(sample.drawn), 'query', 'queries')}, but it takes at least {FEWEST} to "
+            "correct a model.",
             hint=f"enlarge it: cranfield pool {source} QUERIES RUN… --sample {2 * FEWEST} --seed {sample.seed}",
         )
 
@@ -119,7 +119,7 @@ def _check_people(source: str, read: PeopleGrades, pooled: Mapping[str, set[str]
         raise InputError(
             source,
             f"some of {model}'s grades are recorded as those of a person.",
-            hint=f"bring a model's grades in with --kind {MODEL}, under a name that no person has",
+            hint=f"import a model's grades with --kind {MODEL}, under a name that no person has",
         )
     left = [
         sum((query, each) not in read.not_judged for each in documents - read.grades[query].keys())
@@ -142,8 +142,8 @@ def _check_model(source: str, read: ModelGrades, sizes: Mapping[str, int], model
         ways = ", ".join(f"{judge[:8] or 'imported'}: {number:,}" for judge, number in read.judges.most_common())
         raise InputError(
             source,
-            f"{model} was asked in {len(read.judges)} ways, and its grades are not those of one judge ({ways}).",
-            hint="let it judge all documents in one way, or under another name",
+            f"{model} was asked in {len(read.judges)} ways, so its grades are not those of one judge ({ways}).",
+            hint="let it judge all documents in the same way, or under another name",
         )
     unjudged = [query for query, size in sizes.items() if size and not read.grades[query]]
     if unjudged:

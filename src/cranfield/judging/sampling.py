@@ -69,7 +69,7 @@ def sample_for(
             raise InputError(
                 source,
                 f"its sample of {len(before.drawn)} queries was drawn with seed {before.seed}, not {seed}; with "
-                "several draws you could pick the one you like.",
+                "several draws, one could pick the most convenient.",
                 hint=f"--seed {before.seed}, or another store",
             )
         if size < len(before.drawn):
@@ -94,7 +94,7 @@ def _check_same_queries(before: QuerySample, queries: Sequence[str], source: str
         told = [f"{len(new)} are new" if new else "", f"{gone} are missing" if gone else ""]
         raise InputError(
             source,
-            f"its sample was drawn from {count(len(before.queries), 'query', 'queries')}, and these are others: "
+            f"its sample was drawn from {count(len(before.queries), 'query', 'queries')}, but these are different: "
             f"{' and '.join(filter(None, told))}.",
             hint="pool the same queries, or use another store for others",
         )

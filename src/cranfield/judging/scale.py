@@ -81,7 +81,7 @@ def _checked(row: Any, source: str) -> GradeMeaning:
     except (TypeError, ValueError):
         raise InputError(source, f"{row!r:.60} is not a grade and its name.") from None
     if not math.isfinite(number) or number < 0 or isinstance(grade, bool):
-        raise InputError(source, f"{grade!r} is not a grade.", hint="a grade is 0 or more; below 0 means not judged")
+        raise InputError(source, f"{grade!r} is not a grade.", hint="a grade is 0 or more; negative means not judged")
     if not isinstance(name, str) or not name.strip() or not isinstance(meaning, str):
         raise InputError(source, f"the grade {number:g} has no name.", hint="give each grade a name and a sentence")
     return GradeMeaning(number + 0.0, name.strip(), meaning.strip())

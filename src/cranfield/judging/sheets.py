@@ -178,7 +178,7 @@ def read_sheet(store: Store, path: str | os.PathLike[str], assessor: str) -> Rea
             if (row.query_id, row.doc_id) not in there:
                 fact = f"document '{row.doc_id}' never waited for query '{row.query_id}' in {store.name}."
                 hint = "has the spreadsheet changed the ids? Open the file again with these columns as text; for "
-                hint += "judgments that are no sheet: --from csv"
+                hint += "judgments that are not a sheet: --from csv"
                 raise InputError(name, fact, line=row.line, hint=hint)
         new = import_rows(
             connection,

@@ -76,7 +76,7 @@ def merged(
     counts = _ViewCounts(set())
     by_query = merged_grades(store, merge, wanted, assessors, counts)
     if not by_query:
-        raise InputError(store.name, "there is not one judgment in it.", hint=_elsewhere(store, wanted))
+        raise InputError(store.name, "it contains no judgments.", hint=_elsewhere(store, wanted))
     provenance = "|".join([_provenance(counts, merge, wanted), *_chosen(store, by_query)])
     if pooled:
         added = _add_pooled(store, by_query)
@@ -221,7 +221,7 @@ def known_assessors(connection: Any) -> dict[str, str]:
 def refuse_unknown(source: str, names: Sequence[str], known: Mapping[str, str]) -> None:
     """Refuse names of assessors who judged nothing."""
     if not names:
-        raise InputError(source, "no assessor is chosen.", hint="leave assessors out to take all of them")
+        raise InputError(source, "no assessor is selected.", hint="leave out assessors to use all of them")
     for name in names:
         if name not in known:
             listed = ", ".join(list(known)[:10]) or "nobody"
@@ -241,7 +241,7 @@ def _refuse_other_kinds(connection: Any, source: str, named: Mapping[str, str], 
         if connection.execute(some).first() is None:
             every = list(dict.fromkeys([*(each for each in named.values() if each in kinds), kind]))
             hint = f"{' '.join(f'--kind {each}' for each in every)}, or kinds={every}"
-            raise InputError(source, f"{name}'s grades are of the kind '{kind}', which was not asked for.", hint=hint)
+            raise InputError(source, f"{name}'s grades are of the kind '{kind}', which was not selected.", hint=hint)
 
 
 def _elsewhere(store: Store, kinds: Sequence[str]) -> str:

@@ -65,7 +65,7 @@ def _scaled(weights: Numbers, of: str) -> Numbers:
     with np.errstate(over="ignore"):
         total = float(weights.sum())
     if len(weights) and not total:
-        fact = f"all queries that {of} is averaged over have the weight 0."
+        fact = f"all queries over which {of} is averaged have the weight 0."
         raise InputError("the weights", fact, hint="give at least one of them a weight above 0")
     if not math.isfinite(total):
         fact = f"they are too large to add up (the largest is {weights.max(initial=0):g})."

@@ -19,7 +19,7 @@ _REFUSED = (
     ),
     (
         r"(?i:accuracy)(?:\([^()]*\))?(?:@|_at_|[._])(?P<n>\d+)",
-        "'{name}' means different things: whether the first {n} hold a relevant document in BEIR and "
+        "'{name}' means different things: whether the first {n} contain a relevant document in BEIR and "
         "sentence-transformers, the share of pairs in the right order in ir_measures.",
         "write Success@{n} or PairAccuracy@{n}",
     ),
@@ -36,7 +36,7 @@ _REFUSED = (
 )
 _PATTERNS = tuple((re.compile(pattern), fact, hint) for pattern, fact, hint in _REFUSED)
 
-_ANSWERS = "it judges what a model made of the documents, which needs a model itself; retrieval has nDCG@10 and R@10"
+_ANSWERS = "it judges what a model wrote, which takes a model itself; for retrieval, use nDCG@10 and R@10"
 # Names, without their cutoff, of measures that are not here: what is near.
 _NEAR = {
     **dict.fromkeys(

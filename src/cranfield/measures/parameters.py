@@ -214,7 +214,7 @@ _PARAMETERS: dict[str, tuple[str, ParameterKind]] = {
     "h": ("the time after which half of the users have given up, in the unit of the lengths", number(0, open_low=True)),
     "L": ("how much text is read at most, in the unit of the lengths", number(0, open_low=True)),
     "view": (
-        "what of the user model is measured",
+        "which value of the user model is measured",
         choice(
             {
                 "utility": "the gain for each document seen",
@@ -236,8 +236,8 @@ _PARAMETERS: dict[str, tuple[str, ParameterKind]] = {
         ),
     ),
     "fit": (
-        "what happens to the chunk at which a budget ends",
-        choice({"whole": "it is left out, with all below it", "cut": "it is shortened; only for characters"}),
+        "what happens to the chunk that exceeds the budget",
+        choice({"whole": "it is left out, with all chunks below it", "cut": "it is shortened; only for characters"}),
     ),
     "normalize": ("whether the overlap is divided by that of the ideal ranking with itself", FLAG),
     "a": ("the worth of a relevant document that is retrieved", number(-math.inf)),

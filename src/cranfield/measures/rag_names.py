@@ -31,7 +31,7 @@ SPOKEN: dict[str, SpokenName] = {
             "contextual_precision",
             "AP(denominator=found)",
             "AP(denominator=found)",
-            "DeepEval's name of context_precision.",
+            "DeepEval's name for context_precision.",
         ),
         SpokenName(
             "context_recall",
@@ -40,7 +40,7 @@ SPOKEN: dict[str, SpokenName] = {
             "share of the relevant contexts that were retrieved, as ragas counts reference contexts. ragas compares "
             "texts by their similarity, where ids or equal texts count here.",
         ),
-        SpokenName("contextual_recall", "R", "SetR", "DeepEval's name of context_recall, with judgments."),
+        SpokenName("contextual_recall", "R", "SetR", "DeepEval's name for context_recall, with judgments."),
         SpokenName(
             "hit_rate",
             "Success",

@@ -159,7 +159,7 @@ def require_ranks(measure: Measure) -> None:
     if measure.definition.table != "ranks":
         raise MeasureError(
             f"{measure.name} is measured on {measure.definition.table}, "
-            "which one grade for each document does not tell.",
+            "which one grade for each document does not provide.",
             hint="give evaluate() judgments that name a group for every grade",
         )
 
@@ -290,11 +290,11 @@ def _defaults(function: Function) -> dict[str, Any]:
     for place, each in enumerate(arguments):
         fault, stars = "", _STARS.get(each.kind, "")
         if stars:
-            fault = "stands for any number of parameters, which have no names"
+            fault = "takes any number of parameters, which have no names"
         elif place and each.kind is Parameter.POSITIONAL_ONLY:
             fault = "can only be given by position"
         elif each.name == "judged_only":
-            fault = "has the name of one that every measure has"
+            fault = "has the name of a parameter that every measure has"
         if fault:
             raise MeasureError(f"the parameter '{stars}{each.name}' of {called} {fault}.", hint=_SHAPE)
     chosen = {each.name: REQUIRED if each.default is Parameter.empty else each.default for each in arguments[1:]}

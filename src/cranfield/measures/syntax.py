@@ -174,7 +174,7 @@ def _spoken(name: str, inside: str | None, at: str | None) -> Measure | None:
 
 def _check_length(text: str) -> None:
     if len(text) > LONGEST:
-        raise MeasureError(f"'{shortened(text)}' has {len(text):,} characters, and at most {LONGEST:,} make a measure.")
+        raise MeasureError(f"'{shortened(text)}' has {len(text):,} characters, but a measure has at most {LONGEST:,}.")
 
 
 def _unlike(text: str) -> MeasureError:
@@ -199,7 +199,7 @@ def find_definition(name: str) -> Definition:
 
 def _with_level(measure: Measure, level: str) -> Measure:
     if "rel" not in measure.definition.kinds:
-        raise MeasureError(f"{measure.name} has no threshold, so '-l{level}' means nothing to it.")
+        raise MeasureError(f"{measure.name} has no threshold, so '-l{level}' has no effect on it.")
     return measure.replace(rel=level)
 
 

@@ -141,7 +141,7 @@ def requested(words: Iterable[str]) -> dict[str, str | None]:
         if name not in NICKNAMES and name not in ENTRIES:
             raise MeasureError(f"trec_eval has no measure '{name}'.", hint=_suggestion(name))
         if point and not rest:
-            raise MeasureError(f"no parameters follow the point of '{word}'.", hint=f"write {name}")
+            raise MeasureError(f"there is no parameter after the point in '{word}'.", hint=f"write {name}")
         names.update(NICKNAMES.get(name, (name,)))
         if point:
             parameters.setdefault(name, rest)

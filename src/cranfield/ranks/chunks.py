@@ -67,7 +67,7 @@ class Chunks:
         if isinstance(chunks, Chunks):
             return chunks
         if tokens is not None and not callable(tokens):
-            raise InputError("tokens", f"{tokens!r:.60} is not a function of a text.")
+            raise InputError("tokens", f"{tokens!r:.60} is not a function.")
         name = stream_name(chunks) if isinstance(chunks, str) or hasattr(chunks, "__fspath__") else "the chunks"
         rows: Any = _listed(chunks) if isinstance(chunks, Mapping) else chunks
         texts = QuotedTexts(read_texts(documents))
@@ -78,7 +78,7 @@ class Chunks:
                 raise row.error(f"chunk '{located.chunk}' appears twice.", kind=DuplicateError)
             found[located.chunk] = located
         if not found:
-            raise InputError(name, "there is not one chunk in it.")
+            raise InputError(name, "it contains no chunks.")
         spans = _chosen(found.values())
         places = {chunk: each.place(*spans[chunk], texts.texts, tokens) for chunk, each in found.items()}
         counted = any(place.tokens is not None for place in places.values())
@@ -120,7 +120,7 @@ class _Located:
         count = self.row.whole(TOKENS, "number of tokens")
         if tokens is not None:
             if text is None:
-                fact = f"the tokens of chunk '{self.chunk}' cannot be counted, since its text is not known."
+                fact = f"cannot count the tokens of chunk '{self.chunk}' without its text."
                 raise self.row.error(fact, hint="give the documents, or the texts of the chunks")
             count = self._count(tokens, self.text if self.text is not None else text)
         return ChunkPlace(self.document, start, end, None if text is None else len(text.split()), count)
@@ -130,7 +130,7 @@ class _Located:
         if isinstance(counted, Sized):
             return len(counted)
         if isinstance(counted, bool) or not isinstance(counted, int) or counted < 0:
-            fact = f"tokens made {counted!r:.60} of chunk '{self.chunk}', which is no number of tokens."
+            fact = f"tokens returned {counted!r:.60} for chunk '{self.chunk}', which is not a number of tokens."
             raise self.row.error(fact, hint="tokens is a function of a text that returns its tokens or their number")
         return counted
 
@@ -147,7 +147,7 @@ def _located(row: PlacedRow, texts: QuotedTexts) -> _Located:
     if text is None:
         raise row.error(f"chunk '{chunk}' has no place.", hint="give start and end, or its text and the documents")
     if document not in texts.texts:
-        fact = f"chunk '{chunk}' cannot be found, since the text of document '{document}' is not known."
+        fact = f"cannot locate chunk '{chunk}' without the text of document '{document}'."
         raise row.error(fact, hint="give the documents: {document: text}, or a corpus.jsonl")
     spans = texts.find(document, text)
     if not spans:
@@ -162,7 +162,7 @@ def _started(row: PlacedRow, chunk: str, document: str, text: str, start: int, t
     if stored is None or stored.startswith(text, start):
         return span
     if span[1] > len(stored):
-        fact = f"chunk '{chunk}' ends at {span[1]}, and document '{document}' has {len(stored)} characters."
+        fact = f"chunk '{chunk}' ends at {span[1]}, but document '{document}' has {len(stored)} characters."
         raise row.error(fact)
     found = next((each for each in texts.find(document, text) if each[0] == start), None)
     if found is None:

@@ -79,8 +79,8 @@ class Judgments:
         if are_of_passages(qrels):
             raise InputError(
                 qrels.name,
-                "these are judgments of passages, and one grade for each document is needed.",
-                hint="passages.of_documents() has the highest of each; evaluate, compare, gate and write_report "
+                "these are judgments of passages, but one grade for each document is needed.",
+                hint="passages.of_documents() gives the highest of each; evaluate, compare, gate and write_report "
                 "take passages with a ChunkRun",
             )
         source = open_source(qrels, "qrels", format)
@@ -154,7 +154,7 @@ class Judgments:
             digest = hashlib.sha256("\n".join((*self.query_ids, "", *self.document_ids)).encode())
         except UnicodeEncodeError as error:  # a lone surrogate: the one kind of text that has no bytes
             bad = error.object[error.start]
-            raise InputError(self.name, f"an id with {bad!a} in it cannot be written as UTF-8.") from None
+            raise InputError(self.name, f"an id contains {bad!a}, which UTF-8 cannot encode.") from None
         digest.update(self.first.tobytes())
         digest.update(self.grades.tobytes())
         return digest.hexdigest()
@@ -169,7 +169,7 @@ def refuse_fractions(judgments: Judgments, grades: Numbers, row: Integers) -> No
         raise InputError(
             judgments.name,
             f"the grade {grades[broken[0]]:g} of document '{document}' for query '{query}' is not a whole number.",
-            hint="trec_eval would leave out the decimals; 'cranfield evaluate' takes such grades",
+            hint="trec_eval would drop the decimals; 'cranfield evaluate' takes such grades",
         )
 
 
@@ -193,7 +193,7 @@ def in_order(queries: Iterable[str]) -> list[str]:
 def refuse_none(source: str, judged: Iterable[Mapping[str, float]]) -> None:
     """Refuse a source without judgments."""
     if not any(judged):
-        raise InputError(source, "there is not one judgment in it.")
+        raise InputError(source, "it contains no judgments.")
 
 
 def duplicate_message(query: str, document: str, one: float, other: float, where: str = "") -> str:

@@ -22,7 +22,7 @@ SHOWN = 3  # ids of each side in an error
 FEW = 5  # queries of a run in memory: with fewer, as where each is evaluated by itself, finding nothing may be true
 PAGE = 10  # documents of a ranking, of which hardly ever none is judged
 HARDLY = 0.1  # of the queries
-HINT = "are the ids written in another way? To evaluate the run all the same: check_ids=False, --no-id-check"
+HINT = "are the ids written differently? To evaluate the run anyway: check_ids=False, --no-id-check"
 
 
 class RunIds(Protocol):
@@ -157,7 +157,7 @@ def little_in_common(judged: JudgedRanks, policy: Policy) -> tuple[str, ...]:
     if 0 < found < HARDLY * queries:
         warnings.append(
             f"a judged document is retrieved for only {found} of the {queries} queries with {PAGE} documents or more; "
-            "are document ids written in another way?"
+            "are document ids written differently?"
         )
     return tuple(warnings)
 

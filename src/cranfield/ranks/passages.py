@@ -117,7 +117,7 @@ class PassageJudgments:
                 raise row.error(fact, kind=DuplicateError, hint="keep one row for each query and passage")
             found[passage[:4]] = passage
         if not found:
-            raise InputError(name, "there is not one judgment in it.")
+            raise InputError(name, "it contains no judgments.")
         return cls._of(list(found.values()), name)
 
     @classmethod
@@ -218,9 +218,9 @@ def checked_place(row: PlacedRow, document: str, texts: Mapping[str, str]) -> Sp
         lacking = "start" if start is None else "end"
         raise row.error(f"there is no {lacking}.", hint="give both start and end, or neither")
     if end <= start:
-        raise row.error(f"{start} to {end} has no character in it.", hint="the end is the place after the last one")
+        raise row.error(f"{start} to {end} is empty.", hint="end is the position after the last character")
     if document in texts and end > len(texts[document]):
-        raise row.error(f"it ends at {end}, and document '{document}' has {len(texts[document])} characters.")
+        raise row.error(f"it ends at {end}, but document '{document}' has {len(texts[document])} characters.")
     return start, end
 
 
@@ -228,7 +228,7 @@ def _quoted(row: PlacedRow, document: str, quote: str, place: Span | None, texts
     """The one place of a quote; where a place is given as well, the quote must be there."""
     shown = f"the quote '{quote[:SHOWN]}{'…' if len(quote) > SHOWN else ''}'"
     if document not in texts.texts:
-        fact = f"{shown} cannot be found, since the text of document '{document}' is not known."
+        fact = f"cannot locate {shown} without the text of document '{document}'."
         raise row.error(fact, hint="give the documents: {document: text}, or a corpus.jsonl")
     found = texts.find(document, quote)
     if place is not None:

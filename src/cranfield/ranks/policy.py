@@ -107,7 +107,8 @@ class Policy:
         live=True,
     )
     missing: Missing = setting(
-        "A judged query that the run lacks", {"zero": "counts 0", "skip": "is left out", "error": "is an error"}
+        "A judged query that is missing from the run",
+        {"zero": "counts 0", "skip": "is left out", "error": "is an error"},
     )
     duplicates: Duplicates = setting(
         "A document that appears twice in a ranking",
@@ -136,7 +137,9 @@ class Policy:
     complete: bool = setting(
         "Documents without a judgment count as judged and not relevant", default=False, quiet=True, live=True
     )
-    cover: float = setting("The share of a judged passage that a chunk must hold to find it", default=0.5, quiet=True)
+    cover: float = setting(
+        "The share of a judged passage that a chunk must contain to find it", default=0.5, quiet=True
+    )
 
     def __post_init__(self) -> None:
         for name, known in settings_of(type(self)).items():

@@ -69,7 +69,7 @@ def scan_source(source: Source, judgments: Judgments, policy: Policy) -> Scanned
 def rank_scanned(judgments: Judgments, scanned: Scanned, policy: Policy, source: str) -> JudgedRanks:
     """The table of what a scan found, whatever did the scan; a run without a ranking is an error."""
     if not scanned.extra and (scanned.retrieved < 0).all():
-        raise InputError(source, "there is not one ranking in it.")
+        raise InputError(source, "it contains no rankings.")
     return rank_counted(judgments, scanned, policy)
 
 

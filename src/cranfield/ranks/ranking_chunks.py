@@ -38,7 +38,7 @@ def rank_chunks(passages: PassageJudgments, run: ChunkRun, policy: Policy, forma
     source, chunks = open_source(run.run, "run", format), Chunks.read(run.chunks)
     scores = scores_of(source, policy)
     if not scores:
-        raise InputError(source.name, "there is not one ranking in it.")
+        raise InputError(source.name, "it contains no rankings.")
     rankings = []
     judged = _by_query(passages, policy)
     for number, query in enumerate(passages.query_ids):

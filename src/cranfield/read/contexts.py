@@ -67,7 +67,7 @@ def _taken_apart(rows: Iterable[Any], role: Role, source: str, lines: bool) -> I
         place, row = item if lines else (number, item)
         where = f"{'line' if lines else 'row'} {place}"
         if not isinstance(row, Mapping) or not has_contexts(row):
-            raise InputError(source, f"{where} is not a question with its contexts, as the rows above it.")
+            raise InputError(source, f"{where} is not a question with its contexts, unlike the rows above it.")
         query = _question(row, source, where)
         if query in known:
             raise InputError(source, f"{where}: the question '{query:.60}' appears twice.", hint="give each an id")

@@ -79,7 +79,9 @@ def frame_of(columns: dict[str, Any], role: Role, source: str) -> Frame:
     names = list(columns)
     found = find_columns([str(name) for name in names], role)
     if found is None:
-        raise InputError(source, f"its columns are {', '.join(map(str, names))}.", hint=wanted(role))
+        raise InputError(
+            source, f"required columns are missing; it has {', '.join(map(str, names))}.", hint=wanted(role)
+        )
     refuse_passages(list(map(str, names)), role, source)
     query, document, value = names[found.query], names[found.document], names[found.value]
     arrow = need("pyarrow", extra="frames", purpose="reading a frame")
@@ -142,7 +144,7 @@ def _number_column(column: Any, source: str, name: str) -> npt.NDArray[np.float6
         kind = numbers.type
         if arrow.types.is_string(kind) or arrow.types.is_large_string(kind) or arrow.types.is_boolean(kind):
             raise InputError(
-                source, f"column '{name}' holds {kind}, not numbers.", hint="convert it to a number column"
+                source, f"column '{name}' contains {kind}, not numbers.", hint="convert it to a number column"
             )
         if numbers.null_count:
             row = numbers.is_null().to_pylist().index(True)
@@ -151,7 +153,7 @@ def _number_column(column: Any, source: str, name: str) -> npt.NDArray[np.float6
     except CranfieldError:
         raise
     except Exception as error:
-        raise InputError(source, f"column '{name}' does not hold numbers ({error}).") from error
+        raise InputError(source, f"column '{name}' does not contain numbers ({error}).") from error
     bad = np.flatnonzero(~np.isfinite(values))
     if len(bad):
         raise InputError(source, f"column '{name}', row {bad[0]}: {values[bad[0]]} is not a finite number.")

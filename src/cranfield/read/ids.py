@@ -26,7 +26,7 @@ def check_ids(ids: Sequence[str], format: Format, source: str, lines: Sequence[i
     for at, name in enumerate(ids):
         fault, hint = _fault(name, format, first)
         if fault:
-            fact = f"the id {short(name)} {fault}, which {format.name} cannot hold."
+            fact = f"the id {short(name)} {fault}, which {format.name} cannot store."
             raise InputError(source, fact, line=lines[at] if lines else None, hint=hint)
 
 
@@ -42,9 +42,9 @@ def _may_be_odd(ids: Sequence[str], text: str) -> bool:
 def _fault(name: str, format: Format, first: bool) -> tuple[str, str]:
     """What is wrong with an id, and what to do about it."""
     if not name:
-        return "is empty", "no format can hold it; change the id"
+        return "is empty", "no format can store it; change the id"
     if _HALF.search(name):
-        return "has half of a character in it", "no format can hold it; change the id"
+        return "contains half of a surrogate pair", "no format can store it; change the id"
     if format.ids == "any":
         return "", ""
     if len(name) > LONGEST:
@@ -52,12 +52,12 @@ def _fault(name: str, format: Format, first: bool) -> tuple[str, str]:
     others = "write jsonl, json or parquet, or change the id"
     if format.ids == "words":  # white space separates the columns
         if _IN_WORDS.search(name):
-            return "has a blank in it", others
+            return "contains a blank", others
         if first and name[0] in "#\ufeff":
             return "looks like a comment" if name[0] == "#" else "starts with a byte-order mark", others
     # Where commas or tabs separate the columns, white space around a cell is left out.
     if format.ids == "cells" and (found := _IN_CELLS.search(name)):
-        return "has the end of a line in it" if found.group() in "\n\r" else "has blanks around it", others
+        return "contains a line break" if found.group() in "\n\r" else "has blanks around it", others
     return "", ""
 
 
@@ -65,7 +65,7 @@ def check_name(name: str, target: str) -> None:
     """An error where a run cannot have this name."""
     if name != name_from(name):
         raise OutputError(
-            target, f"'{name}' is not a name for a run.", hint="it needs at least a letter, and no blanks"
+            target, f"'{name}' is not a name for a run.", hint="a name has at least one letter and no blanks"
         )
 
 

@@ -33,7 +33,7 @@ def _check_bytes(text: str, source: str, what: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError:
-        fact = f"{what}: the id {text!r} has half of a character in it, and cannot be written as UTF-8."
+        fact = f"{what}: the id {text!r} contains half of a surrogate pair, which UTF-8 cannot encode."
         raise InputError(source, fact, hint="change the id") from None
 
 

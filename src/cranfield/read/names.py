@@ -89,9 +89,9 @@ def refuse_passages(names: Sequence[str], role: Role, source: str) -> None:
     if role == "qrels" and (QUOTE[0] in plain or {START[0], END[0]} <= plain):
         raise InputError(
             source,
-            "these are judgments of passages, and one grade for each document is needed.",
+            "these are judgments of passages, but one grade for each document is needed.",
             hint="evaluate, compare and gate take them with chunks: PassageJudgments.read and ChunkRun, or --chunks; "
-            "of_documents() has the highest grade of each document",
+            "of_documents() gives the highest grade of each document",
         )
 
 

@@ -75,7 +75,7 @@ def _from_lines(name: str, text: str, what: str) -> dict[str, str]:
         try:
             fields = next(csv.reader([line], delimiter=separator, strict=True)) if separator else _words(line)
         except csv.Error as error:
-            raise InputError(name, f"the quoting is broken ({error}).", line=number) from None
+            raise InputError(name, f"invalid quoting ({error}).", line=number) from None
         if len(fields) != 2 or not all(field.strip(_WHITE) for field in fields):
             raise InputError(
                 name,
@@ -90,7 +90,7 @@ def _from_lines(name: str, text: str, what: str) -> dict[str, str]:
             raise InputError(name, f"'{key}' appears twice.", line=number, hint=f"keep one {what} for each id")
         found[key] = value
     if not found:
-        raise InputError(name, f"there is not one {what} in it.")
+        raise InputError(name, f"it contains no {what}s.")
     return found
 
 

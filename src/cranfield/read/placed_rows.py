@@ -43,7 +43,7 @@ class PlacedRow:
         """A text, if there is one."""
         found = self.find(spellings)
         if found is not None and not isinstance(found, str):
-            raise self.error(f"the {what} {found!r:.60} is not a text.")
+            raise self.error(f"the {what} {found!r:.60} is not text.")
         return found
 
     def whole(self, spellings: Spellings, what: str) -> int | None:
@@ -219,4 +219,4 @@ def _of_delimited(stream: Stream) -> Iterator[PlacedRow]:
                 cells = {name: cell for name, cell in zip(names, fields, strict=True) if cell}
                 yield PlacedRow(stream.name, number, True, cells)
     except csv.Error as error:
-        raise InputError(stream.name, f"the quoting is broken ({error}).", line=line) from None
+        raise InputError(stream.name, f"invalid quoting ({error}).", line=line) from None

@@ -277,7 +277,9 @@ def _standard_input() -> BinaryIO:
     """Standard input, which gives its content to one reader only."""
     if any(file is sys.stdin.buffer for file in _taken):
         raise InputError(
-            "standard input", "- is given for two inputs, but can be read only once.", hint="write it to a file first"
+            "standard input",
+            "- (standard input) is given twice, but can be read only once.",
+            hint="write it to a file first",
         )
     _taken.append(sys.stdin.buffer)
     return sys.stdin.buffer
@@ -320,7 +322,7 @@ def _binary(source: Any) -> BinaryIO:
         raise InputError("an open file", _reason(error)) from error
     if not isinstance(probe, bytes):
         raise InputError(
-            "an open file", "it gives text where bytes are needed.", hint="open the file with open(path, 'rb')"
+            "an open file", "it returns text, but bytes are needed.", hint="open the file with open(path, 'rb')"
         )
     binary: BinaryIO = source
     return binary

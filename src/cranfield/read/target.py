@@ -98,7 +98,7 @@ def _place(name: str) -> tuple[str, os.stat_result | None]:
         with _reported(name):
             return os.path.realpath(name), _status(name)
     except ValueError as error:  # a zero in it, or a character without bytes
-        raise OutputError(name, "cannot be written: no file can have this name.") from error
+        raise OutputError(name, "cannot be written: this is not a valid file name.") from error
 
 
 def _status(name: str) -> os.stat_result | None:

@@ -161,13 +161,13 @@ class Block(NamedTuple):
                 hint="save the file as UTF-8, for instance with: iconv -f LATIN1 -t UTF-8",
             ) from None
         except csv.Error as error:
-            raise self.error(number, f"the quoting is broken ({error}).") from None
+            raise self.error(number, f"invalid quoting ({error}).") from None
         if not fields:
             return None
         if b"\r" in line.rstrip(b"\r"):
             raise self.error(
                 number,
-                "a carriage return stands in the middle of the line.",
+                "there is a carriage return in the middle of the line.",
                 hint="lines end with a newline; convert the file, for instance with: tr '\\r' '\\n'",
             )
         if len(fields) < layout.least or (layout.most and len(fields) > layout.most):
@@ -176,7 +176,7 @@ class Block(NamedTuple):
             shown = fields[layout.rank].decode()
             raise self.error(
                 number,
-                f"{len(fields) - layout.numbered} columns, and '{shown}' is not a rank: an id may hold a blank.",
+                f"{len(fields) - layout.numbered} columns, and '{shown}' is not a rank: an id may contain a blank.",
                 hint=f"a line is: {layout.shape}",
             )
         for what, column in (("query", layout.query), ("document", layout.document)):

@@ -94,7 +94,7 @@ def details(gathered: Gathered) -> Details:
             f"{gathered.request.measures[0]}; for all of them: --queries {len(places)}.",
         )
     if len(with_steps) < len(gathered.evaluations):
-        left_out.append(f"How values are calculated is shown for {listed(sorted(with_steps))} only.")
+        left_out.append(f"The calculation is shown only for {listed(sorted(with_steps))}.")
     shown = {places[query]: found[query] for query in chosen}
     return Details(shown, rankings, list(reasons), list(tags), texts, left_out)
 
@@ -246,4 +246,4 @@ def _texts(gathered: Gathered, number: Mapping[str, int]) -> tuple[list[list[str
         rows[at] += [title, text if len(text) <= length else f"{text[:length].rstrip()}…"]
     cut = sum(len(text) > length for _, text in texts.values())
     more = f" {TEXT} are shown where --queries or -k is smaller." if length < TEXT else ""
-    return rows, [f"Texts of {cut:,} documents are cut off after {length} letters.{more}"] if cut else []
+    return rows, [f"Texts of {cut:,} documents are cut off after {length} characters.{more}"] if cut else []

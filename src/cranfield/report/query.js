@@ -114,7 +114,7 @@ const showQuery = (focus) => {
     view.append(make("div", { class: "side" }, ...keys.map((key) => side(query, key))), missed(query, [...new Set(keys.map((key) => state[key]))]));
   } else {
     const rows = data.runs.map((name, run) => make("tr", {}, make("th", { scope: "row" }, name), make("td", { class: "number", "data-label": measure().name }, three(value(run, query)))));
-    view.append(make("p", { class: "soft small" }, "The rankings of this query are not in this page; what was left out is said below the list."), table([["run"], [measure().name, "number"]], rows));
+    view.append(make("p", { class: "soft small" }, "The rankings of this query are not on this page; the notes below the list say what was left out."), table([["run"], [measure().name, "number"]], rows));
   }
   if (focus) { view.scrollIntoView({ block: "start" }); view.focus({ preventScroll: true }); }
 };

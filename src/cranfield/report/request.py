@@ -70,7 +70,7 @@ def readable_runs(runs: Mapping[str, Any] | Iterable[Any]) -> dict[str, Any]:
     """Runs by name: evaluations, or what can be read as often as needed."""
     found = named_runs(runs, opened=_kept)
     if not found:
-        raise CranfieldError("a report needs a run.", hint="give at least one")
+        raise CranfieldError("a report needs at least one run.", hint="give at least one")
     return found
 
 
@@ -119,7 +119,7 @@ def evaluated(
         if run.ranks is None and flat is not None and run.qrels_sha256 != flat.sha256:
             raise InputError(
                 name,
-                f"it was measured by other judgments (SHA-256 {run.qrels_sha256[:12]}, not {flat.sha256[:12]}).",
+                f"it was measured with other judgments (SHA-256 {run.qrels_sha256[:12]}, not {flat.sha256[:12]}).",
                 hint="evaluate the run again",
             )
         found[name] = run.renamed(name)

@@ -157,7 +157,7 @@ def _reversal(pair: Pair) -> Iterator[str]:
     if found.could_reverse and pair.kind != "same":
         ends = f"{signed(found.reach.low)} to {signed(found.reach.high)}"
         yield f"Judging the unjudged documents could still reverse the difference (it could be {ends})."
-        yield "To settle it: cranfield judge --decide asks first for the grades that tell most."
+        yield "To settle it: cranfield judge --decide asks for the most informative grades first."
     elif not found.could_reverse and pair.kind in ("better", "worse") and found.reach.low < found.reach.high:
         yield "Whatever the unjudged documents turn out to be, they cannot reverse the difference."
 

@@ -56,7 +56,7 @@ def corrected_comparison_text(found: CorrectedComparison, width: int = WIDTH, pa
         )
         for measure in evaluation.measures
     ]
-    note = "A difference has a weight of its own, so it is not exactly the difference of the means."
+    note = "A difference is weighted separately, so it is not exactly the difference of the means."
     parts.append([*wrapped(note, width=width), *_legend(evaluation, [each.value for each in found], width)])
     parts.append(list(_signatures(evaluation, width)))
     return "\n\n".join("\n".join(part) for part in parts if part)
@@ -196,7 +196,7 @@ def told_worth(basis: CorrectionBasis, values: Sequence[CorrectedValue]) -> str:
         return f"{basis.model} saved nothing here."
     if min(more) <= 0:
         return (
-            f"{basis.model} saved up to {count(max(more), 'query', 'queries')}, and nothing where worth is no larger."
+            f"{basis.model} saved up to {count(max(more), 'query', 'queries')}, and nothing where worth is not larger."
         )
     told = f"{min(more):,} to {max(more):,} queries" if min(more) < max(more) else count(max(more), "query", "queries")
     return f"{basis.model} saved people about {told.replace(' q', ' more q')}."

@@ -170,7 +170,7 @@ def _brief_counts(view: View, width: int) -> Iterator[str]:
 
 def _brief_ties(view: View) -> list[str]:
     runs = sum(bool(each) for each in view.found.tie_warnings.values())
-    return [f"ties matter to {runs} of {len(view.evaluations)} runs; -v says how much"] if runs else []
+    return [f"ties matter to {runs} of {len(view.evaluations)} runs; -v shows how much"] if runs else []
 
 
 def _signatures(view: View, width: int) -> Iterator[str]:

@@ -44,7 +44,7 @@ def beside_accepted(
     before = Evaluation.load(project.accepted_path(f"{name}{VALUES}"))
     run = project.accepted_path(f"{name}{_RUN}")
     if not run.is_file():
-        raise InputError(str(run), "the accepted run is not here.", hint="'cranfield accept' keeps it; commit it too")
+        raise InputError(str(run), "the accepted run is missing.", hint="'cranfield accept' saves it; commit it too")
     known = set(before.query_ids)
     new = [query for query in judgments.query_ids if query not in known]
     shared = of_queries(judgments, known) if new else judgments

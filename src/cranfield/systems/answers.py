@@ -83,7 +83,7 @@ def ranking_of(answer: Any, *, id_path: str = "", score_path: str = "", order: A
         if inspect.iscoroutine(answer):
             answer.close()  # it is never awaited, and says so if it is left open
         raise SystemFailure(
-            "the answer is asynchronous, and nothing waits for it.",
+            "the answer is asynchronous, but nothing awaits it.",
             hint="give a function that waits and returns a list: lambda query, k: asyncio.run(search(query, k))",
         )
     if isinstance(answer, str | bytes) or not isinstance(answer, Iterable):

@@ -72,7 +72,7 @@ def ask(
 ) -> Iterator[Answer]:
     """Ask every (query_id, text), and give the answers as they come.
 
-    jobs: how many queries are under way at a time, each in a thread
+    jobs: how many queries run at the same time, each in a thread
     retries, wait: after a failure that may pass, how often to try again; the wait doubles each time, with some chance
         in it, and is longer if the system asks for it
     give_up: raise GaveUp after this many failed queries in a row, 0 never; at once where we are not let in
@@ -125,7 +125,7 @@ def ask(
             yield answer
             failed = failed + 1 if answer.ranking is None else 0
             if answer.final:
-                raise GaveUp(f"the system refuses to be asked: {answer.error}")
+                raise GaveUp(f"the system refused the request: {answer.error}")
             if give_up and failed >= give_up:
                 raise GaveUp(f"{failed} queries in a row failed; the last: {answer.error}")
     finally:

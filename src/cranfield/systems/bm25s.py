@@ -13,7 +13,7 @@ from cranfield.systems.collection import Collection, Document, indexed
 
 SETTINGS = {
     "method": TomlSetting(str, "the variant of BM25, as bm25s names it", '"lucene"'),
-    "k1": TomlSetting((int, float), "how soon more occurrences of a word stop to count", "1.5"),
+    "k1": TomlSetting((int, float), "how soon further occurrences of a word stop counting", "1.5"),
     "b": TomlSetting((int, float), "how much the length of a document counts, 0 to 1", "0.75"),
     "stopwords": TomlSetting(str, 'the language whose frequent words are ignored; "" for none', '"en"'),
 }

@@ -77,7 +77,9 @@ def _by_expression(rule: str) -> Collapse:
     except re.error as error:
         raise InputError("collapse", f"'{rule}' is not a regular expression: {error}.") from None
     if pattern.groups != 1:
-        raise InputError("collapse", f"'{rule}' has {pattern.groups} groups.", hint="one group holds the document's id")
+        raise InputError(
+            "collapse", f"'{rule}' has {pattern.groups} groups.", hint="one group must match the document's id"
+        )
 
     def to_document(chunk: str) -> str:
         match = pattern.search(chunk)
@@ -93,7 +95,7 @@ def _looked_up(mapping: Mapping[str, str], name: str) -> Collapse:
         try:
             return mapping[chunk]
         except KeyError:
-            raise InputError(name, f"it does not hold the id '{chunk}'.") from None
+            raise InputError(name, f"it does not contain the id '{chunk}'.") from None
 
     return to_document
 

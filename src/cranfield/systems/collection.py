@@ -184,7 +184,7 @@ def _qrels(folder: Path, split: str | None) -> str | None:
     named = {path.name.partition(".")[0]: path for path in files}
     wanted = split or ("test" if "test" in named else next(iter(named)) if len(named) == 1 else None)
     if wanted is None or wanted not in named:
-        several = "it has several splits, and none is called 'test'." if named else "it holds no judgments."
+        several = "it has several splits, and none is called 'test'." if named else "it contains no judgments."
         fact = f"there is no split '{split}' in it." if split else several
         raise InputError(str(folder / "qrels"), fact, hint=f"splits are {', '.join(named) or 'none'}")
     return str(named[wanted])
@@ -195,7 +195,7 @@ def _from_ir_datasets(name: str) -> Collection:
     try:
         dataset = library.load(name)
     except KeyError:
-        raise InputError(f"{IR_DATASETS}{name}", "ir_datasets knows no collection of this name.") from None
+        raise InputError(f"{IR_DATASETS}{name}", "ir_datasets has no collection of this name.") from None
     if not dataset.has_queries():
         raise InputError(f"{IR_DATASETS}{name}", "this collection has no queries.", hint="name a part of it that has")
     qrels: dict[str, dict[str, float]] | None = None

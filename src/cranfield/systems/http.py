@@ -43,7 +43,7 @@ SETTINGS = {
     "score": TomlSetting(str, 'the path of the score in each result; "" reads no scores', "the usual names"),
     "order": ORDER,
     "empty": TomlSetting(
-        str, "a path that an answer has even where it leaves `results` out because nothing was found", "none"
+        str, "a path that an answer has even if it leaves out `results` because nothing was found", "none"
     ),
     "timeout": TomlSetting((int, float), "seconds to wait for the whole answer", "30"),
 }
@@ -77,7 +77,9 @@ class HttpSearch:
         self._address(str(chosen["url"]), chosen["params"])
         self._body = self._template(chosen.get("body")) if self._method not in ("GET", "HEAD") else None
         if "{query}" not in self._target and "{query}" not in json.dumps(self._body):
-            raise InputError(name, "nothing says where the query goes.", hint="write {query} in url, params or body")
+            raise InputError(
+                name, "the request does not contain the query.", hint="write {query} in url, params or body"
+            )
         self._headers = {
             "User-Agent": f"cranfield/{__version__}",
             "Accept": "application/json",
@@ -89,7 +91,7 @@ class HttpSearch:
             self._headers["Authorization"] = f"Basic {base64.b64encode(str(chosen['auth']).encode()).decode()}"
         for header, value in self._headers.items():
             if not _HEADER.fullmatch(header) or any(mark in value for mark in "\r\n\0"):
-                raise InputError(name, f"the header {header!r} has a line break in it, or is not the name of one.")
+                raise InputError(name, f"the header {header!r} contains a line break or is not a valid header name.")
         self._connections = Connections(self._connect)
         self._context: ssl.SSLContext | None = None
 
@@ -103,7 +105,7 @@ class HttpSearch:
         if parts.scheme not in ("http", "https") or not self._host:
             raise InputError(self.name, f"'{url}' is not the URL of a server.", hint="https://host/path")
         if parts.username or parts.password:
-            raise InputError(self.name, "the url holds a password.", hint="set auth = '${USER}:${PASSWORD}' instead")
+            raise InputError(self.name, "the url contains a password.", hint="set auth = '${USER}:${PASSWORD}' instead")
         self._secure = parts.scheme == "https"
         query = urlencode({str(key): str(value) for key, value in params.items()}, safe="{}")
         joined = "&".join(part for part in (parts.query, query) if part)
@@ -115,7 +117,7 @@ class HttpSearch:
         except re.error as error:
             raise InputError(self.name, f"id_pattern is not a regular expression: {error}.") from None
         if compiled is not None and compiled.groups != 1:
-            raise InputError(self.name, f"id_pattern has {compiled.groups} groups.", hint="one group holds the id")
+            raise InputError(self.name, f"id_pattern has {compiled.groups} groups.", hint="one group must match the id")
         return compiled
 
     def _template(self, body: Any) -> Any:

@@ -133,7 +133,7 @@ class Partial:
                     raise InputError(
                         str(self.path),
                         f"it was begun with {_changed(row, self._conditions)}.",
-                        hint="resume with the same, or delete this file",
+                        hint="resume with the same settings, or delete this file",
                     )
                 if number > 1:
                     if row[0] in self.places:
@@ -148,7 +148,7 @@ class Partial:
         content = line[9:-1]
         if line[:9] != b"%08x " % zlib.crc32(content):
             raise InputError(
-                str(self.path), "this line is not as it was written, or not by cranfield.", line=number, hint=_DELETE
+                str(self.path), "this line was changed, or was not written by cranfield.", line=number, hint=_DELETE
             )
         return json.loads(content)
 
@@ -160,7 +160,9 @@ class Partial:
                     file.seek(self.places[query])
                     answered, ranking, *_ = self._content(file.readline())
                     if answered != query:
-                        raise InputError(str(self.path), f"the answer to '{query}' is not where it was.", hint=_DELETE)
+                        raise InputError(
+                            str(self.path), f"the answer to '{query}' is no longer where it was.", hint=_DELETE
+                        )
                     yield query, [(doc_id, score) for doc_id, score in ranking]
 
     def close(self) -> None:

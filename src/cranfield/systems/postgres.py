@@ -16,11 +16,11 @@ SETTINGS = {
     "dsn": TomlSetting(
         str, "how to connect, as libpq takes it: `dbname=shop user=reader` or a `postgresql://` URL", "`PG*`"
     ),
-    "table": TomlSetting(str, "the table or view to search, with its schema if need be: `public.products`"),
+    "table": TomlSetting(str, "the table or view to search, with its schema if needed: `public.products`"),
     "columns": TomlSetting(list, "the columns of text to search in"),
     "id": TomlSetting(str, "the column with the id of the document", '"id"'),
     "language": TomlSetting(str, "the text-search configuration: how words are stemmed", '"english"'),
-    "match": TomlSetting(str, 'whether a document must hold "any" word of the query or "all" of them', '"any"'),
+    "match": TomlSetting(str, 'whether a document must contain "any" word of the query or "all" of them', '"any"'),
     "sql": TomlSetting(
         str,
         "your own statement, instead of table, columns, id, language and match: ids or (id, score) rows, best first",
@@ -57,7 +57,7 @@ class PostgresSearch:
 
     def _ranked(self, settings: Mapping[str, Any]) -> Any:
         if not settings.get("table") or not settings.get("columns"):
-            raise InputError(self.name, "table and columns, or sql, are needed.")
+            raise InputError(self.name, "set table and columns, or sql.")
         if settings.get("match", "any") not in ("any", "all"):
             raise InputError(self.name, f"match = '{settings['match']}' is neither 'any' nor 'all'.")
         sql = self._psycopg.sql

@@ -107,7 +107,7 @@ class Project:
 def refuse_name(name: str, where: str, hint: str = "") -> None:
     """An error for a system under whose name no file can be written."""
     if not _NAME.fullmatch(name):
-        fact = f"'{name}' cannot be the name of a file, so it cannot be that of a system."
+        fact = f"'{name}' is not a valid file name, so it cannot be the name of a system."
         raise InputError(where, fact, hint=hint)
 
 

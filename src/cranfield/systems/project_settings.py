@@ -17,8 +17,8 @@ def _policy(known: Setting) -> TomlSetting:
 
 POLICY = {name: _policy(known) for name, known in settings_of().items() if known.live}
 ASKING = {
-    "jobs": TomlSetting(int, "how many queries are under way at a time", "1"),
-    "retries": TomlSetting(int, "how often a query is tried again after a failure that may pass", "3"),
+    "jobs": TomlSetting(int, "how many queries run at the same time", "1"),
+    "retries": TomlSetting(int, "how often a query is tried again after a temporary failure", "3"),
     "wait": TomlSetting(
         _NUMBER, "seconds before the first of these attempts; each further wait is twice as long", "0.25"
     ),
@@ -40,7 +40,7 @@ PROJECT = {
         "how a chunk's id becomes its document's: a separator, a regular expression with one group, or a file of pairs",
     ),
     "timeout": TomlSetting(_NUMBER, "seconds to wait for a server, instead of what the systems say"),
-    "baseline": TomlSetting(str, "the folder of what was accepted", '"baseline"'),
+    "baseline": TomlSetting(str, "the folder of the accepted results", '"baseline"'),
     **ASKING,
     **POLICY,
     "gate": TomlSetting(dict, "when a test fails: see below"),
@@ -50,7 +50,7 @@ PROJECT = {
 }
 GATE = {
     "measures": TomlSetting(list, "the measures that may not get worse", "the first of the project's"),
-    "tolerance": TomlSetting((int, float, dict), "the drop that is allowed, one for all or one for each measure", "0"),
+    "tolerance": TomlSetting((int, float, dict), "the drop that is allowed, one for all measures or one for each", "0"),
     "alpha": TomlSetting(_NUMBER, "a larger drop fails if its one-sided p-value is at most this", "0.05"),
     "minimum": TomlSetting(dict, "a value that each measure must reach, whether a drop is significant or not"),
     "require_improvement": TomlSetting(bool, "whether some measure must be significantly better", "false"),

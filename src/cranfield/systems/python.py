@@ -107,7 +107,7 @@ def search_of(target: Any, name: str = "the system") -> Ask:
     if callable(target):
         return _with_k(target)
     if awaited := _awaited(target):
-        fact = f"{type(target).__name__} can be asked only asynchronously, by {awaited}."
+        fact = f"{type(target).__name__} can be asked only asynchronously, with {awaited}."
         raise InputError(name, fact, hint=_wait_for(awaited))
     raise InputError(
         name,

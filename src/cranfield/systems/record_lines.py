@@ -49,5 +49,5 @@ def id_of(record: Mapping[str, Any], key: str, name: str, number: int) -> str:
     try:
         return id_text(record[key], key, name)
     except (KeyError, InputError):
-        fact = f"'{key}' is missing or is no id." if record else "an empty object."
+        fact = f"'{key}' is missing or is not an id." if record else "an empty object."
         raise InputError(name, fact, line=number, hint="each line needs _id and text") from None

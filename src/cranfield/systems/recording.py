@@ -201,13 +201,15 @@ class _Output(NamedTuple):
 
     def begin(self, partial: Partial, *, resume: bool, force: bool) -> None:
         """Go on with what there is, or begin anew where nothing is lost by that."""
-        hint = "with resume (--resume) it is finished, with force (--force) it is replaced"
+        hint = "resume (--resume) finishes it, force (--force) replaces it"
         if partial.begun and resume:
             partial.resume()
         elif partial.begun and not force:
-            raise OutputError(str(partial.path), "an unfinished run is here.", hint=hint)
+            raise OutputError(str(partial.path), "there is an unfinished run here.", hint=hint)
         elif self.is_file and os.path.exists(self.path) and not partial.begun and not force:
-            what = "this run was made otherwise, or was changed since" if resume else "this file exists already"
+            what = (
+                "this run was made in a different way, or has changed since" if resume else "this file exists already"
+            )
             raise OutputError(self.path, f"{what}.", hint="force (--force) replaces it")
         else:
             partial.start()

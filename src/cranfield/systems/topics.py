@@ -50,12 +50,12 @@ def read_topics(path: str | os.PathLike[str]) -> dict[str, Topic]:
         if not isinstance(text, str) or not text.strip():
             raise InputError(name, f"query '{query}' has no text.", line=line)
         if not isinstance(narrative, str):
-            raise InputError(name, f"the narrative of query '{query}' is not a text.", line=line)
+            raise InputError(name, f"the narrative of query '{query}' is not text.", line=line)
         if query in found:
-            raise InputError(name, f"query '{query}' is there twice.", line=line)
+            raise InputError(name, f"query '{query}' appears twice.", line=line)
         found[query] = Topic(text.strip(), narrative.strip())
     if not found:
-        raise InputError(name, "there is not one query in it.")
+        raise InputError(name, "it contains no queries.")
     return found
 
 
@@ -123,7 +123,7 @@ def _plain_rows(lines: list[tuple[int, str]], name: str) -> Iterator[TopicRow]:
             name,
             "every line begins with a number: are these ids?",
             line=lines[0][0],
-            hint="write a tab behind each id; or a tab-free file whose lines are texts alone",
+            hint="put a tab after each id; or write a file without tabs, with only a text on each line",
         )
     for at, (number, line) in enumerate(lines, 1):
         yield TopicRow(number, str(at), line)

@@ -80,7 +80,9 @@ class FullCorpus:
         progress: bool | ProgressBar = False,
     ) -> None:
         if similarity not in ("dot", "cosine", "l2"):
-            raise InputError("similarity", f"'{similarity}' is not known.", hint="it is 'dot', 'cosine' or 'l2'")
+            raise InputError(
+                "similarity", f"there is no similarity '{similarity}'.", hint="it is 'dot', 'cosine' or 'l2'"
+            )
         if not isinstance(queries, Tensor) or queries.dim() != 2 or not _is_embedding(queries.dtype):
             raise InputError("queries", "they are not embeddings.", hint="a tensor (queries, dimensions) of numbers")
         if isinstance(documents, Iterator):

@@ -90,7 +90,7 @@ def read_judgments(
     query, document, bits = torch.stack((row, column, grade.double().view(torch.int64))).cpu().numpy()
     grades = bits.view(np.float64)
     if not len(grades):
-        raise InputError("qrels", "there is not one judgment in it.")
+        raise InputError("qrels", "it contains no judgments.")
     order = None if dense else _checked_order(query, document, shape)
     if order is not None:
         query, document, grades = query[order], document[order], grades[order]

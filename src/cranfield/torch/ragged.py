@@ -49,7 +49,7 @@ def evaluate_flat(
     grades, scores, numbers = (column.detach().flatten() for column in (qrels, run, queries))
     _check_columns(grades, scores, numbers, judged, name)
     if not len(scores):
-        raise InputError(name, "there is not one ranking in it.")
+        raise InputError(name, "it contains no rankings.")
     found_queries, query, sizes = numbers.unique(return_inverse=True, return_counts=True)
     order = query.argsort(stable=True)
     query, scores, grades = query[order], scores[order], grades[order]

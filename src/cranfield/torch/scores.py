@@ -101,7 +101,7 @@ def finish(
 ) -> Evaluation:
     """The evaluation of what was counted. `qrels` hashes the judgments, if somebody asks for it."""
     if not scanned.extra and (scanned.retrieved < 0).all():
-        raise InputError(name, "there is not one ranking in it.")
+        raise InputError(name, "it contains no rankings.")
     judged = rank_counted(judgments, scanned, policy)
     refuse_missing(judged, policy, name)
     orders = TieOrders.of(judgments, scanned, policy)
@@ -118,7 +118,7 @@ def check_measures(measures: Measures, policy: Policy) -> Sequence[Measure]:
     for measure in wanted:
         if measure.definition.table != "ranks":
             raise MeasureError(
-                f"{measure.name} is measured on {measure.definition.table}, which tensors do not tell.",
+                f"{measure.name} is measured on {measure.definition.table}, which tensors do not provide.",
                 hint="use cranfield.evaluate with judgments that name a group for every grade",
             )
     return wanted

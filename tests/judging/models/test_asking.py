@@ -46,7 +46,7 @@ def test_everything_that_waits_is_graded_once(filled, small):
         assert ask_model(store, small(server), **QUICK).requests == 0
         assert server.most == 3
     assert grades(store) == {f"q{q}d{d}": d for q in range(3) for d in range(4)}
-    with pytest.raises(InputError, match="not one judgment"):  # a model's grades are never people's
+    with pytest.raises(InputError, match="no judgments"):  # a model's grades are never people's
         store.view()
     assert store.progress().left == 12
 

@@ -83,7 +83,7 @@ def test_an_assessor_of_the_command_line(project):
         assert len(server.requests) == 7
         assert server.requests[0].prompt.endswith("?")
     assert "other: 3 documents graded; 7 requests" in done.stdout
-    assert "The limit of requests is reached. 7 documents left; the same command goes on from here." in done.stdout
+    assert "The request limit is reached. 7 documents left; the same command continues from here." in done.stdout
     assert "100% of 3 documents got the same grade in all samples; mean spread 0.00" in done.stdout
 
 
@@ -122,7 +122,7 @@ def test_order_and_budget(project):
         stopped = judge(folder, "small", "--budget", "14000", "--set", "temperature=0.7")
         assert server.tokens <= 14_000
     assert "budget: 14,000 tokens in all, " in stopped.stdout
-    assert "The budget of tokens is reached." in stopped.stdout
+    assert "The token budget is used up." in stopped.stdout
     assert "a larger budget goes on from here" in stopped.stdout
 
 
@@ -155,7 +155,7 @@ def test_an_endpoint_that_is_none_ends_it_without_a_traceback(behave, told, proj
         (["small", "--set", "prompt=no.txt"], "no.txt: the prompt cannot be read"),
         (["small", "--set", "key=NO_SUCH_KEY"], "the environment variable NO_SUCH_KEY is not set"),
         (["no.module:name"], "there is no module 'no'"),
-        (["small", "--me", "ann"], "--me is the name of a person"),
+        (["small", "--me", "ann"], "--me names a person"),
         (["small", "--set", "url=nowhere"], "the url is not that of an endpoint"),
     ],
 )
@@ -194,10 +194,10 @@ def test_ctrl_c_ends_it_with_what_was_done_and_how_to_go_on(project):
         interrupted.append(True)
         out, err = program.communicate(timeout=60)
         assert program.returncode == 130
-        assert "Waiting for 4 requests under way" in err
+        assert "Waiting for 4 requests in progress" in err
         assert "Traceback" not in err
         assert "Interrupted." in out
-        assert "the same command goes on from here." in out
+        assert "the same command continues from here." in out
         asked = len(server.requests)
         judge(folder, "small")
         assert len(server.requests) == 20

@@ -91,7 +91,9 @@ def test_on_the_command_line(store, tmp_path):
         (tmp_path / f"{name}.run").write_text("".join(rows))
     runs = ("--decide", "bad.run", "good.run", "-m", "nDCG@10")
     dry = run("judge", "judgments.db", "--assessor", "small:grade", "--dry-run", *runs, cwd=tmp_path)
-    assert dry.stdout.startswith("small:grade: 400 documents to judge at most; asking stops once the verdict stands\n")
+    assert dry.stdout.startswith(
+        "small:grade: 400 documents to judge at most; asking stops once the verdict is final\n"
+    )
     with open_store(tmp_path / "judgments.db") as unchanged:
         assert not list(unchanged.events())
         assert unchanged.progress().documents == 0
@@ -101,6 +103,6 @@ def test_on_the_command_line(store, tmp_path):
     assert "good beside bad: better" in done.stdout
     assert "0 of 10 canaries were graded 1 or higher" in done.stdout
     dry = run("judge", "judgments.db", "--assessor", "small:grade", "--dry-run", *runs, cwd=tmp_path)
-    assert dry.stdout == "small:grade: nothing to ask; the verdict stands.\n"
+    assert dry.stdout == "small:grade: nothing to ask; the verdict is final.\n"
     other = run("judge", "judgments.db", "--assessor", "small:grade", "--order", "mtf", "bad.run", cwd=tmp_path)
     assert "--order mtf is for people" in other.stderr

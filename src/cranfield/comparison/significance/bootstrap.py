@@ -83,7 +83,7 @@ def _draws(differences: Numbers, settings: Settings) -> Iterator[Numbers]:
 BOOTSTRAP = Bootstrap(
     "bootstrap",
     "paired bootstrap",
-    "draws queries again; assumes no distribution, and needs some 20 queries",
+    "resamples the queries; assumes no distribution, and needs about 20 queries",
     draws="draws",
     studentised=True,
 )

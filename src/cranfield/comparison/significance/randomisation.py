@@ -77,6 +77,6 @@ def _every_subset(n: int) -> Numbers:
 RANDOMISATION = Randomisation(
     "randomisation",
     "randomisation test",
-    "Fisher's: swaps the runs query by query; assumes no distribution",
+    "Fisher's: randomly swaps the runs on each query; assumes no distribution",
     draws="permutations",
 )

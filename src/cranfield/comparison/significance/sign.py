@@ -46,7 +46,7 @@ class Sign(Test):
 SIGN = Sign(
     "sign",
     "sign test",
-    "counts better and worse queries, however much they differ; of the median",
+    "counts better and worse queries, however much they differ; tests the median",
     of="median of the queries that differ",
     effect="better minus worse queries, as a share",
 )

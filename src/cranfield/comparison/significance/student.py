@@ -66,5 +66,8 @@ class Student(Test):
 
 
 STUDENT = Student(
-    "t", "paired t-test", "Student's, of the mean: the usual choice, good from some 20 queries on", studentised=True
+    "t",
+    "paired t-test",
+    "Student's, tests the mean: the usual choice, good for about 20 queries or more",
+    studentised=True,
 )

@@ -62,7 +62,7 @@ class Tukey(Test):
 TUKEY = Tukey(
     "tukey",
     "randomised Tukey HSD",
-    "compares all pairs of several runs at once; weak runs cost it power",
+    "compares all pairs of several runs at once; weak runs reduce its power",
     draws="permutations",
     all_at_once=True,
 )

@@ -137,7 +137,7 @@ def _nth_mean(d: Numbers, n: int) -> float:
 WILCOXON = Wilcoxon(
     "wilcoxon",
     "Wilcoxon's signed-rank test",
-    "of the pseudo-median: ranks the differences, whose distribution should be symmetric",
+    "tests the pseudo-median: ranks the differences, which should be distributed symmetrically",
     of="pseudo-median of the queries that differ",
     effect="rank-biserial correlation",
 )

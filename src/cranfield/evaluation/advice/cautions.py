@@ -58,7 +58,7 @@ def holes(facts: Facts) -> Iterator[str]:
             else f"{share} of its first {depth} documents are"
         )
         yield (
-            f"{run.run}: {some} not judged. Most measures that look so far down count them as not relevant, "
+            f"{run.run}: {some} not judged. Most measures that look this far down count them as not relevant, "
             "so a system that finds relevant documents nobody has judged gets no credit for them."
         )
 
@@ -76,7 +76,7 @@ def chosen_for_others(facts: Facts) -> Iterator[str]:
     if facts.left_out:
         changes = sorted((change, run) for run, change in facts.left_out.items())
         losses = _few([f"{run} {change:+.4f}" for change, run in changes])
-        told.append(f"How {LEFT_OUT_BY} of a run would change, had it not been in the pool: {losses}")
+        told.append(f"How {LEFT_OUT_BY} of a run would change if it had not been in the pool: {losses}")
     yield f"{'. '.join(told)}."
 
 
@@ -156,7 +156,7 @@ def steep_gain(facts: Facts, measure: Measure) -> Iterator[str]:
     """2^grade - 1 grows fast."""
     if _parameter(measure, "gain") == "exponential" and facts.highest >= STEEP:
         most = 2**facts.highest - 1
-        yield f"a document of grade {facts.highest:g} gains {most:,.0f}, next to which lower grades vanish."
+        yield f"a document of grade {facts.highest:g} gains {most:,.0f}, so lower grades hardly count."
 
 
 def sees_only_the_first(facts: Facts, measure: Measure) -> Iterator[str]:
@@ -188,7 +188,7 @@ def nothing_to_prefer(facts: Facts, measure: Measure) -> Iterator[str]:
 def nothing_to_infer(facts: Facts, measure: Measure) -> Iterator[str]:
     """infAP needs to know what was pooled."""
     if measure.definition.name == "infAP" and not facts.pooled and not facts.complete:
-        yield "no document has a negative grade, so nothing says which unjudged documents were pooled."
+        yield "no document has a negative grade, so it is not known which unjudged documents were pooled."
 
 
 def grades_above_the_top(facts: Facts, measure: Measure) -> Iterator[str]:

@@ -142,7 +142,7 @@ def facts_of(judgments: Judgments, results: Sequence[Evaluation], policy: Policy
 
 
 def _left_out(results: Sequence[Evaluation], policy: Policy) -> dict[str, float]:
-    """By how much the value of each run would change, had it not been in the pool of the first ten."""
+    """By how much the value of each run would change if it had not been in the pool of the first ten."""
     tables = [result.ranks for result in results if result.ranks is not None]
     measure = parse_measure(LEFT_OUT_BY)
     found = {}

@@ -119,7 +119,7 @@ def judged_beside(facts: Facts) -> Iterator[Recommendation]:
     if facts.runs and not facts.complete:
         yield Recommendation(
             f"Judged@{facts.first_page}",
-            f"the share of the first {facts.first_page} documents that is judged: read it beside their values.",
+            f"the share of the first {facts.first_page} documents that is judged: report it with the other values.",
         )
 
 

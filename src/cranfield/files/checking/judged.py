@@ -66,14 +66,14 @@ class JudgmentCheck:
         for records in together(file, problems.add_error, scattered=scattered):
             self._add(records)
         if not self.by_query and not problems.counts:
-            problems.add("empty", "there is not one judgment in it.")
+            problems.add("empty", "it contains no judgments.")
         for query, judged in self.by_query.items():
             if max(judged.values()) < 1:
                 problems.add(
                     "no-relevant",
                     f"query '{query}' has no relevant document among {len(judged)} judged.",
                     line=self.lines[query],
-                    hint="it scores 0 in most measures whatever the run does; leave it out, or judge more",
+                    hint="it scores 0 in most measures, whatever the run returns; leave it out, or judge more",
                 )
 
     def _add(self, records: Records) -> None:
@@ -105,7 +105,7 @@ class JudgmentCheck:
                 "negative-grades",
                 f"{count(number, 'judgment has', 'judgments have')} a grade below -1 ({listed}), which usually means "
                 "junk or spam that was judged; here negative grades count as not judged.",
-                hint="were they judged? Then write --negative nonrelevant, here and when you evaluate; "
+                hint="if they were judged, use --negative nonrelevant, here and when you evaluate; "
                 "if not, --negative unjudged",
             )
 

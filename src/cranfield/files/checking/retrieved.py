@@ -110,7 +110,7 @@ class RunCheck:
                     "mixed-names",
                     f"the run is called '{name}' here and '{next(iter(self._names))}' before.",
                     line=records.place(at),
-                    hint="lines of several runs in one file? a run is one system",
+                    hint="does the file mix several runs? A run is the result of one system",
                 )
             self._names[name] += 1
 
@@ -140,7 +140,7 @@ class RunCheck:
                         "rank-number",
                         f"rank '{rank}' is not a whole number.",
                         line=records.place(at),
-                        hint="the column is ignored, but it may mean that the columns are in another order",
+                        hint="the column is ignored, but the columns may be in the wrong order",
                     )
             return
         if falling and bool((ranks[1:] > ranks[:-1]).all()):
@@ -169,7 +169,7 @@ class RunCheck:
                 "equal-scores",
                 f"query '{query}': all {len(ordered)} documents have the score {records.text[0]}.",
                 line=records.place(0),
-                hint="their order is that of their ids, whatever order the system gave them",
+                hint="they are ordered by id, whatever order the system gave them",
             )
         padded = np.concatenate(([False], equal, [False]))
         self._tied += int((padded[1:] | padded[:-1]).sum())
@@ -203,7 +203,7 @@ class RunCheck:
     def _conclude(self) -> None:
         if not self._sizes:
             if not self.problems.counts:
-                self.problems.add("empty", "there is not one document in it.")
+                self.problems.add("empty", "it contains no documents.")
             return
         missing = [query for query in self._judged if query not in self._answered]
         extra = list(self._extra)
@@ -218,7 +218,7 @@ class RunCheck:
         if self._reversed and self._reversed == sum(size > 1 for size in self._sizes):
             self.problems.add(
                 "reversed-scores",
-                "in every ranking the scores grow with the rank.",
+                "in every ranking, the scores rise from the first rank to the last.",
                 hint="higher scores are better; if these are distances, negate them",
             )
         if not self._judged:
@@ -228,14 +228,14 @@ class RunCheck:
             self.problems.add(
                 "no-common-query",
                 f"none of its {len(self._extra)} queries is judged: it has '{shown}', the judgments have '{wanted}'.",
-                hint="the judgments belong to other queries, or the ids are written in another way",
+                hint="the judgments belong to other queries, or the ids are written differently",
             )
             return
         if not self._common:
             self.problems.add(
                 "no-common-document",
-                "none of its documents is judged for its query, so that everything is 0.",
-                hint="the judgments belong to another collection, or the ids are written in another way",
+                "none of its documents is judged for its query, so every value is 0.",
+                hint="the judgments belong to another collection, or the ids are written differently",
             )
         for query in missing:
             self.problems.add(

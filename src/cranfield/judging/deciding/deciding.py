@@ -66,7 +66,9 @@ def decide(
     ('better', 50, 350)
     """
     if batch < 1 or (most is not None and most < 0):
-        raise ComparisonError(f"batch={batch}, most={most} cannot be.", hint="a batch is 1 or more, most is 0 or more")
+        raise ComparisonError(
+            f"batch={batch}, most={most} is not possible.", hint="a batch is 1 or more, most is 0 or more"
+        )
     from cranfield.judging.deciding.resuming import resumed
     from cranfield.judging.schema import EVENTS
 

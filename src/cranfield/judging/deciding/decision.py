@@ -292,13 +292,13 @@ def _check(measure: Measure, alpha: float, confidence: float, depth: int | None)
         raise MeasureError(
             f"{measure.name} cannot be decided: it is estimated from a random sample, and a decision chooses what to "
             "judge.",
-            hint="AP and nDCG@10 can; evaluate() has estimates of them, from what was judged at random",
+            hint="AP and nDCG@10 can; evaluate() estimates them from a random sample of judgments",
         )
     require_ranks(measure)
     skips = measure.definition.skips_unjudged or dict(measure.parameters).get("judged_only", False)
     if measure.definition.of_holes or skips or measure.definition.aggregate != "mean":
         raise MeasureError(
-            f"{measure.name} cannot be decided: it is about what is not judged, or it is not a mean over queries.",
+            f"{measure.name} cannot be decided: it is about unjudged documents, or is not a mean over queries.",
             hint="nDCG@10, P@10, RBP, AP and RR can",
         )
     for name, value in (("alpha", alpha), ("confidence", confidence)):

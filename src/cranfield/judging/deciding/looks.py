@@ -150,8 +150,6 @@ def reason_of(state: str, pair: str, probability: float, verdict: str, left: int
     if heading == NOT_WORTH:
         return (
             f"{pair}: heading for not worth judging on: no significant difference is likely ({shown}), "
-            "and more queries would tell more than more judgments."
+            "and more queries would help more than more judgments."
         )
-    return told.get(
-        state, f"{pair}: {_IN_WORDS[verdict]} is likely ({shown}), and must be likely at two looks in a row."
-    )
+    return told.get(state, f"{pair}: {_IN_WORDS[verdict]} is likely ({shown}), and must be likely twice in a row.")

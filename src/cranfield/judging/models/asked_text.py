@@ -12,8 +12,8 @@ from cranfield.judging.models.work import AskingEstimate
 from cranfield.layout import aligned, count, cut
 
 _STOPPED = {
-    "requests": "The limit of requests is reached.",
-    "budget": "The budget of tokens is reached.",
+    "requests": "The request limit is reached.",
+    "budget": "The token budget is used up.",
     "interrupted": "Interrupted.",
 }
 
@@ -35,10 +35,10 @@ def most_lines(
 ) -> Iterator[str]:
     """What asking until it is decided takes at most: all documents that can still change the verdict."""
     if look.done:
-        yield f"{name}: nothing to ask; the verdict stands."
+        yield f"{name}: nothing to ask; the verdict is final."
         return
     first, *others = estimate_lines(name, most, budget, spent, counted)
-    yield f"{first} at most; asking stops once the verdict stands"
+    yield f"{first} at most; asking stops once the verdict is final"
     yield from others
 
 
@@ -64,7 +64,7 @@ def stopped_line(asked: ModelReport) -> str:
     """Why it ended early, and how to go on."""
     left = f" {count(asked.left, 'document')} left;" if asked.left else ""
     onwards = "a larger budget" if asked.stopped == "budget" else "the same command"
-    return f"{_STOPPED[asked.stopped]}{left} {onwards} goes on from here."
+    return f"{_STOPPED[asked.stopped]}{left} {onwards} continues from here."
 
 
 def missing_lines(missing: tuple[MissingGrade, ...]) -> Iterator[str]:
@@ -78,7 +78,7 @@ def missing_lines(missing: tuple[MissingGrade, ...]) -> Iterator[str]:
 
 def _told(why: str) -> str:
     if why == "no text":
-        return "no text: the store has no text of the document or the query"
+        return "no text: the store has no text for the document or the query"
     return f"{why}: {FAILURES[why]}" if why in FAILURES else why
 
 

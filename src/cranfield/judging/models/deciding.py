@@ -76,5 +76,5 @@ def _graded(store: Store, asking: Asking) -> dict[str, dict[str, float]]:
 def _refuse_without_text(store: Store, asking: Asking) -> None:
     if asking.work.without_text:
         query, document, *_ = asking.work.without_text[0]
-        fact = f"it has no text of document '{document}' of query '{query}', so that no model can judge it."
-        raise InputError(store.name, fact, hint=f"cranfield pool {store.name} COLLECTION RUNS brings the texts")
+        fact = f"it has no text of document '{document}' of query '{query}', so no model can judge it."
+        raise InputError(store.name, fact, hint=f"cranfield pool {store.name} COLLECTION RUNS imports the texts")

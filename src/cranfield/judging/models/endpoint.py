@@ -79,7 +79,9 @@ class Endpoint:
             self._secrets.keep(secret, f"${{{assessor.key}}}")
             headers |= {"api-key": secret} if assessor.api_version else {"Authorization": f"Bearer {secret}"}
         if any(not value.isascii() or not value.isprintable() for value in headers.values()):
-            raise InputError(assessor.name, f"the key in {assessor.key} has letters that a header cannot hold.")
+            raise InputError(
+                assessor.name, f"the key in {assessor.key} has characters that are not allowed in a header."
+            )
         limits = self._httpx.Limits(max_connections=None, max_keepalive_connections=256)
         # A redirect would take the key elsewhere.
         self._client = self._httpx.Client(
@@ -97,7 +99,7 @@ class Endpoint:
         status, headers, data = self._exchange(self._body(prompt, sample, formatted))
         if status in (400, 422) and formatted and _holds(data, _NO_FORMAT):
             self._json = False  # for all that follow
-            raise NoReplyError("the endpoint does not know response_format.", retry=True)
+            raise NoReplyError("the endpoint does not support response_format.", retry=True)
         if status != 200:
             raise self._refused(status, headers, data)
         details = {"seconds": round(time.monotonic() - started, 3), "response_format": formatted}
@@ -153,7 +155,7 @@ class Endpoint:
             usage = answer.get("usage")
             tokens = _tokens(usage)
         except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
-            fact = f"what {self._assessor._host} answered is not a chat completion: {self._secrets.excerpt(data)}"
+            fact = f"the answer of {self._assessor._host} is not a chat completion: {self._secrets.excerpt(data)}"
             hint = f"is the url right? {CHAT_COMPLETIONS} is added to it"
             raise NoReplyError(fact, hint=hint, charged=True) from None
         for name in ("model", "system_fingerprint", "id"):
@@ -191,7 +193,7 @@ class Endpoint:
                     return NoReplyError(
                         told, code="too long" if status == 413 else code, sent=self._secrets.hide(_text(data))
                     )
-            return NoReplyError(told, hint="further fields of a request are set in body")
+            return NoReplyError(told, hint="set further fields of a request in body")
         if _holds(data, ("insufficient_quota",)):
             return NoReplyError(told, hint="the account has no credit left", final=True)
         after = _seconds(headers.get("Retry-After"))

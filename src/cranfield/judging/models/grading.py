@@ -60,7 +60,7 @@ class Grading:
             # Another process may be asking the same.
             question.known.update({names[key]: row for key, row in ledger.replies_of(connection, names).items()})
         if texts is None or texts.key(self._judge.asked) != question.key:
-            return QuestionOutcome(items, "the text was changed meanwhile")
+            return QuestionOutcome(items, "the text has changed in the meantime")
         known = dict(question.known)
         wanted = question.open_samples(self._assessor.samples, self._again)
         if not wanted:

@@ -15,7 +15,7 @@ PARSER = 1  # to be raised with every change of what is read as what
 # Why there is no grade. What a reply says wrong, and what the endpoint says instead of a reply.
 FAILURES = {
     "empty": "the reply is empty",
-    "refused": "the model refused, or a filter of the endpoint did",
+    "refused": "the model or a filter of the endpoint refused",
     "cut short": "the reply was cut off at max_tokens",
     "no JSON": "the reply has no JSON object",
     "several objects": "the reply has more than one JSON object, or a part of one",

@@ -72,7 +72,7 @@ class Requests:
                 if failure.final or not failure.retry or attempt > retries:
                     raise
                 if failure.after > LONGEST_ASKED:
-                    failure.final, failure.hint = True, f"it asks to wait for {failure.after:.0f} s; go on later"
+                    failure.final, failure.hint = True, f"it asks to wait for {failure.after:.0f} s; try again later"
                     raise
                 pause = min(self._wait * 2 ** (attempt - 1), LONGEST_WAIT) * random.uniform(0.75, 1.25)
                 if failure.after:

@@ -142,7 +142,7 @@ class Asking:
         self._failed_in_a_row = self._failed_in_a_row + 1 if failure else 0
         if failure is not None and (failure.final or self._failed_in_a_row >= GIVE_UP):
             many = "" if failure.final else f"{self._failed_in_a_row} requests in a row failed; the last: "
-            kept = "what was graded is kept, and the same call goes on from there"
+            kept = "all grades are saved, and the same call continues from there"
             hint = f"{failure.hint}; {kept}" if failure.hint else kept
             self._fail(SystemFailure(f"{self.assessor.name}: {many}{failure.fact}", hint=hint, final=failure.final))
 

@@ -56,7 +56,7 @@ def _votes(ranked: RankedQuery, documents: list[str]) -> Numbers:
 
 HEDGE = Order(
     name="hedge",
-    meaning="what the runs that did well so far rank highest together",
+    meaning="documents ranked highest by the runs that did best so far",
     advice="you have many runs and want to follow those that agree with the judgments",
     begin=query_by_query(largest_weight),
     follows_grades=True,

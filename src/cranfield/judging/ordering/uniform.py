@@ -14,7 +14,7 @@ def at_random(ranked: RankedQuery) -> list[str]:
 UNIFORM = Order(
     name="uniform",
     meaning="a random sample, for xinfAP, infNDCG and statAP",
-    advice="you want estimates without bias for deep rankings, or the share of relevant documents",
+    advice="you want unbiased estimates for deep rankings, or of the share of relevant documents",
     begin=query_by_query(in_fixed_order(at_random)),
     samples=True,
 )

@@ -79,8 +79,8 @@ class DecidingOrder(Order):
 
 DECIDE = DecidingOrder(
     name="decide",
-    meaning="what tells most about whether other runs beat the first one",
-    advice="the question is which of these runs is better, and nothing else",
+    meaning="documents that say most about whether other runs beat the first one",
+    advice="you only want to know which of these runs is better",
     begin=until_decided,
     measure="nDCG@10",
     follows_grades=True,

@@ -72,7 +72,7 @@ async def _answer(desk: Desk, request: Request) -> Response:
     async for piece in request.stream():
         body += piece
         if len(body) > LARGEST:
-            return _error(413, "that is too long.")
+            return _error(413, "the request is too long.")
     try:
         asked = json.loads(body or b"{}")
     except (ValueError, RecursionError):  # no JSON, or brackets in brackets without end

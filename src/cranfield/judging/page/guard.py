@@ -59,9 +59,9 @@ class Guard:
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if _name(host) not in self._hosts:
-            return PlainTextResponse("This server does not go by that name.\n", 421)
+            return PlainTextResponse("This server does not answer to that host name.\n", 421)
         if scope["method"] not in ("GET", "HEAD") and not _from_here(headers, host):
-            return PlainTextResponse("Only its own page may change anything here.\n", 403)
+            return PlainTextResponse("Only the page of this server may change anything here.\n", 403)
         return self._unknown(scope, headers) if self._token else None
 
     def _unknown(self, scope: Scope, headers: Headers) -> Response | None:

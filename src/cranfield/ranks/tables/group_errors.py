@@ -44,7 +44,7 @@ def refuse_other_strata(grouped: GroupedJudgments) -> None:
         raise InputError(
             grouped.name,
             f"{judged_document(grouped, row)} is in {len(names)} strata: {', '.join(names)}.",
-            hint="sampled pools have each document in one stratum, from which some were drawn to be judged",
+            hint="in a sampled pool, each document is in one stratum, and some of each stratum are judged",
         )
 
 

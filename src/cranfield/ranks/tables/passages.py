@@ -102,7 +102,7 @@ class PassageRanks:
         if budget is None:
             return ReadChunks(self.chunks.only(kept), len(self))
         if unit not in self.costs:
-            raise MeasureError(f"the {unit} of the chunks are not known.", hint=_UNITS.get(unit, ""))
+            raise MeasureError(f"the number of {unit} in each chunk is not known.", hint=_UNITS.get(unit, ""))
         cost = self.costs[unit]
         total = np.concatenate(([0], np.cumsum(cost)))
         first = np.searchsorted(self.chunks.query, self.chunks.query)
@@ -121,7 +121,7 @@ class PassageRanks:
         hit = self.relevant(rel)
         if (hit & self.unknown).any():
             raise MeasureError(
-                "a document is judged as a whole, and its length is not known.", hint="give the documents' texts"
+                "a document is judged as a whole, but its length is not known.", hint="give the documents' texts"
             )
         return self.passages.only(hit)
 

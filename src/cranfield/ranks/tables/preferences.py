@@ -130,7 +130,7 @@ class _GroupPreferences(NamedTuple):
                 better |= np.outer(better[:, middle], better[middle])
             circle = np.flatnonzero(better.diagonal())
             if len(circle):
-                raise inconsistent(grouped, group, rows[circle[0]], "is preferred to itself, by way of others")
+                raise inconsistent(grouped, group, rows[circle[0]], "is indirectly preferred to itself")
         at = place[rows - first_row]
         order = np.argsort(at)
         return cls(at[order], its_grade[order], better[np.ix_(order, order)], bool(subgroup.any()))

@@ -85,7 +85,7 @@ def _able(format: Format, stream: Stream, role: Role) -> Format:
     """A format that a file surely has; an error where that cannot hold what is wanted."""
     if role not in format.reads:
         held, wanted = ("a run", "judgments") if role == "qrels" else ("judgments", "a run")
-        raise InputError(stream.name, f"a {format.name} holds {held}, not {wanted}.")
+        raise InputError(stream.name, f"a {format.name} contains {held}, not {wanted}.")
     return format
 
 
@@ -146,7 +146,9 @@ def format_to_write(path: str) -> Format:
     extension = extension_of(path)
     format = by_extension(path) or (FORMATS["trec"] if not extension else None)
     if format is None:
-        raise OutputError(path, f"the extension '{extension}' does not say a format.", hint=f"give it: --to {names}")
+        raise OutputError(
+            path, f"the extension '{extension}' is not that of a known format.", hint=f"give it: --to {names}"
+        )
     return format
 
 

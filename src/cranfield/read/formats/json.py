@@ -163,7 +163,7 @@ class _JsonWriter:
 def _repeated(records: Records, source: str) -> InputError:
     first: dict[str, int] = {}
     at = next(at for at, document in enumerate(records.document) if first.setdefault(document, at) < at)
-    fact = f"document '{records.document[at]}' appears twice for query '{records.query[0]}', which json cannot hold."
+    fact = f"document '{records.document[at]}' appears twice for query '{records.query[0]}', which json cannot store."
     return InputError(source, fact, line=records.place(at), hint="'cranfield check' lists all of them")
 
 

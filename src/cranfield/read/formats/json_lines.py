@@ -42,7 +42,9 @@ class JsonLines(Format):
     def check_role(self, stream: Stream, role: Role, *, named: bool) -> None:
         names = _names(stream)
         if find_columns(names, role) is None:
-            raise InputError(stream.name, f"its columns are {', '.join(names)}.", hint=wanted(role))
+            raise InputError(
+                stream.name, f"required columns are missing; it has {', '.join(names)}.", hint=wanted(role)
+            )
         refuse_passages(names, role, stream.name)
 
     def writer(self, plan: Plan, file: Any) -> _JsonLinesWriter:

@@ -59,7 +59,7 @@ class Parquet(Format):
 
 
 def _unknown_columns(stream: Stream, names: list[str], role: Role) -> InputError:
-    return InputError(stream.name, f"its columns are {', '.join(names)}.", hint=wanted(role))
+    return InputError(stream.name, f"required columns are missing; it has {', '.join(names)}.", hint=wanted(role))
 
 
 def _names(stream: Stream) -> list[str]:

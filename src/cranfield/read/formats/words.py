@@ -87,7 +87,7 @@ def data_line(stream: Stream) -> bytes:
     """The first line that holds data."""
     line = first_line(stream)
     if not line:
-        raise InputError(stream.name, "it holds only blank lines and comments.")
+        raise InputError(stream.name, "it contains only blank lines and comments.")
     return line
 
 
@@ -136,7 +136,7 @@ def unknown_width(stream: Stream, fields: Sequence[str], role: Role) -> InputErr
     assert isinstance(usual, WordFormat)
     return InputError(
         stream.name,
-        f"its lines have {width} column{'s' * (width != 1)}.",
+        f"unknown format: its lines have {width} column{'s' * (width != 1)}.",
         hint=f"a line is: {usual.layouts[role].shape}; {wanted(role)}",
     )
 
@@ -221,5 +221,5 @@ def _check_first_line(line: bytes, plan: Plan, meant: Layout, place: int | None)
     if found is not None and found.shape == meant.shape and not found.header:
         return
     shown, name = short(line.decode().rstrip()), plan.format.name
-    fact = f"the first line, {shown}, looks like another format, so {name} cannot hold its ids."
+    fact = f"the first line, {shown}, looks like another format, so {name} cannot store its ids."
     raise InputError(plan.source, fact, line=place, hint="write jsonl, json or parquet, or change the ids")

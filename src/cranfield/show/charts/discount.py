@@ -37,7 +37,7 @@ def discount_chart(depth: int = 10) -> Spec:
     )
     shares = ", ".join(f"{value:.0%}" for value in curves["DCG: 1/log2(i+1)"][:5])
     return specification(
-        chart, "What a document counts at each rank", f"DCG keeps {shares} of a gain at ranks 1, 2, 3, …"
+        chart, "How much a document counts at each rank", f"DCG keeps {shares} of a gain at ranks 1, 2, 3, …"
     )
 
 

@@ -69,7 +69,7 @@ def _verdict(tested: Tested) -> str:
     recorded = tested.recorded
     answered = f"{recorded.answered} of {recorded.queries} queries answered"
     if not recorded.complete:
-        return f"FAILED, {answered}; the values are over these alone"
+        return f"FAILED, {answered}; the values are over these queries only"
     if not tested.passed:
         return f"FAILED, {answered}"
     if tested.gate is None:
@@ -87,7 +87,7 @@ def _warnings(tested: Tested, width: int) -> Iterator[str]:
             width=width,
         )
     if evaluation is not None and not evaluation["Judged@10"]:
-        hint = "not one of the first 10 documents is judged: are the system's ids those of the judgments?"
+        hint = "none of the first 10 documents is judged: does the system use the same ids as the judgments?"
         yield from wrapped(hint, "  warning ", width=width)
     yield from order_lines(recorded)
     for note in tested.notes:

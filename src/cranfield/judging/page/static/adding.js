@@ -17,7 +17,7 @@ export function askForDocument(add) {
       "form",
       { class: "adding", on: { submit } },
       make("h2", {}, "Add a document"),
-      make("p", { class: "soft" }, "One that belongs to this query, and that no system returned."),
+      make("p", { class: "soft" }, "A document that is relevant to this query, but that no system returned."),
       make("label", {}, "Its id ", field),
       make(
         "p",

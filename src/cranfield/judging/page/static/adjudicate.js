@@ -23,11 +23,11 @@ export async function show(session, main) {
       const text =
         left > 0 && conflicts.length < told.count
           ? `${counted(left, "difference")} left. Reload the page for the next.`
-          : "Where several people judged the same document, they agree, or it is settled.";
-      return fill(main, make("section", { class: "card finished" }, make("p", {}, text), make("p", { class: "links" }, make("a", { href: "/" }, "Judge"), make("a", { href: "/judged" }, "Look through what was judged"))));
+          : "Wherever several people judged the same document, they agree or the difference is settled.";
+      return fill(main, make("section", { class: "card finished" }, make("p", {}, text), make("p", { class: "links" }, make("a", { href: "/" }, "Judge"), make("a", { href: "/judged" }, "Review judgments"))));
     }
     const { task, said } = current;
-    head(session, { title: task.query || task.query_id, narrative: task.narrative, place: `Seen differently: ${at + 1} of ${told.count.toLocaleString("en")}`, state });
+    head(session, { title: task.query || task.query_id, narrative: task.narrative, place: `Different grades: ${at + 1} of ${told.count.toLocaleString("en")}`, state });
     fill(
       main,
       make(
@@ -39,7 +39,7 @@ export async function show(session, main) {
           documentCard(task),
           make("div", { class: "panel" }, gradeButtons(session.scale, current.settled, settle), tools()),
         ),
-        make("aside", { class: "card before", "aria-label": "What assessors say" }, make("p", { class: "soft" }, "What they say"), make("div", { class: "opinions" }, said.map((each) => opinion(each, session.scale)))),
+        make("aside", { class: "card before", "aria-label": "Grades of the assessors" }, make("p", { class: "soft" }, "Their grades"), make("div", { class: "opinions" }, said.map((each) => opinion(each, session.scale)))),
       ),
     );
     scrollTo(0, 0);
@@ -68,17 +68,17 @@ export async function show(session, main) {
     draw();
   };
   const undo = async () => {
-    if (busy || !settled) return notice("Nothing was settled here yet.");
+    if (busy || !settled) return notice("Nothing has been settled yet.");
     busy = true;
     try {
-      const back = await insist("undo", { assessor: session.assessor, adjudicates: true, key: newKey() }, "Not taken back yet.");
+      const back = await insist("undo", { assessor: session.assessor, adjudicates: true, key: newKey() }, "Not undone yet.");
       const found = conflicts.findIndex((each) => back.task && each.task.query_id === back.task.query_id && each.task.doc_id === back.task.doc_id);
       if (found >= 0) {
         delete conflicts[found].settled;
         settled -= 1;
         at = found;
       }
-      state = "taken back";
+      state = "undone";
     } finally {
       busy = false;
     }
@@ -88,7 +88,7 @@ export async function show(session, main) {
     { keys: [" ", "ArrowRight", "n"], told: "next, without settling it", run: () => step(1) },
     { keys: ["ArrowLeft", "b"], told: "back", run: () => step(-1) },
     { keys: ["u"], told: "undo", run: undo },
-    { keys: ["f"], told: "show all of a long text", run: () => main.querySelector(".more")?.click() },
+    { keys: ["f"], told: "show the full text", run: () => main.querySelector(".more")?.click() },
     { keys: ["?"], told: "these keys", run: () => help() },
   ];
   const help = () => keysCard(commands, session.scale.map((_, index) => keyOf(session.scale, index)).join(" "));

@@ -23,14 +23,14 @@ export function documentCard(task, unfolded = false) {
       make(
         "p",
         { class: "soft" },
-        "Its picture is on another server: ",
+        "Its image is on another server: ",
         make("a", { href: task.image.elsewhere, target: "_blank", rel: "noopener noreferrer" }, hostOf(task.image.elsewhere)),
       ),
     );
   }
   if (task.text) card.append(textOf(task, unfolded));
   else if (!task.title && !task.image) {
-    card.append(make("p", { class: "soft" }, "The store has no text of this document: only its id is known."));
+    card.append(make("p", { class: "soft" }, "The store has no text for this document, only its id."));
   }
   return card;
 }

@@ -36,10 +36,10 @@ class Judging {
     this.commands = [
       { keys: [" ", "ArrowRight", "n"], told: "next, without a grade", run: () => this.next() },
       { keys: ["ArrowLeft", "b"], told: "back", run: () => this.back() },
-      { keys: ["u"], told: "undo: take back the last grade", run: () => this.undo() },
+      { keys: ["u"], told: "undo the last grade", run: () => this.undo() },
       { keys: ["x"], told: "cannot judge this document", run: () => this.grade(null) },
       { keys: ["c"], told: "comment", run: () => this.comment() },
-      { keys: ["f"], told: "show all of a long text", run: () => this.main.querySelector(".more")?.click() },
+      { keys: ["f"], told: "show the full text", run: () => this.main.querySelector(".more")?.click() },
       { keys: ["a"], told: "add a document that you know of", run: () => this.add() },
       { keys: ["l"], told: "list the queries", run: () => this.go("/queries") },
       { keys: ["/"], told: "search queries and documents", run: () => this.go("/queries?search") },
@@ -85,7 +85,7 @@ class Judging {
     this.at = this.seen.length;
     const { query: text, narrative } = this.list;
     head(this.session, { title: text || query, narrative, progress: this.progress });
-    const told = this.list.documents.length ? "Others judge the documents of this query." : "No system returned anything for this query. Do you know a document that answers it?";
+    const told = this.list.documents.length ? "Other people are judging the documents of this query." : "No system returned anything for this query. Do you know a document that answers it?";
     fill(
       this.main,
       make(
@@ -229,11 +229,11 @@ class Judging {
   async undo() {
     if (this.busy) return;
     await this.hold(async () => {
-      const told = await insist("undo", { assessor: this.session.assessor, key: newKey() }, "Not taken back yet.");
-      if (!told.task) return notice("There is nothing to take back.");
+      const told = await insist("undo", { assessor: this.session.assessor, key: newKey() }, "Not undone yet.");
+      if (!told.task) return notice("There is nothing to undo.");
       this.saved += 1;
       this.progress = told.progress;
-      this.state = "taken back";
+      this.state = "undone";
       this.put(told.task, told.said);
       this.list.query_id = null; // what is in it has changed
       await this.draw();
@@ -401,19 +401,19 @@ class Judging {
     this.at = this.seen.length;
     if (this.decision?.done && !this.all) return this.decided();
     const { left, documents } = this.progress;
-    head(this.session, { title: left ? "Nothing left for you" : documents ? "Everything is judged" : "Nothing waits here", progress: this.progress, state: this.state });
+    head(this.session, { title: left ? "Nothing left for you" : documents ? "Everything is judged" : "Nothing to judge", progress: this.progress, state: this.state });
     const told = left
-      ? `${left.toLocaleString("en")} ${left === 1 ? "document is" : "documents are"} for others: somebody has them open, or they wait for a second assessor. Reload the page to look again.`
+      ? `${left.toLocaleString("en")} ${left === 1 ? "document is" : "documents are"} left for others: somebody has them open, or they need a second assessor. Reload the page to look again.`
       : documents
-        ? "Thank you. What assessors saw differently can be settled now; what was judged can be looked through and corrected."
-        : "No documents wait to be judged. Fill the store with: cranfield pool";
+        ? "Thank you. You can now settle differences between assessors, and look through and correct the judgments."
+        : "No documents are waiting to be judged. Fill the store with: cranfield pool";
     fill(
       this.main,
       make(
         "section",
         { class: "card finished" },
         make("p", {}, told),
-        make("p", { class: "links" }, make("a", { href: "/adjudicate" }, "Settle differences"), make("a", { href: "/judged" }, "Look through what was judged")),
+        make("p", { class: "links" }, make("a", { href: "/adjudicate" }, "Settle differences"), make("a", { href: "/judged" }, "Review judgments")),
         this.seen.length > 0 && make("div", { class: "tools" }, this.tool("←", "back", () => this.back()), this.tool("U", "undo", () => this.undo())),
       ),
     );

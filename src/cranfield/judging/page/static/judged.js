@@ -7,7 +7,7 @@ import { ask } from "./server.js";
 import { head } from "./session.js";
 
 export async function show(session, main) {
-  const words = make("input", { type: "search", placeholder: "Words of a query, a title, an id or a comment", "aria-label": "Search", maxlength: "200" });
+  const words = make("input", { type: "search", placeholder: "Words in a query, title, id or comment", "aria-label": "Search", maxlength: "200" });
   const grade = choice("Grade", [["", "all grades"], ...session.scale.map((each) => [String(each.grade), `${each.grade} ${each.name}`]), ["none", "cannot judge"]]);
   const names = [...new Set([session.assessor, ...session.assessors])];
   const by = choice("Assessor", [["", "everyone"], ...names.map((name) => [name, name === session.assessor ? `${name} (you)` : name])]);
@@ -34,7 +34,7 @@ export async function show(session, main) {
     empty.hidden = list.childElementCount > 0;
   };
 
-  head(session, { title: "Judged", place: "The last first" });
+  head(session, { title: "Judged", place: "Latest first" });
   let typing = 0;
   words.addEventListener("input", () => {
     clearTimeout(typing);

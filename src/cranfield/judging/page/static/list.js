@@ -30,7 +30,7 @@ function row(each, current, scale, open) {
         class: now ? "now" : "",
         "aria-current": now ? "true" : null,
         disabled: others,
-        title: others ? "others judge it" : null,
+        title: others ? "other people judge it" : null,
         on: { click: () => open(each) },
       },
       others ? make("span", { class: "grade none" }, "·") : chip(each.said ? each.said.grade : undefined, scale),

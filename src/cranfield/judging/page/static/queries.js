@@ -7,7 +7,7 @@ import { head } from "./session.js";
 
 export async function show(session, main) {
   const list = make("div", { class: "card" });
-  const field = make("input", { type: "search", placeholder: "Words of a query, a title or an id", "aria-label": "Search", maxlength: "200" });
+  const field = make("input", { type: "search", placeholder: "Words in a query, title or id", "aria-label": "Search", maxlength: "200" });
   let asked = 0;
   const load = async () => {
     const number = ++asked;
@@ -37,7 +37,7 @@ function done(query) {
 
 function rows(told, words) {
   if (!told.queries.length) {
-    return [make("p", { class: "soft" }, words ? "Nothing has these words." : "There are no queries here.")];
+    return [make("p", { class: "soft" }, words ? "Nothing contains these words." : "There are no queries here.")];
   }
   const row = (each) =>
     make(
@@ -53,6 +53,6 @@ function rows(told, words) {
     );
   return [
     make("ul", { class: "rows" }, told.queries.map(row)),
-    told.more && make("p", { class: "soft" }, "There are more: search for some words."),
+    told.more && make("p", { class: "soft" }, "There are more: search to find them."),
   ];
 }

@@ -36,7 +36,7 @@ export async function insist(name, body, waiting) {
       return told;
     } catch (error) {
       if (error instanceof Refused) throw error;
-      notice(`${waiting} The server does not answer; trying again. Is “cranfield judge” still running?`, "bad", 0);
+      notice(`${waiting} The server is not answering; trying again. Is “cranfield judge” still running?`, "bad", 0);
       await new Promise((resolve) => setTimeout(resolve, pause));
     }
   }

@@ -46,7 +46,7 @@ function askName(session) {
         "form",
         { class: "card asking", on: { submit } },
         make("h1", {}, "Who is judging?"),
-        make("p", { class: "soft" }, "Grades are kept under this name. Use the same one when you come back."),
+        make("p", { class: "soft" }, "Grades are saved under this name. Use the same name when you come back."),
         make("label", {}, "Your name ", field),
         session.assessors.length > 0 &&
           make(
@@ -83,7 +83,7 @@ export function head(session, told) {
         "nav",
         { "aria-label": "Pages" },
         links,
-        make("button", { type: "button", class: "who", title: "Somebody else is judging", on: { click: change } }, session.assessor),
+        make("button", { type: "button", class: "who", title: "Change who is judging", on: { click: change } }, session.assessor),
       ),
       make(
         "div",
