@@ -52,7 +52,7 @@ def _table(results: Sequence[Tested], width: int, paint: Paint) -> Iterator[str]
     for tested in results:
         evaluation, latency = tested.evaluation, tested.recorded.latency
         values = [evaluation.shown(name) if evaluation else "-" for name in measures]
-        rows.append([tested.system, *values, milliseconds(latency["p95"]) if latency else "-"])
+        rows.append([tested.system, *values, milliseconds(latency["p95"]).rjust(7) if latency else "-"])
         if tested.accepted and tested.compared:
             changes = [f"{tested.compared[m] - tested.accepted[m]:+.4f}" for m in measures]
             rows.append(["  since accepted", *changes, ""])
