@@ -114,7 +114,7 @@ def test_a_run_that_was_not_pooled_is_told(folder):
         run("compare", "judgments.db", "bm25.run", "other.run", "-m", "nDCG@5", *MODEL, cwd=folder).stdout.split()
     )
     assert "Judged of the first 5: other " in told
-    assert "count as not relevant, by people as by gpt, and no interval allows for that" in told
+    assert "count as not relevant, for people as for gpt, and no interval allows for that" in told
     data = run("evaluate", "judgments.db", "other.run", "-m", "nDCG@5", "--format", "json", *MODEL, cwd=folder).stdout
     assert json.loads(data)["runs"]["other"]["nDCG@5"]["judged"] < 0.5
     alone = run("evaluate", "judgments.db", "bm25.run", "-m", "nDCG@5", *MODEL, cwd=folder).stdout

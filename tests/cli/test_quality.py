@@ -34,11 +34,11 @@ def test_from_the_first_test_to_a_regression_and_back(project):
     assert "FAILED  RR fell from 1.0000 to 0.5000: by more than the tolerance of 0.1, and" in worse.stdout
     assert "FAILED  P@1 is 0.0000 and must be at least 0.3" in worse.stdout
     assert "1.0000 → 0.5000  1: one" in worse.stdout
-    assert "the first relevant at rank 2, before 1" in worse.stdout
+    assert "the first relevant at rank 2, previously 1" in worse.stdout
     assert "expected     2. grade 1      a  Text of a." in worse.stdout
     assert "returned     1. not judged   b  Text of b." in worse.stdout
     assert max(map(len, worse.stdout.splitlines())) <= 80
-    assert run(project, "accept").stdout == "mine: accepted RR 0.5000, before 1.0000\n"
+    assert run(project, "accept").stdout == "mine: accepted RR 0.5000, previously 1.0000\n"
     assert "RR stayed at 0.5000" in run(project, "test", engine="worse").stdout
 
 

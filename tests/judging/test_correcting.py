@@ -149,7 +149,7 @@ def test_texts_at_80_columns(prepared):
     ]
     for text in texts:
         assert "gpt corrected by people on 12 of 40 queries, drawn at random (seed 7)" in text
-        assert "With fewer than 30 sampled queries, intervals can be too short" in text
+        assert "With fewer than 30 sampled queries, intervals can be too narrow" in text
         assert "gpt saved" in text
         assert max(map(len, text.splitlines())) <= 80
 

@@ -341,7 +341,7 @@ def test_what_is_sent_twice_under_one_key_is_said_once(store):
     undone = store.undo("ann", key="k2")
     assert store.undo("ann", key="k2") == undone
     assert [event.undoes for event in store.events()] == [None, 1]
-    with pytest.raises(InputError, match="was used for something else"):
+    with pytest.raises(InputError, match="was already used for something else"):
         store.judge("q", "e", 2, assessor="ann", key="k1")
     assert len(list(store.events())) == 2
 

@@ -112,7 +112,7 @@ def hidden_duplicates(call):
 def a_true_message(call):
     code, out, err = call("-q -m map qrels run", "1 0 a 1\n2 0 a 1\n", ONE)
     assert (code, out) == (4, lines_of(("map", 1, "1.0000")))
-    assert "the query '2' is judged, but the run lacks it." in err
+    assert "the query '2' is judged, but missing from the run." in err
 
 
 def no_gains(call):
