@@ -94,8 +94,8 @@ def test_a_gate_with_a_saved_baseline_and_a_file_of_settings(folder):
     ("words", "fact"),
     [
         (("--correct-with", "people"), "name it with --assessor"),
-        ((*MODEL, "--per-query"), "--per-query and --correct-with do not go together"),
-        ((*MODEL, "--format", "latex"), "--format latex and --correct-with do not go together"),
+        ((*MODEL, "--per-query"), "--per-query cannot be used with --correct-with"),
+        ((*MODEL, "--format", "latex"), "--format latex cannot be used with --correct-with"),
         ((*MODEL, "--kind", "person"), "neither --kind nor --pooled"),
         (("--assessor", "gpt", "--correct-with", "gpt"), "only people can correct a model"),
         (("--assessor", "gpt", "--correct-with", "bob"), "there is no assessor 'bob'"),

@@ -66,7 +66,7 @@ def test_ids_that_do_not_match_are_noticed(project):
     assert "does the system use the same ids as the" in " ".join(done.stdout.split())
     empty = run(project, "test", engine="empty")
     assert empty.returncode == 1
-    assert "3 queries answered with no document, which counts 0: 1, 2, 3" in empty.stdout
+    assert "3 queries returned no documents and count 0: 1, 2, 3" in empty.stdout
 
 
 def test_the_accepted_run_is_measured_again_when_judgments_change(project):

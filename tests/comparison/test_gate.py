@@ -84,7 +84,7 @@ def test_changed_inputs_are_refused(tmp_path):
         gate(QRELS, saved, GOOD, "AP")
     skip = Policy(missing="skip")
     gone = {query: ranking for query, ranking in GOOD.items() if query not in ("3", "4")}
-    with pytest.raises(ComparisonError, match=r"2 are gone and 0 are new \(3, 4\)"):
+    with pytest.raises(ComparisonError, match=r"2 missing, 0 new \(3, 4\)"):
         gate(QRELS, evaluate(QRELS, GOOD, "RR", policy=skip, name="saved"), gone, "RR", policy=skip)
     for wrong in (
         {"alpha": 0.5},
