@@ -173,11 +173,11 @@ PINNED = {
     "values of empty rankings": an_empty_ranking,
     "order of the points of 11pt_avg": points_in_any_order,
     "only negative grades": negative_grades_only,
-    "names behind the last z-score": a_name_behind_the_last,
+    "names after the last z-score": a_name_behind_the_last,
     "negative level": negative_numbers,
-    "numbers that are none": no_numbers,
+    "values that are not numbers": no_numbers,
     "grades with decimals": grades_with_decimals,
-    "duplicates out of sight": hidden_duplicates,
+    "duplicates below the cutoff": hidden_duplicates,
 }
 
 
