@@ -96,7 +96,7 @@ def test_a_gate_with_a_saved_baseline_and_a_file_of_settings(folder):
         (("--correct-with", "people"), "name it with --assessor"),
         ((*MODEL, "--per-query"), "--per-query cannot be used with --correct-with"),
         ((*MODEL, "--format", "latex"), "--format latex cannot be used with --correct-with"),
-        ((*MODEL, "--kind", "person"), "neither --kind nor --pooled"),
+        ((*MODEL, "--kind", "person"), "cannot be used with --kind or --pooled"),
         (("--assessor", "gpt", "--correct-with", "gpt"), "only people can correct a model"),
         (("--assessor", "gpt", "--correct-with", "bob"), "there is no assessor 'bob'"),
     ],

@@ -130,7 +130,7 @@ def test_two_tests_at_once(project):
         ("collection = '.'\n", "it describes no system"),
         ("[systems.a]\ntype = 'sqlite'\n", "it names no collection"),
         ("collection = '.'\n[systems.a]\ntype = 'sqlit'\n", "type = 'sqlit' is not a type of system"),
-        ("collection = '.'\n[systems.'a/b']\ntype = 'sqlite'\n", "cannot be the name of a file"),
+        ("collection = '.'\n[systems.'a/b']\ntype = 'sqlite'\n", "is not a valid file name"),
     ],
 )
 def test_settings_are_checked(project, settings, message):
