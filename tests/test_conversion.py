@@ -223,7 +223,7 @@ def test_what_cannot_be_told_is_an_error(tmp_path):
         convert_file(source, tmp_path / "x.run", role="run", name="a b")
     with pytest.raises(InputError, match=r"x.tsv:2: the third column says 3 where rank 2 is expected"):
         convert_file(write(tmp_path / "x.tsv", b"1\ta\t1\n1\tb\t3\n"), tmp_path / "out2.csv")
-    with pytest.raises(InputError, match=r"appears twice for query '1', which json cannot hold"):
+    with pytest.raises(InputError, match=r"appears twice for query '1', which json cannot store"):
         convert_file(write(tmp_path / "twice.run", b"1 Q0 a 1 2 t\n1 Q0 a 2 1 t\n"), tmp_path / "out.json")
     with pytest.raises(InputError, match="5 columns, like preferences"):
         convert_file(write(tmp_path / "prefs", b"1 0 0 a 1\n"), tmp_path / "out3.csv")

@@ -188,7 +188,7 @@ def test_what_moved_below_the_cutoff_is_no_reason():
     after = {"q": ["a", fill[0], "c", *fill[1:27], "b", *fill[27:]]}
     assert moved(qrels, before, after, "nDCG@10") == ["some relevant documents moved down"]
     lost = {"q": ["a", *fill[:30], "c", "b"]}
-    assert moved(qrels, before, lost, "nDCG@10") == ["1 of 3 relevant in the top 10, before 2"]
+    assert moved(qrels, before, lost, "nDCG@10") == ["1 of 3 relevant in the top 10, previously 2"]
     assert moved(qrels, before, lost, "R@50") == []
 
 
@@ -196,18 +196,18 @@ def test_a_document_below_rel_does_not_move_anything():
     """The document of grade 1 leaves and that of grade 2 too: only the latter is a reason for P(rel=2)."""
     qrels = {"q": {"a": 1, "b": 2, "c": 2}}
     assert moved(qrels, {"q": ["a", "b", "c"]}, {"q": ["x", "y", "c"]}, "P(rel=2)@3") == [
-        "1 of 2 relevant in the top 3, before 2; the first relevant at rank 3, before 2"
+        "1 of 2 relevant in the top 3, previously 2; the first relevant at rank 3, previously 2"
     ]
 
 
 def test_more_documents_are_a_reason_for_sets_only():
     qrels = {"q": {"a": 1}}
-    assert moved(qrels, {"q": ["a"]}, {"q": ["a", "x", "y"]}, "SetP") == ["3 retrieved, before 1"]
+    assert moved(qrels, {"q": ["a"]}, {"q": ["a", "x", "y"]}, "SetP") == ["3 retrieved, previously 1"]
 
 
 def test_more_unjudged_documents():
     qrels = {"q": {"a": 1, "b": 0}}
-    assert moved(qrels, {"q": ["a", "b"]}, {"q": ["a", "x"]}, "Judged@10") == ["1 unjudged in the top 10, before 0"]
+    assert moved(qrels, {"q": ["a", "b"]}, {"q": ["a", "x"]}, "Judged@10") == ["1 unjudged in the top 10, previously 0"]
 
 
 def test_the_gate_says_how_much_is_judged_at_the_depth_of_the_measure():

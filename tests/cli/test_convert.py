@@ -66,7 +66,7 @@ def test_standard_input_and_output(files):
         (("blank.json", "x.csv"), "blank.json: these may be judgments or a run"),
         (
             ("blank.json", "x.run"),
-            "blank.json: the id 'an id' contains a blank, which trec cannot hold.\n"
+            "blank.json: the id 'an id' contains a blank, which trec cannot store.\n"
             "Hint: write jsonl, json or parquet, or change the id",
         ),
         (("a.run", "x.tsv", "--to", "beir", "--as", "run"), "x.tsv: beir is a format of judgments."),

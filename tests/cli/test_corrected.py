@@ -94,9 +94,9 @@ def test_a_gate_with_a_saved_baseline_and_a_file_of_settings(folder):
     ("words", "fact"),
     [
         (("--correct-with", "people"), "name it with --assessor"),
-        ((*MODEL, "--per-query"), "--per-query and --correct-with do not go together"),
-        ((*MODEL, "--format", "latex"), "--format latex and --correct-with do not go together"),
-        ((*MODEL, "--kind", "person"), "neither --kind nor --pooled"),
+        ((*MODEL, "--per-query"), "--per-query cannot be used with --correct-with"),
+        ((*MODEL, "--format", "latex"), "--format latex cannot be used with --correct-with"),
+        ((*MODEL, "--kind", "person"), "cannot be used with --kind or --pooled"),
         (("--assessor", "gpt", "--correct-with", "gpt"), "only people can correct a model"),
         (("--assessor", "gpt", "--correct-with", "bob"), "there is no assessor 'bob'"),
     ],
@@ -114,7 +114,7 @@ def test_a_run_that_was_not_pooled_is_told(folder):
         run("compare", "judgments.db", "bm25.run", "other.run", "-m", "nDCG@5", *MODEL, cwd=folder).stdout.split()
     )
     assert "Judged of the first 5: other " in told
-    assert "count as not relevant, by people as by gpt, and no interval allows for that" in told
+    assert "count as not relevant, for people as for gpt, and no interval allows for that" in told
     data = run("evaluate", "judgments.db", "other.run", "-m", "nDCG@5", "--format", "json", *MODEL, cwd=folder).stdout
     assert json.loads(data)["runs"]["other"]["nDCG@5"]["judged"] < 0.5
     alone = run("evaluate", "judgments.db", "bm25.run", "-m", "nDCG@5", *MODEL, cwd=folder).stdout

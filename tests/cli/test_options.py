@@ -151,7 +151,7 @@ def test_one_run_may_be_a_pattern_that_only_it_matches(files):
     assert run("gate", "qrels", "g*.run", "good.*", cwd=files).returncode == 0
     several = run("explain", "qrels", "*.run", "1", cwd=files)
     assert several.returncode == 2
-    assert "*.run: this is 2 files, and one run is needed." in several.stderr
+    assert "*.run: these are 2 files, but only one run is needed." in several.stderr
 
 
 @pytest.mark.parametrize(

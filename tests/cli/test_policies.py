@@ -103,7 +103,7 @@ def test_the_settings_of_a_gate(files):
         'qrels = "qrels"\nbaseline = "old.run"\ncandidate = "new.run"\nmeasures = ["RR"]\ncomplete = true\n'
     )
     done = run("gate", "--config", "gate.toml", cwd=files)
-    assert "100% of the retrieved documents judged, before 100%" in " ".join(done.stdout.split())
+    assert "100% of the retrieved documents judged, previously 100%" in " ".join(done.stdout.split())
     (files / "gate.toml").write_text('complete = "yes"\n')
     assert run("gate", "--config", "gate.toml", cwd=files).returncode == 2
 

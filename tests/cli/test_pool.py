@@ -181,7 +181,7 @@ def test_a_table_of_judgments_that_looks_like_a_sheet(folder):
     (folder / "sheet.csv").write_text("query_id,query,doc_id,grade\n1,cats,new,1\n")
     wrong = run("convert", "sheet.csv", "judgments.db", cwd=folder)
     assert wrong.returncode == 2
-    assert "sheet.csv:2: document 'new' never waited for query '1' in judgments.db." in wrong.stderr
+    assert "sheet.csv:2: document 'new' was never waiting for query '1' in judgments.db." in wrong.stderr
     assert "--from csv" in wrong.stderr
     done = run("convert", "sheet.csv", "judgments.db", "--from", "csv", cwd=folder)
     assert done.stdout == "judgments.db: 1 new judgment by sheet\n"

@@ -34,11 +34,11 @@ def test_from_the_first_test_to_a_regression_and_back(project):
     assert "FAILED  RR fell from 1.0000 to 0.5000: by more than the tolerance of 0.1, and" in worse.stdout
     assert "FAILED  P@1 is 0.0000 and must be at least 0.3" in worse.stdout
     assert "1.0000 → 0.5000  1: one" in worse.stdout
-    assert "the first relevant at rank 2, before 1" in worse.stdout
+    assert "the first relevant at rank 2, previously 1" in worse.stdout
     assert "expected     2. grade 1      a  Text of a." in worse.stdout
     assert "returned     1. not judged   b  Text of b." in worse.stdout
     assert max(map(len, worse.stdout.splitlines())) <= 80
-    assert run(project, "accept").stdout == "mine: accepted RR 0.5000, before 1.0000\n"
+    assert run(project, "accept").stdout == "mine: accepted RR 0.5000, previously 1.0000\n"
     assert "RR stayed at 0.5000" in run(project, "test", engine="worse").stdout
 
 
@@ -66,7 +66,7 @@ def test_ids_that_do_not_match_are_noticed(project):
     assert "does the system use the same ids as the" in " ".join(done.stdout.split())
     empty = run(project, "test", engine="empty")
     assert empty.returncode == 1
-    assert "3 queries answered with no document, which counts 0: 1, 2, 3" in empty.stdout
+    assert "3 queries returned no documents and count 0: 1, 2, 3" in empty.stdout
 
 
 def test_the_accepted_run_is_measured_again_when_judgments_change(project):
@@ -130,7 +130,7 @@ def test_two_tests_at_once(project):
         ("collection = '.'\n", "it describes no system"),
         ("[systems.a]\ntype = 'sqlite'\n", "it names no collection"),
         ("collection = '.'\n[systems.a]\ntype = 'sqlit'\n", "type = 'sqlit' is not a type of system"),
-        ("collection = '.'\n[systems.'a/b']\ntype = 'sqlite'\n", "cannot be the name of a file"),
+        ("collection = '.'\n[systems.'a/b']\ntype = 'sqlite'\n", "is not a valid file name"),
     ],
 )
 def test_settings_are_checked(project, settings, message):

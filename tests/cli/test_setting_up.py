@@ -98,7 +98,7 @@ def test_queries_in_all_formats(tmp_path, name):
         ("queries.txt", "<top>\n<num> Number: 301\n", "these are TREC topics between <top> tags"),
         ("queries.txt", "1\tred\nblue\n", "queries.txt:2: a query and its text are needed"),
         ("queries.csv", "red shoes\n", "queries.csv:1: a query and its text are needed"),
-        ("queries.csv", "id,text\n1,red\n1,blue\n", "queries.csv:3: query '1' is there twice"),
+        ("queries.csv", "id,text\n1,red\n1,blue\n", "queries.csv:3: query '1' appears twice"),
         ("queries.csv", "id,text\n1,\n", "queries.csv:2: query '1' has no text"),
     ],
 )

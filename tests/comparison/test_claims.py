@@ -39,7 +39,7 @@ def test_one_amount_for_all_queries_has_no_interval_and_is_not_called_no_differe
     assert constant.sentence == "Better: new vs old, RR +0.5000 on each of 8 queries, p = 0.0078"
     text = flat(shown(comparison))
     assert "the runs do not differ" not in text
-    assert "RR: every pair differs by one amount on all queries, so their variation cannot be estimated" in text
+    assert "RR: every pair differs by the same amount on all queries, so the variation cannot be estimated" in text
     assert "p is that of the randomisation test where all queries differ by the same amount" in text
 
 

@@ -55,11 +55,11 @@ def test_minimum_improvement_and_worse_queries():
 def test_it_says_which_queries_got_worse_and_what_moved():
     [seen] = gate(QRELS, GOOD, {**ONE_WORSE, "1": ["x1"]}, "RR").measures
     assert [(query.query_id, query.moved) for query in seen.worse_queries] == [
-        ("0", "the first relevant at rank 2, before 1"),
-        ("1", "0 of 1 relevant retrieved, before 1"),
+        ("0", "the first relevant at rank 2, previously 1"),
+        ("1", "0 of 1 relevant retrieved, previously 1"),
     ]
     gone = {query: ranking for query, ranking in GOOD.items() if query != "0"}
-    assert gate(QRELS, GOOD, gone, "RR").measures[0].worse_queries[0].moved == "nothing retrieved, before 1"
+    assert gate(QRELS, GOOD, gone, "RR").measures[0].worse_queries[0].moved == "nothing retrieved, previously 1"
     two = {"q": {"a": 1, "b": 1, "x": 0}, "p": {"a": 1}}
     result = gate(two, {"q": ["a", "b", "x"], "p": ["a"]}, {"q": ["a", "x", "b"], "p": ["a"]}, "AP")
     assert result.measures[0].worse_queries[0].moved == "some relevant documents moved down"
@@ -84,7 +84,7 @@ def test_changed_inputs_are_refused(tmp_path):
         gate(QRELS, saved, GOOD, "AP")
     skip = Policy(missing="skip")
     gone = {query: ranking for query, ranking in GOOD.items() if query not in ("3", "4")}
-    with pytest.raises(ComparisonError, match=r"2 are gone and 0 are new \(3, 4\)"):
+    with pytest.raises(ComparisonError, match=r"2 missing, 0 new \(3, 4\)"):
         gate(QRELS, evaluate(QRELS, GOOD, "RR", policy=skip, name="saved"), gone, "RR", policy=skip)
     for wrong in (
         {"alpha": 0.5},

@@ -109,7 +109,9 @@ def test_frames_of_no_engine():
 
 def test_an_engine_that_opens_no_files(files):
     pytest.importorskip("ibis")
-    with pytest.raises(cranfield.CranfieldError, match=r"ibis opens no files .*\nHint: open .* and give an Ibis table"):
+    with pytest.raises(
+        cranfield.CranfieldError, match=r"ibis cannot open files .*\nHint: open .* and give an Ibis table"
+    ):
         cranfield.evaluate(*files, engine="ibis")
 
 

@@ -149,7 +149,7 @@ def test_texts_at_80_columns(prepared):
     ]
     for text in texts:
         assert "gpt corrected by people on 12 of 40 queries, drawn at random (seed 7)" in text
-        assert "With fewer than 30 sampled queries, intervals can be too short" in text
+        assert "With fewer than 30 sampled queries, intervals can be too narrow" in text
         assert "gpt saved" in text
         assert max(map(len, text.splitlines())) <= 80
 
@@ -249,7 +249,7 @@ def test_a_model_that_was_asked_in_several_ways_is_refused(prepared):
     asked_as(store, "ab" * 32)
     assert "judge:abababab|" in corrected(prepared).basis.signature
     asked_as(store, "cd" * 32, query_id="q05")
-    refused(prepared, "gpt was asked in 2 ways", "in one way")
+    refused(prepared, "gpt was asked in 2 ways", "in the same way")
 
 
 def test_missing_grades_of_a_model(prepared):

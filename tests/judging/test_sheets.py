@@ -152,7 +152,7 @@ def test_ids_that_a_spreadsheet_has_changed(store, tmp_path):
     store.wait([("007", "d")])
     path = tmp_path / "sheet.csv"
     path.write_text("query_id,doc_id,grade\n7,d,1\n")
-    with pytest.raises(InputError, match=r"sheet\.csv:2: document 'd' never waited for query '7'") as caught:
+    with pytest.raises(InputError, match=r"sheet\.csv:2: document 'd' was never waiting for query '7'") as caught:
         read_sheet(store, path, "ann")
     assert "as text" in caught.value.hint
     assert list(store.events()) == []
@@ -226,5 +226,5 @@ def test_which_files_are_sheets(store, sheet, tmp_path):
 
 def test_a_fresh_store_knows_none_of_it(sheet, tmp_path):
     filled(sheet, {"a": ("1", "")})
-    with open_store(tmp_path / "other.db", create=True) as other, pytest.raises(InputError, match="never waited"):
+    with open_store(tmp_path / "other.db", create=True) as other, pytest.raises(InputError, match="was never waiting"):
         read_sheet(other, sheet, "ann")

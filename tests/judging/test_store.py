@@ -238,8 +238,8 @@ def test_texts_are_brought_up_to_date_and_never_emptied(store):
     ("documents", "message"),
     [
         ({"d": {"body": "x"}}, "document 'd': there is no field 'body'"),
-        ([("d", "t", "x", "u", "i", "more")], "there is no place for 'more'"),
-        ({"d": 7}, "7 is not a text"),
+        ([("d", "t", "x", "u", "i", "more")], "there is no field 'more'"),
+        ({"d": 7}, "7 is not text"),
         ({"": "x"}, "the id is empty"),
     ],
 )
@@ -284,7 +284,7 @@ def test_hostile_ids_and_texts_are_kept_as_they_are(store):
         ({"grade": float("nan")}, "nan is not a grade"),
         ({"grade": True}, "True is not a grade"),
         ({"assessor": ""}, "the id is empty"),
-        ({"assessor": "a\0b"}, "zero character"),
+        ({"assessor": "a\0b"}, "NUL character"),
         ({"query_id": ""}, "the id is empty"),
         ({"doc_id": None}, "None is not an id"),
         ({"kind": "robot"}, "there is no kind of assessor 'robot'"),
@@ -341,7 +341,7 @@ def test_what_is_sent_twice_under_one_key_is_said_once(store):
     undone = store.undo("ann", key="k2")
     assert store.undo("ann", key="k2") == undone
     assert [event.undoes for event in store.events()] == [None, 1]
-    with pytest.raises(InputError, match="was used for something else"):
+    with pytest.raises(InputError, match="was already used for something else"):
         store.judge("q", "e", 2, assessor="ann", key="k1")
     assert len(list(store.events())) == 2
 

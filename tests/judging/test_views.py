@@ -77,7 +77,7 @@ def test_assessors_are_chosen(filled):
     assert filled.view(["bob"]).by_query["q1"] == {"agreed": 2.0, "most": 1.0, "tied": 3.0, "wide": 1.0, "once": 1.0}
     assert filled.view("bob").provenance == "judges:1|merge:majority|adjudicated:1"
     assert filled.view(["ann", "cid"]).by_query["q2"] == SETTLED
-    for chosen, message in [(["zoe"], "there is no assessor 'zoe'"), ([], "no assessor is chosen")]:
+    for chosen, message in [(["zoe"], "there is no assessor 'zoe'"), ([], "no assessor is selected")]:
         with pytest.raises(InputError, match=message):
             filled.view(chosen)
     with pytest.raises(InputError, match="there is no rule 'mean' to merge grades") as caught:

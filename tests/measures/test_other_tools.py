@@ -36,9 +36,9 @@ def test_names_that_mean_one_thing_are_read(name):
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("faithfulness", "needs a model"),
-        ("answer_relevancy", "needs a model"),
-        ("context_relevancy@3", "needs a model"),
+        ("faithfulness", "takes a model"),
+        ("answer_relevancy", "takes a model"),
+        ("context_relevancy@3", "takes a model"),
         ("hit_ratio@5", "Success@5"),
         ("HR@10", "Success@10"),
         ("mean_reciprocal_rank@10", "RR@10"),

@@ -229,8 +229,8 @@ def test_the_order_and_the_scores_are_those_given(tmp_path):
         ([("q", [("a", 1.0)])], {"name": "\ud800"}, r"'\\ud800' is not a name for a run"),
         ([("q", [("a", 1.0)])], {"format": "beir"}, "there is no format 'beir' for runs"),
         ([("q", [(None, 1.0)])], {}, "None is not an id"),
-        ([("#1", [("a", 1.0)])], {}, r"the id '#1' looks like a comment, which trec cannot hold(.|\n)*write jsonl"),
-        ([("q", [(" d1 ", 1.0)])], {"format": "tsv"}, "the id ' d1 ' has blanks around it, which tsv cannot hold"),
+        ([("#1", [("a", 1.0)])], {}, r"the id '#1' looks like a comment, which trec cannot store(.|\n)*write jsonl"),
+        ([("q", [(" d1 ", 1.0)])], {"format": "tsv"}, "the id ' d1 ' has blanks around it, which tsv cannot store"),
         ([("q", [("d\n1", 1.0)])], {"format": "csv"}, r"the id 'd\\n1' contains a line break"),
         (
             [("query", [("doc", 1.0)])],

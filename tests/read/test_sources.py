@@ -154,7 +154,7 @@ def test_frames_of_mixed_objects():
         ({"qid": ["q"], "docno": [1.5], "score": [1.0]}, "column 'docno', row 0: 1.5 is not an id"),
         ({"qid": ["q", None], "docno": ["a", "b"], "score": [1.0, 2.0]}, "column 'qid', row 1"),
         ({"qid": ["q"], "docno": [""], "score": [1.0]}, "the id is empty"),
-        ({"qid": ["q"], "docno": ["a"], "score": ["high"]}, "column 'score' holds"),
+        ({"qid": ["q"], "docno": ["a"], "score": ["high"]}, "column 'score' contains"),
         ({"qid": ["q"], "docno": ["a"], "score": [float("inf")]}, "row 0: inf is not a finite number"),
         ({"qid": ["q"], "title": ["a"], "score": [1.0]}, "required columns are missing; it has qid, title, score"),
     ):

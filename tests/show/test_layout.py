@@ -42,7 +42,7 @@ def test_one_is_not_many():
     assert r"    q\n1: no\r" in lines
     assert "  gave up: 1 query was not asked" in lines
     assert "  1 query: chunks of one document count once, at the best rank" in lines
-    assert r"  1 query answered with no document, which counts 0: q\u001b" in lines
+    assert r"  1 query returned no documents and counts 0: q\u001b" in lines
     assert any(line.startswith("  warning: 1 document is not in the corpus: ") for line in lines)
 
 

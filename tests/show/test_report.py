@@ -186,7 +186,7 @@ def test_fifty_queries_are_a_small_page(tmp_path):
     collection = Collection("made", dict.fromkeys(qrels, "a query of words"), corpus=lambda: iter(corpus))
     page = made(tmp_path, qrels, runs, collection=collection, charts=True)
     assert len(page.source.encode()) < 2_000_000
-    assert re.search(r"Texts of [\d,]+ documents are cut off after \d\d letters", page.text)
+    assert re.search(r"Texts of [\d,]+ documents are cut off after \d\d characters", page.text)
     assert max(len(text) for _, _, text in page.data["documents"]) < 100
     few = made(tmp_path, qrels, dict(list(runs.items())[:2]), collection=collection)
     assert max(len(text) for _, _, text in few.data["documents"]) > 150

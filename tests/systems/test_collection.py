@@ -50,13 +50,13 @@ def test_the_layout_of_trec(tmp_path):
     ("name", "content", "message"),
     [
         ("q.tsv", "1 no tab\n", "q.tsv:1: a query and its text are needed"),
-        ("q.tsv", "1\tx\n1\ty\n", "q.tsv:2: query '1' is there twice"),
+        ("q.tsv", "1\tx\n1\ty\n", "q.tsv:2: query '1' appears twice"),
         ("q.tsv", "1\t \n", "query '1' has no text"),
-        ("q.tsv", "\n", "not one query"),
+        ("q.tsv", "\n", "no queries"),
         ("q.jsonl", "{}\n", "an empty object"),
         ("q.jsonl", '{"_id": "1"\n', "q.jsonl:1: this is not JSON"),
         ("q.jsonl", '["1"]\n', "a JSON object is needed"),
-        ("q.jsonl", '{"_id": null, "text": "x"}\n', "'_id' is missing or is no id"),
+        ("q.jsonl", '{"_id": null, "text": "x"}\n', "'_id' is missing or is not an id"),
     ],
 )
 def test_bad_queries_are_errors_with_their_place(tmp_path, name, content, message):
@@ -108,7 +108,7 @@ def test_ir_datasets(monkeypatch):
     assert collection.queries == {"q": "words"}
     assert collection.qrels == {"q": {"d": 2.0}}
     assert list(collection.documents()) == [("d", "T", "body")]
-    with pytest.raises(InputError, match="knows no collection"):
+    with pytest.raises(InputError, match="has no collection"):
         open_collection("ir_datasets:other")
 
 

@@ -259,7 +259,7 @@ def test_settings_are_checked(monkeypatch):
     for settings, message in [
         ({}, "the url is missing"),
         ({"url": "ftp://x"}, "is not the URL of a server"),
-        ({"url": "http://me:pw@host/"}, "the url holds a password"),
+        ({"url": "http://me:pw@host/"}, "the url contains a password"),
         ({"url": "http://h/", "idd": "x"}, "there is no setting 'idd'"),
         ({"url": "http://h/", "body": "{oops"}, "the body is not JSON"),
         ({"url": "http://h/", "headers": "x"}, "headers must be a table"),

@@ -152,8 +152,8 @@ def test_a_mistake_in_a_call_is_told_in_a_line_or_two(tmp_path):
     assert "no-such-folder" in done.stdout
     assert "there is no module 'nowhere'" in done.stdout
     assert "did you mean context_recall?" in done.stdout
-    assert "search_quality: '<lambda>' cannot be the name of a file" in done.stdout
-    assert "search_quality: '../../mine' cannot be the name of a file" in done.stdout
+    assert "search_quality: '<lambda>' is not a valid file name" in done.stdout
+    assert "search_quality: '../../mine' is not a valid file name" in done.stdout
     assert "During handling of" not in done.stdout
     assert "pytest_plugin.py" not in done.stdout  # no code of ours is shown
 

@@ -184,7 +184,7 @@ def test_ids_with_blanks_need_a_table(tmp_path):
         return ["My file.pdf"]
 
     refused = record(system(search), {"1": "x"}, tmp_path / "o.run")
-    assert "the id 'My file.pdf' contains a blank, which trec cannot hold" in refused.failed["1"]
+    assert "the id 'My file.pdf' contains a blank, which trec cannot store" in refused.failed["1"]
     with pytest.raises(CranfieldError, match="'query 1' contains a blank"):
         record(system(search), {"query 1": "x"}, tmp_path / "p.run")
     recorded = record(system(search), {"query 1": "x"}, tmp_path / "o.tsv")

@@ -226,7 +226,7 @@ def test_an_answer_that_must_be_awaited_says_what_to_do(search):
 
 @pytest.mark.parametrize("method", ["ainvoke", "aretrieve", "asearch"])
 def test_an_object_that_can_only_be_awaited_says_what_to_do(method):
-    with pytest.raises(InputError, match=f"only asynchronously, by {method}") as caught:
+    with pytest.raises(InputError, match=f"only asynchronously, with {method}") as caught:
         open_system(SimpleNamespace(**{method: slowly}))
     assert f"asyncio.run(retriever.{method}(query))" in caught.value.hint
 

@@ -112,7 +112,7 @@ def hidden_duplicates(call):
 def a_true_message(call):
     code, out, err = call("-q -m map qrels run", "1 0 a 1\n2 0 a 1\n", ONE)
     assert (code, out) == (4, lines_of(("map", 1, "1.0000")))
-    assert "the query '2' is judged, but the run lacks it." in err
+    assert "the query '2' is judged, but missing from the run." in err
 
 
 def no_gains(call):
@@ -173,11 +173,11 @@ PINNED = {
     "values of empty rankings": an_empty_ranking,
     "order of the points of 11pt_avg": points_in_any_order,
     "only negative grades": negative_grades_only,
-    "names behind the last z-score": a_name_behind_the_last,
+    "names after the last z-score": a_name_behind_the_last,
     "negative level": negative_numbers,
-    "numbers that are none": no_numbers,
+    "values that are not numbers": no_numbers,
     "grades with decimals": grades_with_decimals,
-    "duplicates out of sight": hidden_duplicates,
+    "duplicates below the cutoff": hidden_duplicates,
 }
 
 

@@ -32,7 +32,7 @@ def test_exit_code_and_streams_of_the_program(program, tmp_path):
     done = subprocess.run([*program, "-q", "-m", "recip_rank", "qrels", "run"], capture_output=True, cwd=tmp_path)
     assert done.returncode == 4
     assert done.stdout.decode() == lines_of(("recip_rank", 1, "0.5000"), ("recip_rank", 2, "1.0000"))
-    assert b"the query '3' is judged, but the run lacks it." in done.stderr
+    assert b"the query '3' is judged, but missing from the run." in done.stderr
     bad = subprocess.run([*program, "-x"], capture_output=True, cwd=tmp_path)
     assert (bad.returncode, bad.stdout) == (1, b"")
 

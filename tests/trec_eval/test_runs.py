@@ -11,7 +11,7 @@ def test_missing_queries_end_trec_eval_10_and_are_skipped_by_9(call):
     qrels = QRELS + "10 0 e 1\n"
     code, out, err = call("-q -m map -m num_q qrels run", qrels, RUN)
     assert (code, out) == (4, lines_of(("map", 1, "0.5000")))
-    assert err.splitlines()[0] == "cranfield-trec_eval: the query '10' is judged, but the run lacks it."
+    assert err.splitlines()[0] == "cranfield-trec_eval: the query '10' is judged, but missing from the run."
     assert call("-m map qrels run")[:2] == (4, "")
     code, out, err = call("-q --as 9 -m map -m num_q qrels run")
     assert (code, err) == (0, "")

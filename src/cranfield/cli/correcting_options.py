@@ -34,7 +34,7 @@ class CorrectionOptions(NamedTuple):
         if view is None or len(models) != 1:
             raise click.UsageError("--correct-with corrects one model of a store; name it with --assessor.")
         if view.pooled or (view.kinds and view.kinds != ("model",)):
-            raise click.UsageError("--correct-with takes neither --kind nor --pooled.")
+            raise click.UsageError("--correct-with cannot be used with --kind or --pooled.")
         [model] = models
         people = tuple(correct_with)
         return cls(
@@ -50,4 +50,4 @@ def refuse_beside(given: Mapping[str, Any]) -> None:
     """Refuse options that say nothing about corrected values: {option: whether it was given}."""
     for option, value in given.items():
         if value:
-            raise click.UsageError(f"{option} and --correct-with do not go together.")
+            raise click.UsageError(f"{option} cannot be used with --correct-with.")

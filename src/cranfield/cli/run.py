@@ -101,7 +101,7 @@ def command(
         say(line)
     if not recorded.complete:
         if os.path.exists(f"{file}.partial"):
-            say("  Hint: the same call with --resume asks only what is missing")
+            say("  Hint: run the same command with --resume to ask only the missing queries")
         click.get_current_context().exit(1)
 
 

@@ -17,14 +17,14 @@ HELP = f"""{USAGE}
 
 Evaluate RUN against the judgments in QRELS and print what trec_eval 10.0 prints. RUN may be - for standard input.
 
-  -q            print the values of each query, too
+  -q            also print the values of each query
   -n            print no summary
   -m MEASURE    a measure or nickname, with parameters after a point; may be repeated
                 (nicknames: official, the default; all_trec, set, all_prefs, prefs, qrels_jg)
-  -c            count judged queries that the run lacks
+  -c            count judged queries that are missing from the run
   -l N          the lowest grade that is relevant (1)
   -M N          keep the first N documents of each ranking
-  -J            leave documents out that were not judged
+  -J            leave out documents that were not judged
   -N N          the number of documents in the collection, for utility
   -R FORMAT     of the judgments: qrels, qrels_jg, prefs or qrels_prefs
   -T FORMAT     of the run: trec_results
@@ -34,7 +34,7 @@ Evaluate RUN against the judgments in QRELS and print what trec_eval 10.0 prints
   -v            print the version
   --as 9        keep to the rules of trec_eval 9.0.7: scores have 32 bits, recall is rounded up, judged queries that
                 the run lacks are left out, and -c counts them without listing them
-  -h            print this, and about the measures that -m names
+  -h            print this help, and that of the measures named by -m
 """
 SHORT = "hvqm:cl:nD:JN:M:R:T:oZ:"
 LONG = {
@@ -222,7 +222,7 @@ def _evaluate(options: TrecEvalOptions) -> None:
     wanted = lines(names, rel=options.rel, documents=options.documents, rule="trec9" if old else "trec10")
     places, lacking = select(judged, complete=options.complete, skip=old, only=options.only)
     if lacking is None and not len(places):
-        raise End(7, "there is no query that is both judged and in the run.")
+        raise End(7, "no query is both judged and in the run.")
     for line in wanted:
         if fault := unfit(line, options.qrels_format):
             raise End(4, fault)
@@ -236,7 +236,7 @@ def _evaluate(options: TrecEvalOptions) -> None:
     if options.per_query:
         _write(columns.by_query(places))
     if lacking is not None:
-        raise End(4, f"the query '{lacking}' is judged, but the run lacks it.\nHint: {MISSING_HINT}")
+        raise End(4, f"the query '{lacking}' is judged, but missing from the run.\nHint: {MISSING_HINT}")
     if options.summary:
         _write(columns.for_all(places, run_id, complete=options.complete))
 

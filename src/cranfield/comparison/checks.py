@@ -73,12 +73,14 @@ class GatedMeasure:
 def what_moved(measure: Measure, before: QueryFacts, after: QueryFacts) -> str:
     """What happened to what the measure looks at, in words."""
     if not after.retrieved:
-        return f"nothing retrieved, before {before.retrieved}"
+        return f"nothing retrieved, previously {before.retrieved}"
     moved = []
     if after.found != before.found:
-        moved.append(f"{after.told_found}, before {before.found}")
+        moved.append(f"{after.told_found}, previously {before.found}")
     if after.found and after.first != before.first:
-        moved.append(f"the first relevant at rank {after.first}" + (f", before {before.first}" if before.first else ""))
+        moved.append(
+            f"the first relevant at rank {after.first}" + (f", previously {before.first}" if before.first else "")
+        )
     explained = after.found < before.found or (after.first or 0) > (before.first or 0)
     return "; ".join(moved if explained else [*moved, *_less_visible(measure, before, after)])
 
@@ -87,7 +89,7 @@ def _less_visible(measure: Measure, before: QueryFacts, after: QueryFacts) -> It
     """Why a measure fell for which no fewer relevant documents were found, and the first no lower."""
     # Somewhere in a whole ranking there are nearly always more or fewer of them.
     if after.unjudged > before.unjudged and (after.cutoff is not None or measure.definition.of_holes):
-        yield f"{after.told_unjudged}, before {before.unjudged}"
+        yield f"{after.told_unjudged}, previously {before.unjudged}"
     if measure.definition.of_holes:
         return
     if _sees_order(measure):
@@ -95,7 +97,7 @@ def _less_visible(measure: Measure, before: QueryFacts, after: QueryFacts) -> It
     elif after.rel is None:
         yield "the relevant documents have lower grades"
     elif after.cutoff is None:
-        yield f"{after.retrieved} retrieved, before {before.retrieved}"
+        yield f"{after.retrieved} retrieved, previously {before.retrieved}"
 
 
 def _sees_order(measure: Measure) -> bool:

@@ -118,8 +118,8 @@ def _check_same_judge(before: CorrectedEvaluation, after: CorrectedEvaluation) -
     again = "evaluate the baseline's run itself, or save its evaluation again with the current judge"
     if (old.model, old.judge) != (new.model, new.judge):
         raise ComparisonError(
-            f"{before.runs[0]} was judged by {_told(old)}, and {after.runs[0]} by {_told(new)}: another model or "
-            "prompt is another judge, and their values cannot be compared.",
+            f"{before.runs[0]} was judged by {_told(old)}, and {after.runs[0]} by {_told(new)}: a different model or "
+            "prompt is a different judge, so the values cannot be compared.",
             hint=again,
         )
     for what in ("people", "merge", "sampled", "queries", "seed"):

@@ -254,9 +254,9 @@ def _check_same_queries(before: Evaluation, after: Evaluation) -> None:
     if gone or new:
         listed = ", ".join(sorted(gone or new)[:5])
         raise ComparisonError(
-            f"the queries of {after.run} are not those of {before.run}: {len(gone)} are gone and {len(new)} are new "
+            f"the queries of {after.run} differ from those of {before.run}: {len(gone)} missing, {len(new)} new "
             f"({listed}{', …' if len(gone or new) > 5 else ''}).",
-            hint="with Policy(missing='zero') a query that the run lacks counts 0 instead",
+            hint="with Policy(missing='zero'), a query that is missing from the run counts 0 instead",
         )
 
 

@@ -160,7 +160,7 @@ def agreement(
     """
     for name, number, least in (("worst", worst, 0), ("draws", draws, 1)):
         if isinstance(number, bool) or not isinstance(number, int) or number < least:
-            raise InputError(TABLE, f"{name}={number!r} is not a number of them.", hint=f"give {least} or more")
+            raise InputError(TABLE, f"{name}={number!r} is too small.", hint=f"give {least} or more")
     source, items = _items(judgments, assessors, tuple(kinds))
     known = sorted({name for item in items for name in item.grades})
     if len(known) < 2:

@@ -176,7 +176,7 @@ def read_sheet(store: Store, path: str | os.PathLike[str], assessor: str) -> Rea
         there = known_pairs(connection, {row.query_id for row in rows})
         for row in rows:
             if (row.query_id, row.doc_id) not in there:
-                fact = f"document '{row.doc_id}' never waited for query '{row.query_id}' in {store.name}."
+                fact = f"document '{row.doc_id}' was never waiting for query '{row.query_id}' in {store.name}."
                 hint = "has the spreadsheet changed the ids? Open the file again with these columns as text; for "
                 hint += "judgments that are not a sheet: --from csv"
                 raise InputError(name, fact, line=row.line, hint=hint)

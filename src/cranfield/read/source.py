@@ -42,7 +42,7 @@ def unreadable(thing: Any, what: str) -> InputError:
     if hasattr(thing, "collect"):
         return InputError(
             what,
-            f"a {type(thing).__name__} is lazy and has no rows yet.",
+            f"a {type(thing).__name__} has no rows yet.",
             hint="call its .collect() first; evaluate() takes it as it is",
         )
     return InputError(

@@ -85,7 +85,8 @@ def details(gathered: Gathered) -> Details:
     unknown = [each.run for each in gathered.evaluations if each.run not in gathered.request.rankings]
     if unknown:
         left_out.insert(
-            0, f"Rankings of {listed(unknown)} are not known: an evaluation was given, or a frame in its engine."
+            0,
+            f"Rankings of {listed(unknown)} are not shown: only an evaluation, or a frame in its engine, was given.",
         )
     if len(chosen) < len(places):
         left_out.insert(
@@ -231,7 +232,7 @@ def _texts(gathered: Gathered, number: Mapping[str, int]) -> tuple[list[list[str
     """Title and text of each document, as long as there is room for all of them."""
     rows = [[document] for document in number]
     if gathered.request.collection is None:
-        return rows, ["Texts of queries and documents are shown with --collection."]
+        return rows, ["To show the texts of queries and documents, use --collection."]
     texts = {
         number[document.doc_id]: (document.title[: TEXT // 2], document.text[: TEXT + 1])
         for document in gathered.request.collection.documents()
@@ -241,7 +242,7 @@ def _texts(gathered: Gathered, number: Mapping[str, int]) -> tuple[list[list[str
     room -= sum(len(title) for title, _ in texts.values())
     length = min(TEXT, room // max(len(texts), 1))
     if length < SHORTEST:
-        return rows, ["Texts of documents are left out, so that the page stays small; --queries 200 leaves room."]
+        return rows, ["Texts of documents are left out, to keep the page small; --queries 200 makes room for them."]
     for at, (title, text) in texts.items():
         rows[at] += [title, text if len(text) <= length else f"{text[:length].rstrip()}…"]
     cut = sum(len(text) > length for _, text in texts.values())

@@ -70,7 +70,7 @@ def readable_runs(runs: Mapping[str, Any] | Iterable[Any]) -> dict[str, Any]:
     """Runs by name: evaluations, or what can be read as often as needed."""
     found = named_runs(runs, opened=_kept)
     if not found:
-        raise CranfieldError("a report needs at least one run.", hint="give at least one")
+        raise CranfieldError("a report needs a run.", hint="give at least one")
     return found
 
 

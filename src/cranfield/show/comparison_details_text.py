@@ -96,7 +96,7 @@ def _legend(comparison: Comparison, width: int) -> Iterator[str]:
 
 
 def _power_lines(comparison: Comparison, reliability: Reliability, width: int, paint: Paint) -> Iterator[str]:
-    title = f"What {comparison.queries} queries can detect, if differences vary as in the pair that varies most"
+    title = f"What {comparison.queries} queries can detect, if differences vary as in the most variable pair"
     yield from map(paint.strong, wrapped(title, width=width))
     for measure in comparison.measures:
         widest = max(comparison.of(measure.name), key=lambda each: each.spread)
@@ -117,7 +117,7 @@ def _power_lines(comparison: Comparison, reliability: Reliability, width: int, p
 def _no_variation(differences: Sequence[Difference]) -> str:
     """Why the variation of the differences cannot be estimated."""
     if any(each.constant for each in differences):
-        return "every pair differs by one amount on all queries, so their variation cannot be estimated"
+        return "every pair differs by the same amount on all queries, so the variation cannot be estimated"
     return "the runs do not differ, so the variation of their differences cannot be estimated"
 
 

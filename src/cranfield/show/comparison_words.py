@@ -68,10 +68,10 @@ def interval_text(comparison: Comparison) -> str:
     if TESTS[comparison.test].studentised and any(each.constant for each in comparison):
         of += " p is that of the randomisation test where all queries differ by the same amount."
     if one.family == 1:
-        return f"The interval excludes 0 exactly where p is that small.{of}"
+        return f"The interval excludes 0 exactly when p is this small.{of}"
     together = "Intervals hold for all comparisons of a family at once" if one.together else "Each interval is separate"
     corrected = "p is corrected for the family" if comparison.correction != "none" else "p is not corrected"
-    return f"{corrected}. {together}; each excludes 0 exactly where p is that small.{of}"
+    return f"{corrected}. {together}; each excludes 0 exactly when p is this small.{of}"
 
 
 def share_text(value: float | None, digits: int = 4) -> str:

@@ -159,7 +159,7 @@ def _legend(found: CorrectedEvaluation, values: Sequence[CorrectedValue], width:
     basis, level = found.basis, f"{100 * (1 - found.alpha):g}%"
     yield from wrapped(
         f"± {level} intervals for the mean over all queries, of which these are a sample; they rest on the random "
-        "sample, not on the model. Worth: how many queries people alone would have to judge for as short an interval; "
+        "sample, not on the model. Worth: how many queries people alone would have to judge for as narrow an interval; "
         f"they judged {basis.sampled}. {told_worth(basis, values)}",
         width=width,
     )
@@ -167,7 +167,7 @@ def _legend(found: CorrectedEvaluation, values: Sequence[CorrectedValue], width:
     if fewest < FEW:
         yield from wrapped(
             f"Some values of people and {basis.model} differ on {fewest} of the {basis.sampled} sampled queries only; "
-            "their intervals are longer, to allow for what the sample does not show.",
+            "their intervals are wider, to allow for what the sample does not show.",
             width=width,
         )
     for note in (*_outside_notes(found), *_notes(basis)):
@@ -183,7 +183,7 @@ def _outside_notes(found: CorrectedEvaluation) -> Iterator[str]:
         if few and depth is not None:
             told = ", ".join(f"{run} {share:.0%}" for run, share in few.items())
             yield (
-                f"Judged of the first {depth}: {told}. The other documents count as not relevant, by people as by "
+                f"Judged of the first {depth}: {told}. The other documents count as not relevant, for people as for "
                 f"{found.basis.model}, and no interval allows for that: pool these runs too, and judge what is new."
             )
 
@@ -205,7 +205,7 @@ def told_worth(basis: CorrectionBasis, values: Sequence[CorrectedValue]) -> str:
 def _notes(basis: CorrectionBasis) -> Iterator[str]:
     if basis.sampled < ROUGH:
         yield (
-            f"With fewer than {ROUGH} sampled queries, intervals can be too short if {basis.model}'s values are a "
+            f"With fewer than {ROUGH} sampled queries, intervals can be too narrow if {basis.model}'s values are a "
             "curved function of people's: sample more if you can."
         )
     if basis.missing:

@@ -8,7 +8,7 @@ CONFIG_NAME = "cranfield-gate.toml"
 JOB_NAME = ".github/workflows/search-quality.yml"
 
 CONFIG = """\
-# What `cranfield gate` checks. Paths are relative to this file. What the command line says goes before this.
+# Settings of `cranfield gate`. Paths are relative to this file. Options on the command line take precedence.
 
 # The judgments, and the run of the version under test.
 qrels = "qrels.txt"
@@ -20,12 +20,12 @@ baseline = "baseline.run"
 
 measures = ["nDCG@10"]
 
-# Where a model judged all queries and people a random sample of them: which one, and who corrects it.
+# If a model judged all queries and people a random sample of them: the model, and who corrects it.
 # assessor = "gpt"
 # correct_with = "people"
 
-# A measure may drop by so much. A larger drop fails only if it is also significant at alpha, by a one-sided paired
-# test: a candidate that is neither better nor worse is stopped with a chance of at most alpha.
+# A measure may drop by this much. A larger drop fails only if it is also significant at alpha, by a one-sided paired
+# test: a candidate that is neither better nor worse has a chance of at most alpha to be stopped.
 tolerance = 0.01
 alpha = 0.05
 test = "t"  # or OTHERS
@@ -52,7 +52,7 @@ env:
   CRANFIELD: ""
 
 jobs:
-  # A run of the version under test against the run of the version in use, by cranfield-gate.toml.
+  # Compares the run of the version under test with that of the version in use, as cranfield-gate.toml says.
   gate:
     runs-on: ubuntu-latest
     steps:
@@ -61,11 +61,11 @@ jobs:
         with:
           python-version: "3.12"
       - run: python -m pip install "${CRANFIELD:?name in this file where cranfield is installed from}"
-      # Replace this by what makes the run of the version under test.
+      # Replace this with the command that makes the run of the version under test.
       - run: ./make-run > candidate.run
       - run: cranfield gate --config cranfield-gate.toml --format markdown >> "$GITHUB_STEP_SUMMARY"
 
-  # The system itself, by cranfield.toml: it is asked every query, and compared with what 'cranfield accept' accepted.
+  # The system itself, as described in cranfield.toml: it is asked every query and compared with the accepted result.
   # Remove the job that you do not need.
   test:
     runs-on: ubuntu-latest

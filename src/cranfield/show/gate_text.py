@@ -66,7 +66,7 @@ def _measure_lines(seen: GatedMeasure, test: str, width: int, paint: Paint, text
     if seen.worse_queries:
         names = [cut(name, 24) for name in ("got worse", *(query.query_id for query in seen.worse_queries))]
         room = max(map(columns, names))
-        yield paint.strong(f"  {padded(names[0], room)}  {'before':>7}  {'now':>7}  what moved")
+        yield paint.strong(f"  {padded(names[0], room)}  {'before':>7}  {'now':>7}  what changed")
         for name, query in zip(names[1:], seen.worse_queries, strict=True):
             values = f"{query.baseline:>7.4f}  {query.candidate:>7.4f}"
             head = f"  {padded(name, room)}  {values}  "
@@ -91,7 +91,7 @@ def _judged(seen: GatedMeasure) -> str:
         return ""
     where = "retrieved documents" if seen.judged_depth is None else f"first {seen.judged_depth}"
     fewer = ", and unjudged ones count as not relevant" if now < before - 0.05 else ""
-    return f"; {now:.0%} of the {where} judged, before {before:.0%}{fewer}"
+    return f"; {now:.0%} of the {where} judged, previously {before:.0%}{fewer}"
 
 
 def could_see(seen: GatedMeasure, test: str) -> str:
@@ -123,7 +123,7 @@ def gate_markdown(result: GateResult) -> str:
                 ]
                 for query in seen.worse_queries
             ]
-            lines += ["", *markdown_table(["got worse", "before", "now", "what moved"], rows)]
+            lines += ["", *markdown_table(["got worse", "before", "now", "what changed"], rows)]
     return "\n".join([*lines, "", f"{_basis(result)}."])
 
 

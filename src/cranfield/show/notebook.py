@@ -158,7 +158,7 @@ def explanation_html(explanation: Explanation) -> str:
     return frame(
         paragraph(title, "said"),
         table(head, rows, words=(1,)) if rows else paragraph("nothing retrieved"),
-        paragraph("the ideal ranking, without documents that are not relevant") if ideal else "",
+        paragraph("the ideal ranking, relevant documents only") if ideal else "",
         table(["rank", "document", "grade"], ideal, words=(1,)) if ideal else "",
     )
 

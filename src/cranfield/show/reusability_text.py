@@ -53,10 +53,10 @@ def _legend(found: Reusability) -> Iterator[str]:
     others = "no run outside of its group" if found.groups else "no other run"
     yield from wrapped(
         f"unique: relevant documents of the run that {others} has down to rank {found.pool_depth}. without: the value "
-        "and the rank if nothing that only it has were judged. A new run of the same kind may change as much."
+        "and the rank if the documents that only it has were unjudged. A new run of the same kind may change as much."
     )
     if any(overall.tau is not None for overall in found.overall.values()):
         yield from wrapped(
             "tau: Kendall's correlation between the order of the runs by the judgments left and by all judgments, "
-            "averaged over all that is left out in turn, and the lowest of them. At 1 the order is the same."
+            "averaged over everything left out in turn, and the lowest of them. At 1 the order is the same."
         )

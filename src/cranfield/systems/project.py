@@ -163,15 +163,15 @@ TEMPLATE = """\
 # "builtin"; or "ir_datasets:beir/scifact/test".
 collection = "{collection}"
 
-# The worst queries are those of the first measure.
+# The worst queries are chosen by the first measure.
 measures = ["nDCG@10", "RR", "R@100", "Judged@10"]
 k = 100        # documents to ask for
-jobs = 1       # queries under way at a time
-retries = 3    # further attempts where a failure may pass
+jobs = 1       # queries that run at the same time
+retries = 3    # further attempts after a temporary failure
 # timeout = 10     # seconds to wait for a server
 # collapse = "#"   # chunk ids to document ids: the part before the last '#'; or a regular expression, or a file
 
-# Where the accepted runs are kept. Commit this folder; .cranfield holds the last result and need not be committed.
+# Where the accepted runs are kept. Commit this folder; .cranfield contains the last result and need not be committed.
 baseline = "baseline"
 
 {judgments}
@@ -204,30 +204,30 @@ alpha = 0.05
 # [assessors.small]
 # url = "http://localhost:11434/v1"    # anything that speaks OpenAI's /v1/chat/completions
 # model = "llama3.2:3b"
-# key = "OPENAI_API_KEY"               # the environment variable that holds the key
+# key = "OPENAI_API_KEY"               # the environment variable that contains the key
 """
 
 _SQLITE = """\
 [systems.sqlite]
 type = "sqlite"   # full-text search in memory over the collection's own documents
-tuned = true      # stems, and titles that count three times
+tuned = true      # stemming, and titles count three times as much
 """
 _NO_CORPUS = "# There is no corpus.jsonl, so nothing can be indexed here: describe your own system.\n"
 
 
 _JUDGED = """\
 # [judgments]
-# store = "judgments.db"        # what people judge with `cranfield judge`, in place of the judgments of the collection
-# assessors = ["ann", "bob"]    # whose judgments count; by default those of all people
-# merge = "median"              # what counts where they differ
-# scale = [[0, "Off topic"], [1, "On topic", "It answers at least a part"]]
+# store = "judgments.db"        # what people judge with `cranfield judge`, instead of the collection's judgments
+# assessors = ["ann", "bob"]    # whose judgments count; by default everyone's
+# merge = "median"              # which grade counts where they differ
+# scale = [[0, "Off topic"], [1, "On topic", "Answers at least part of it"]]
 """
 _UNJUDGED = """\
 [judgments]
 store = "judgments.db"          # what people judge with `cranfield judge`
-# assessors = ["ann", "bob"]    # whose judgments count; by default those of all people
-# merge = "median"              # what counts where they differ
-# scale = [[0, "Off topic"], [1, "On topic", "It answers at least a part"]]
+# assessors = ["ann", "bob"]    # whose judgments count; by default everyone's
+# merge = "median"              # which grade counts where they differ
+# scale = [[0, "Off topic"], [1, "On topic", "Answers at least part of it"]]
 """
 
 

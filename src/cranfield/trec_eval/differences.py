@@ -17,11 +17,11 @@ DIFFERENCES = (
     KnownDifference(
         "message of a missing query",
         "A judged query that the run lacks ends the program with 'result qid … not found in qrels'.",
-        "It ends the program in the same way and with the same exit code, and the message says what is missing where.",
+        "It ends the program with the same exit code, and the message says what is missing, and where.",
     ),
     KnownDifference(
         "comments in judgments",
-        "Only one comment may follow another line; two in a row are taken for data, one at the end may crash.",
+        "Only single comment lines are skipped: a second one in a row is read as data, and one at the end may crash.",
         "Lines that start with # are comments, anywhere.",
     ),
     KnownDifference(
@@ -31,7 +31,7 @@ DIFFERENCES = (
     ),
     KnownDifference(
         "bounds of rbp",
-        "rbp reads bounds that were never set, so that asking for another measure besides can change its value.",
+        "rbp reads bounds that were never set, so asking for another measure as well can change its value.",
         "The gains lie between 0 and the highest grade of the query, at least 1.",
     ),
     KnownDifference(
@@ -71,9 +71,9 @@ DIFFERENCES = (
         "It is a query without relevant documents.",
     ),
     KnownDifference(
-        "names behind the last z-score",
-        "Looking up a name that sorts behind the last one of the -Z file reads beyond the end of memory.",
-        "It is a name without z-score: -1000000.",
+        "names after the last z-score",
+        "Looking up a name that sorts after the last one in the -Z file reads past the end of memory.",
+        "It has no z-score, so it gets -1000000.",
     ),
     KnownDifference(
         "negative level",
@@ -81,7 +81,7 @@ DIFFERENCES = (
         "A negative number for -l, -M or -N is an error with exit code 1.",
     ),
     KnownDifference(
-        "numbers that are none",
+        "values that are not numbers",
         "What is not a number is read as far as it goes, or as 0: the score 15,5 is 15, the grade xyz is 0, -M x is 0.",
         "An error: exit code 2 in a file or a parameter, 1 in an option. Scores must be finite.",
     ),
@@ -113,7 +113,7 @@ DIFFERENCES = (
         "It is skipped.",
     ),
     KnownDifference(
-        "duplicates out of sight",
+        "duplicates below the cutoff",
         "A document that appears twice is an error only if its query is judged and both lines are within -M.",
         "It is always an error, with exit code 4, before anything is printed.",
     ),

@@ -122,8 +122,8 @@ def test_order_and_budget(project):
         stopped = judge(folder, "small", "--budget", "14000", "--set", "temperature=0.7")
         assert server.tokens <= 14_000
     assert "budget: 14,000 tokens in all, " in stopped.stdout
-    assert "The token budget is used up." in stopped.stdout
-    assert "a larger budget goes on from here" in stopped.stdout
+    assert "The token budget is reached." in stopped.stdout
+    assert "a larger budget continues from here" in stopped.stdout
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ def advise(
 
 def _described(facts: Facts) -> Iterator[str]:
     queries = _count(facts.queries, "query", "queries")
-    yield f"{queries}; in the median {facts.judged:g} judged and {facts.relevant:g} relevant documents"
+    yield f"{queries}; median {facts.judged:g} judged and {facts.relevant:g} relevant documents"
     yield f"{facts.one_relevant:.0%} of the queries have one relevant document, {facts.none_relevant:.0%} have none"
     shown = ", ".join(f"{grade:g}" for grade in facts.grades[:8]) + (", …" if len(facts.grades) > 8 else "")
     kind = "graded" if facts.graded else "binary"

@@ -70,7 +70,7 @@ class Facts:
 
     def __repr__(self) -> str:
         queries = count(self.queries, "query", "queries")
-        return f"<Facts: {queries}; in the median {self.judged:g} judged and {self.relevant:g} relevant>"
+        return f"<Facts: {queries}; median {self.judged:g} judged and {self.relevant:g} relevant>"
 
     @property
     def graded(self) -> bool:

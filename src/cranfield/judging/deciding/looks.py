@@ -138,11 +138,11 @@ _IN_WORDS = {BETTER: BETTER, WORSE: WORSE, NEITHER: "no significant difference"}
 def reason_of(state: str, pair: str, probability: float, verdict: str, left: int, heading: str = "") -> str:
     """Why a pair has its state."""
     shown = f"{100 * probability:.0f}%" if probability < 0.995 else "more than 99%"
+    lasting = f"the other {left} documents are unlikely to change that ({shown} sure, twice in a row)"
     told = {
-        BETTER: f"{pair}: better; the other {left} documents will hardly change that ({shown} sure, twice in a row).",
-        WORSE: f"{pair}: worse; the other {left} documents will hardly change that ({shown} sure, twice in a row).",
-        NOT_WORTH: f"{pair}: no significant difference, and the other {left} documents will hardly change that "
-        f"({shown} sure, twice in a row); more queries might.",
+        BETTER: f"{pair}: better; {lasting}.",
+        WORSE: f"{pair}: worse; {lasting}.",
+        NOT_WORTH: f"{pair}: no significant difference, and {lasting}; more queries might.",
         ALL_JUDGED: f"{pair}: {_IN_WORDS[verdict]}; all documents that matter are judged.",
     }
     if state == NOT_WORTH and not left:

@@ -34,7 +34,7 @@ def _outlook(pair: PairLook) -> str:
     """Where it is heading, in a few words."""
     if pair.state != OPEN:
         return pair.state
-    share = f"{pair.from_judging:.0%} of the uncertainty is from documents not judged"
+    share = f"{pair.from_judging:.0%} of the uncertainty comes from unjudged documents"
     heading = f"heading for {pair.heading}; " if pair.heading == NOT_WORTH else ""
     return f"{heading}about {count(pair.likely_needed, 'more document')} to decide; {share}"
 

@@ -13,7 +13,7 @@ from cranfield.layout import aligned, count, cut
 
 _STOPPED = {
     "requests": "The request limit is reached.",
-    "budget": "The token budget is used up.",
+    "budget": "The token budget is reached.",
     "interrupted": "Interrupted.",
 }
 

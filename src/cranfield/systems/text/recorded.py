@@ -37,7 +37,8 @@ def order_lines(recorded: Recorded) -> Iterator[str]:
     """The queries without a document, and how the order that was returned was kept where the scores did not show it."""
     if recorded.empty:
         listed = ", ".join(map(visible, recorded.empty[:_SHOWN])) + (", …" if len(recorded.empty) > _SHOWN else "")
-        yield f"  {count(len(recorded.empty), 'query', 'queries')} answered with no document, which counts 0: {listed}"
+        queries = count(len(recorded.empty), "query", "queries")
+        yield f"  {queries} returned no documents and {'counts' if len(recorded.empty) == 1 else 'count'} 0: {listed}"
     yield from chunk_lines(recorded)
     if recorded.parted:
         queries = count(recorded.parted, "query", "queries")

@@ -133,5 +133,5 @@ def _named(place: Place) -> str:
 def accepted_line(name: str, before: Evaluation | None, now: Evaluation) -> str:
     """What is accepted now, and what was."""
     measure = next(iter(now))
-    earlier = f", before {before.shown(measure)}" if before and measure in before else ""
+    earlier = f", previously {before.shown(measure)}" if before and measure in before else ""
     return f"{name}: accepted {measure} {now.shown(measure)}{earlier}"
