@@ -50,9 +50,9 @@ def comparison_markdown(comparison: Comparison) -> str:
     return "\n".join([said, "", *lines, "", *notes, "", *markdown_table(heads, details)])
 
 
-def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """The lines of a table; all columns but the first hold numbers."""
-    rule = ["---", *("---:" for _ in head[1:])]
+def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]], words: Sequence[str] = ()) -> list[str]:
+    """The lines of a table; all columns hold numbers but the first and those that are named as words."""
+    rule = ["---", *("---" if name in words else "---:" for name in head[1:])]
     return [f"| {' | '.join(row)} |" for row in (head, rule, *rows)]
 
 
