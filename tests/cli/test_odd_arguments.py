@@ -78,6 +78,8 @@ def run(folder, arguments, **options):
         ("evaluate q no*.run", "no file matches this pattern"),
         ("evaluate q a.run --by none", "none: cannot be read: no such file or directory."),
         (f"report q a.run -o x.html -k {HUGE}", "Hint: show 1 to 1,000 documents"),
+        ("plot", "missing argument 'KIND'.\nHint: choose one of precision-recall, precision-recall-full, "),
+        ("plot pie q a.run -o x.svg", "'pie' is not one of 'precision-recall', "),
         ("evaluate q - -", "standard input: - (standard input) is given twice, but can be read only once."),
         ("compare q - -", "standard input: - (standard input) is given twice, but can be read only once."),
         ("gate q - -", "standard input: - (standard input) is given twice, but can be read only once."),

@@ -68,6 +68,9 @@ def test_demo():
     assert "Is tuned better than plain?" in done.stdout
     assert "tuned's worst queries: expected vs returned" in done.stdout
     assert "no word with the query" in done.stdout
+    # Of the documents that were returned: a query without any has no document to judge.
+    share = cranfield.evaluate("builtin", "builtin:tuned", "nDCG@10").facts("nDCG@10").judged_share()
+    assert f"{1 - share:.0%} of tuned's first ten documents have no judgment" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
     assert run("demo").stdout == done.stdout
 

@@ -176,3 +176,24 @@ def test_the_jobs_of_a_gate_work(tmp_path, jobs):
     # And a change for the worse stops it.
     run("convert", "builtin:plain", "made.run", "--force", cwd=tmp_path)
     assert executed(tmp_path, jobs, "gate", "elsewhere").returncode == 1
+
+
+def test_judgments_of_other_ids_are_refused_before_anything_is_written(tmp_path):
+    """The lines of a text file are numbered, so judgments of q1 and q2 belong to none of them."""
+    (tmp_path / "queries.txt").write_text(QUERIES["queries.txt"])
+    (tmp_path / "qrels.csv").write_text("query,document,grade\nq1,d1,1\nq2,d2,1\n")
+    done = run("init", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "2 judged queries have no text: q1, q2." in done.stderr
+    assert "Hint: the ids of the queries are 1, 2; " in done.stderr
+    assert not (tmp_path / "cranfield.toml").exists()
+
+
+def test_nothing_can_be_accepted_before_anything_is_judged(tmp_path):
+    (tmp_path / "queries.txt").write_text(QUERIES["queries.txt"])
+    (tmp_path / "corpus.jsonl").write_text(CORPUS)
+    assert run("init", cwd=tmp_path).returncode == 0
+    accepted, tested = run("accept", cwd=tmp_path), run("test", cwd=tmp_path)
+    assert accepted.returncode == tested.returncode == 2
+    assert "there are no judgments yet." in accepted.stderr
+    assert accepted.stderr == tested.stderr

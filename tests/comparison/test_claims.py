@@ -8,7 +8,7 @@ from cranfield import compare, gate
 from cranfield.comparison.differences import p_text, signed
 from cranfield.comparison.reliability import reliability
 from cranfield.show.comparison_text import comparison_text
-from cranfield.show.gate_text import gate_text
+from cranfield.show.gate_text import gate_markdown, gate_text
 
 
 def shown(comparison):
@@ -111,6 +111,14 @@ def test_the_best_of_several_runs():
         assert flat(shown(comparison)).startswith(said)
 
 
+def test_how_many_of_several_differences_could_reverse():
+    """Two runs with many unjudged documents, which one with few is ahead of."""
+    qrels, worse = {str(q): {"a": 1} for q in range(20)}, ranked(*[5, 6] * 10)
+    found = compare(qrels, {"one": ranked(*[1, 2] * 10), "two": worse, "three": worse}, "nDCG@10")
+    assert sum(each.significant and each.could_reverse for each in found) == 2
+    assert "Unjudged documents could reverse both significant differences." in flat(shown(found))
+
+
 def test_rank_intervals_have_a_level_only_where_they_hold_together():
     runs = {f"r{i}": ranked(*[1 + (q * (i + 3) + i) % 7 for q in range(30)]) for i in range(8)}
     together, apart = (shown(compare(judged(30, fill=8), runs, "RR", correction=each)) for each in ("max-t", "none"))
@@ -139,3 +147,19 @@ def test_what_a_gate_says():
     assert count == "RR got worse for 1 query; none may"
     both = flat(gate_text(gate(judged(20, fill=2), old, new, "RR P@1")))
     assert "one-sided paired t-test at alpha 0.05, p corrected over 2 measures (Holm)." in both
+
+
+def test_a_gate_for_equal_runs_does_not_say_that_queries_changed():
+    old, new = ranked(*[1, 2] * 10), ranked(*[2, 2] * 10)
+    assert "No query changed, so their variation cannot be estimated." in flat(
+        gate_text(gate(judged(20, fill=2), old, old, "RR"))
+    )
+    alike = gate(judged(20, fill=2), ranked(*[1] * 20), ranked(*[2] * 20), "RR")
+    assert "All queries changed by the same amount, so their variation cannot be estimated." in flat(gate_text(alike))
+    assert "estimated" not in gate_text(gate(judged(20, fill=2), old, new, "RR"))
+
+
+def test_the_words_of_a_gate_are_aligned_as_words():
+    lines = gate_markdown(gate(judged(20, fill=2), ranked(*[1, 2] * 10), ranked(*[2, 2] * 10), "RR")).splitlines()
+    assert lines[lines.index("| check | result |") + 1] == "| --- | --- |"
+    assert lines[lines.index("| got worse | before | now | what moved |") + 1] == "| --- | ---: | ---: | --- |"

@@ -104,3 +104,13 @@ def test_nothing_is_imported_before_it_is_shown():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
     assert not loaded & {"altair", "vl_convert", "jinja2", "cranfield.show.notebook", "cranfield.show.charts"}
+
+
+def test_equal_runs_have_no_interval_and_no_p_value():
+    qrels, run = {str(q): {"a": 1} for q in range(9)}, {str(q): ["a", "b"] for q in range(9)}
+    found = cranfield.compare(qrels, {"old": run, "new": run}, "RR")
+    shown = found._repr_html_()
+    assert "RR is the same on all 9 queries" in shown
+    assert "+0.0000 to +0.0000" not in shown
+    assert "interval +0.000" not in shown
+    assert "1.0000</td><td" not in found.differences[0]._repr_html_()

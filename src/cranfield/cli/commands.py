@@ -72,10 +72,15 @@ def usage_message(error: click.ClickException) -> tuple[str, str]:
     """An error of the arguments in the words and the form of all others: the command, and what is wrong."""
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "cranfield"
-    fact = error.format_message().strip()
-    fact, _, question = fact.partition(" Did you mean ")
+    hint = f"'{command} --help' lists the arguments"
+    choice = getattr(getattr(error, "param", None), "type", None)
+    if isinstance(error, click.MissingParameter) and error.param and isinstance(choice, click.Choice):
+        fact = f"missing {error.param.param_type_name} '{(error.param.name or '').upper()}'"
+        hint = f"choose one of {', '.join(map(str, choice.choices))}"
+    else:
+        fact, _, question = error.format_message().strip().partition(" Did you mean ")
+        hint = f"did you mean {question}" if question else hint
     fact = fact[:1].lower() + fact[1:] + ("" if fact.endswith((".", "?")) else ".")
-    hint = f"did you mean {question}" if question else f"'{command} --help' lists the arguments"
     return command, f"{fact}\nHint: {hint}"
 
 

@@ -32,8 +32,8 @@ def command(collection: str | None) -> None:
     output.refuse_existing(path)
     name = _found() if collection is None else collection
     opened = open_collection(name)
+    judged = len(opened.judgments().query_ids) if opened.qrels is not None else 0
     write_text(path, project_template(name, corpus=opened.corpus is not None, judged=opened.qrels is not None))
-    judged = len(opened.judged_queries()) if opened.qrels is not None else 0
     output.say(f"wrote {path}: {name}, {len(opened.queries)} queries, {judged} of them judged")
     output.say("")
     for line in _next_lines(path, runs=opened.corpus is not None, judged=opened.qrels is not None):

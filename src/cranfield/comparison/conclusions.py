@@ -128,9 +128,10 @@ class Comparison:
         elif TESTS[self.test].all_at_once:
             said = f"over the {size} of a family"
         elif self.correction == "none":
-            said = f"no correction for {family} comparisons ({size})"
+            said = f"no correction for {f'{family} comparisons ({size})' if measures > 1 else size}"
         else:
-            said = f"{CORRECTIONS[self.correction].title} over a family of {family} ({size})"
+            whole = f"{family} ({size})" if measures > 1 else size
+            said = f"{CORRECTIONS[self.correction].title} over a family of {whole}"
         if len(self.measures) > 1 and self.family != "all":
             said += "; each further measure is a secondary family of its own"
         return said

@@ -36,7 +36,7 @@ from cranfield.evaluation.evaluating import Options
 from cranfield.evaluation.in_notebooks import notebook_html
 from cranfield.evaluation.naming import UNNAMED, own_name
 from cranfield.evaluation.result import Evaluation
-from cranfield.layout import count, listed
+from cranfield.layout import count
 from cranfield.measures import Measure, Measures, parse_measure, parse_measures
 from cranfield.measures.scope import Scope
 from cranfield.ranks.columns import Numbers
@@ -84,8 +84,8 @@ class GateResult:
 
     @property
     def _said(self) -> str:
-        failed = [each.name for each in self.checks if not each.passed]
-        said = "passed" if self.passed else f"failed checks: {listed(failed)}"
+        failed = [each.message for each in self.checks if not each.passed]
+        said = "passed" if self.passed else f"failed: {'; '.join(failed)}"
         return f"{self.candidate} against {self.baseline}, {count(self.queries, 'query', 'queries')}: {said}"
 
     def __bool__(self) -> bool:

@@ -24,8 +24,6 @@ const recoloured = (part) => {
     if (tokens.has(range[0])) part.scale.range = runs.map((run, index) => data.colours[`run-${own(run, index)}`]);
     else if (typeof range[0] === "number") part.scale.range = runs.map((run, index) => (hue(run) ? Math.max(...range) : range[index]));
   }
-  // Widths follow runs as dashes do, which Vega-Lite would remark upon.
-  if (part.strokeWidth?.field) Object.assign(part.strokeWidth, { type: "ordinal", legend: part.strokeDash?.legend ?? null });
   for (const [key, each] of Object.entries(part)) if (key !== "values") recoloured(each);
 };
 const eachAxis = (part, change) => {

@@ -88,7 +88,7 @@ const steps = (query, run) => {
 
 const side = (query, key) => {
   const run = state[key], its = known(query, run);
-  const pick = make("select", { "aria-label": key === "a" ? "Baseline shown here" : "Run shown here", onchange: (event) => { state[key] = Number(event.target.value); go(query); } });
+  const pick = make("select", { "aria-label": key === "a" ? "Baseline shown here" : "Run shown here", onchange: (event) => { choose(key, Number(event.target.value)); go(query); } });
   choices(pick, data.runs, run);
   return make("div", {}, make("p", { class: "side-head" }, swatch(run), several ? pick : make("b", {}, data.runs[run]), make("span", {}, `${measure().name} ${three(value(run, query))}`)),
     make("p", { class: "why" }, ...its.why.map(tag), about() + its.reason), ranked(query, run, several && state.a !== state.b), steps(query, run));

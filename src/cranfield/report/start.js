@@ -19,7 +19,7 @@ at("filter").addEventListener("input", relist);
 for (const id of ["segment", "change", "why", "order"]) at(id).addEventListener("change", relist);
 at("more").addEventListener("click", () => { state.shown += 200; showList(); });
 for (const [id, key] of [["run-a", "a"], ["run-b", "b"], ["measure", "m"]]) {
-  at(id)?.addEventListener("change", (event) => { state[key] = Number(event.target.value); history.replaceState(null, "", place()); showAll(false); });
+  at(id)?.addEventListener("change", (event) => { choose(key, Number(event.target.value)); history.replaceState(null, "", place()); showAll(false); });
 }
 at("copy").addEventListener("click", copyPlace);
 linkPlaces(at("query"));

@@ -39,6 +39,13 @@ const hue = (run) => {
 const swatch = (run) => shape("svg", { class: `swatch run-${hue(run)}`, viewBox: "0 0 10 10", "aria-hidden": "true" },
   shape("rect", { width: 10, height: 10, rx: 3 }));
 
+// Choose a run or a measure. A run is never compared with itself: one that is on the other side changes places.
+const choose = (key, found) => {
+  const other = { a: "b", b: "a" }[key];
+  if (other && state[other] === found) state[other] = state[key];
+  state[key] = found;
+};
+
 // The state of the page is in its address, so that a link leads to the same view. A query alone is enough: #q=ID.
 const place = (query = state.q) => {
   const parts = new URLSearchParams();

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cranfield.comparison.conclusions import Comparison
-from cranfield.comparison.differences import UNDECIDED, signed, span_text
+from cranfield.comparison.differences import UNDECIDED, signed
 from cranfield.comparison.means import means_table
 from cranfield.show import comparison_words as words
 from cranfield.show.escaping import latex_text, markdown_text
@@ -32,7 +32,7 @@ def comparison_markdown(comparison: Comparison) -> str:
             markdown_text(each.measure) + ("" if each.primary else " (secondary)"),
             markdown_text(f"{each.run} - {each.baseline}"),
             signed(each.estimate),
-            span_text(each),
+            words.span_and_p(each)[0],
             words.p_cell(each),
             words.effect_cell(each.effect),
             f"{each.better}/{each.same}/{each.worse}",
@@ -50,9 +50,9 @@ def comparison_markdown(comparison: Comparison) -> str:
     return "\n".join([said, "", *lines, "", *notes, "", *markdown_table(heads, details)])
 
 
-def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """The lines of a table; all columns but the first hold numbers."""
-    rule = ["---", *("---:" for _ in head[1:])]
+def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]], words: Sequence[str] = ()) -> list[str]:
+    """The lines of a table; all columns hold numbers but the first and those that are named as words."""
+    rule = ["---", *("---" if name in words else "---:" for name in head[1:])]
     return [f"| {' | '.join(row)} |" for row in (head, rule, *rows)]
 
 

@@ -127,8 +127,11 @@ def _warnings(comparison: Comparison, one: Difference | None) -> Iterator[str]:
         known = [each for each in comparison.of(comparison.measures[0]) if each.significant and each.could_reverse]
         if known:
             total = sum(each.significant for each in comparison.of(comparison.measures[0]))
-            which = f"{len(known):,} of the {total:,} significant differences"
-            yield f"Unjudged documents could reverse {which if total > 1 else 'the significant difference'}."
+            every = {1: "the significant difference", 2: "both significant differences"}
+            which = every.get(total, f"all {total:,} significant differences")
+            if len(known) < total:
+                which = f"{len(known):,} of the {total:,} significant differences"
+            yield f"Unjudged documents could reverse {which}."
         return
     if one.reach is not None and one.could_reverse:
         at_most = "" if one.reach.exact else " at the widest"

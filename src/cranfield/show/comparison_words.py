@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cranfield.comparison.conclusions import Comparison, described_method
-from cranfield.comparison.differences import Difference, p_text, signed
+from cranfield.comparison.differences import Difference, decisive_p, p_text, signed, span_text
 from cranfield.comparison.significance import TESTS
 from cranfield.comparison.standing import standings
 from cranfield.comparison.unjudged import Reach
@@ -61,6 +61,12 @@ def within_text(difference: Difference) -> str:
     return "; ".join(parts)
 
 
+def span_and_p(difference: Difference) -> tuple[str, str]:
+    """The interval and the p-value for a table: dashes where queries do not vary, or do not differ at all."""
+    span = span_text(difference) if difference.spread else "-"
+    return span, decisive_p(difference).removeprefix("= ") if difference.better or difference.worse else "-"
+
+
 def interval_text(comparison: Comparison) -> str:
     """What the intervals are, in words."""
     one = comparison.differences[0]
@@ -68,10 +74,10 @@ def interval_text(comparison: Comparison) -> str:
     if TESTS[comparison.test].studentised and any(each.constant for each in comparison):
         of += " p is that of the randomisation test where all queries differ by the same amount."
     if one.family == 1:
-        return f"The interval excludes 0 exactly when p is this small.{of}"
+        return f"The interval excludes 0 exactly when p is at most {comparison.alpha:g}.{of}"
     together = "Intervals hold for all comparisons of a family at once" if one.together else "Each interval is separate"
     corrected = "p is corrected for the family" if comparison.correction != "none" else "p is not corrected"
-    return f"{corrected}. {together}; each excludes 0 exactly when p is this small.{of}"
+    return f"{corrected}. {together}; each excludes 0 exactly when p is at most {comparison.alpha:g}.{of}"
 
 
 def share_text(value: float | None, digits: int = 4) -> str:

@@ -97,7 +97,8 @@ def _judged(seen: GatedMeasure) -> str:
 def could_see(seen: GatedMeasure, test: str) -> str:
     """What drop the gate could have seen, in words."""
     if seen.detectable is None:
-        return "All queries changed by the same amount, so their variation cannot be estimated"
+        changed = "All queries changed by the same amount" if seen.better or seen.worse else "No query changed"
+        return f"{changed}, so their variation cannot be estimated"
     by = "" if test == "t" else " by a t-test"  # whose power is known; that of the others depends on the data
     return f"A true drop of {seen.detectable:.4f} or more would be stopped at least {USUAL:.0%} of the time{by}"
 
@@ -106,9 +107,8 @@ def gate_markdown(result: GateResult) -> str:
     """The result for a comment on a change."""
     names = markdown_text(f"{result.candidate} against {result.baseline}")
     lines = [f"### {'✅' if result.passed else '❌'} {names}", ""]
-    lines += markdown_table(
-        ["check", "result"], [[markdown_text(c.message), "ok" if c.passed else "**failed**"] for c in result.checks]
-    )
+    checks = [[markdown_text(check.message), "ok" if check.passed else "**failed**"] for check in result.checks]
+    lines += markdown_table(["check", "result"], checks, words=["result"])
     for seen in result.measures:
         counts = f"{seen.better} better, {seen.same} the same, {seen.worse} worse{_judged(seen)}"
         lines += ["", f"**{markdown_text(seen.measure)}**: {counts}."]
@@ -123,7 +123,7 @@ def gate_markdown(result: GateResult) -> str:
                 ]
                 for query in seen.worse_queries
             ]
-            lines += ["", *markdown_table(["got worse", "before", "now", "what changed"], rows)]
+            lines += ["", *markdown_table(["got worse", "before", "now", "what changed"], rows, words=["what changed"])]
     return "\n".join([*lines, "", f"{_basis(result)}."])
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from cranfield.comparison.conclusions import Comparison
 from cranfield.comparison.corrected import CorrectedEvaluation
 from cranfield.comparison.corrected_pairs import CorrectedComparison
-from cranfield.comparison.differences import Difference, decisive_p, signed, span_text
+from cranfield.comparison.differences import Difference, signed
 from cranfield.comparison.gating import GateResult
 from cranfield.comparison.means import means_table
 from cranfield.comparison.reuse import Reusability
@@ -22,7 +22,7 @@ from cranfield.show.charts.difference import MeanDifference, difference_chart
 from cranfield.show.charts.distribution import distribution_chart
 from cranfield.show.charts.drawing import Spec
 from cranfield.show.charts.stability import of_stability
-from cranfield.show.comparison_words import interval_text, verdict
+from cranfield.show.comparison_words import interval_text, span_and_p, verdict
 from cranfield.show.corrected_text import corrected_comparison_text, corrected_text
 from cranfield.show.reusability_text import reusability_text
 
@@ -113,8 +113,7 @@ def _differences(found: Sequence[Difference]) -> str:
             each.run,
             each.baseline,
             signed(each.estimate),
-            span_text(each),
-            decisive_p(each).removeprefix("= "),
+            *span_and_p(each),
             _verdict(each),
         ]
         for each in found

@@ -69,7 +69,7 @@ def beside_accepted(
 
 def accept(project: Project, systems: Sequence[str] = ()) -> dict[str, tuple[Evaluation | None, Evaluation]]:
     """Make the results of the last test the accepted ones: {system: (accepted before, accepted now)}."""
-    judgments = Judgments.read(project.open_collection().qrels)
+    judgments = project.open_collection().judgments()
     with locked(project.result_path("lock"), "testing here"):
         found = {name: _acceptable(project, name, judgments) for name in systems or project.systems}
         for name in found:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -47,6 +47,8 @@ class Collection:
     >>> mine = Collection("mine", {"1": "cats", "2": "dogs"}, {"1": {"a": 1}})
     >>> mine.judged_queries(), list(mine.documents())
     ({'1': 'cats'}, [])
+    >>> list(mine.judgments().query_ids)
+    ['1']
     >>> next(iter(open_collection("builtin").documents())).title
     'Precision'
     >>> "rbo" in open_collection("builtin").ids()
@@ -71,12 +73,36 @@ class Collection:
         """The ids of the corpus."""
         return (document.doc_id for document in self.documents())
 
+    def judgments(self) -> Judgments:
+        """The judgments; an error if there are none yet, or of queries whose text is not known."""
+        if self.qrels is None:
+            raise InputError(
+                self.name,
+                "there are no judgments yet.",
+                hint="'cranfield judge' opens a page to judge on; or put judgments into qrels.csv, .tsv or .txt",
+            )
+        judgments = Judgments.read(self.qrels)
+        lacking = [query for query in judgments.query_ids if query not in self.queries]
+        if lacking:
+            raise InputError(
+                self.name,
+                f"{count(len(lacking), 'judged query has', 'judged queries have')} no text: {_first(lacking)}.",
+                hint=f"the ids of the queries are {_first(list(self.queries))}; "
+                "queries and judgments need the same ids, and lines of plain text are numbered from 1",
+            )
+        return judgments
+
     def judged_queries(self) -> dict[str, str]:
         """The queries that have judgments, in their order; all of them if there are no judgments at all."""
         if self.qrels is None:
             return dict(self.queries)
         judged = Judgments.read(self.qrels).number
         return {query: text for query, text in self.queries.items() if query in judged}
+
+
+def _first(ids: Sequence[str]) -> str:
+    """The first of some ids."""
+    return ", ".join(ids[:5]) + (", …" if len(ids) > 5 else "")
 
 
 def kept_in_memory(collection: Collection) -> Collection:

@@ -159,8 +159,8 @@ TEMPLATE = """\
 # `cranfield test` asks each system every query, measures the answers, and compares them with the accepted result
 # (`cranfield accept`). Paths are relative to this file.
 
-# A folder with corpus.jsonl, queries.jsonl and qrels/test.tsv (BEIR's layout), or queries.tsv and qrels.txt (TREC's);
-# "builtin"; or "ir_datasets:beir/scifact/test".
+# A folder with corpus.jsonl, queries.jsonl and qrels/test.tsv (BEIR's layout), or queries.tsv and qrels.txt (TREC's),
+# or queries.csv and qrels.csv; "builtin"; or "ir_datasets:beir/scifact/test".
 collection = "{collection}"
 
 # The worst queries are chosen by the first measure.

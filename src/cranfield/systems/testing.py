@@ -82,15 +82,8 @@ def run_test(project: Project, progress: Progress, systems: Sequence[str] = (), 
                 str(project.path), f"there is no system '{name}' in it.", hint=f"it has {', '.join(project.systems)}"
             )
     collection = project.open_collection()
-    if collection.qrels is None:
-        raise InputError(
-            collection.name,
-            "there are no judgments yet.",
-            hint="'cranfield judge' opens a page to judge on; or put judgments into qrels/test.tsv or qrels.txt",
-        )
+    judgments = collection.judgments()
     collection = kept_in_memory(collection)
-    judgments = Judgments.read(collection.qrels)
-    _check_texts(collection, judgments)
     with locked(project.result_path("lock"), "testing here"):
         found = [
             _test_one(project, collection, judgments, name, progress)
@@ -105,13 +98,6 @@ def _with_missed(tested: Tested, collection: Collection, worst: int) -> Tested:
         return tested
     measure = tested.evaluation.measures[0]
     return replace(tested, missed=tuple(misses(tested.evaluation, tested.recorded.path, collection, measure, worst)))
-
-
-def _check_texts(collection: Collection, judgments: Judgments) -> None:
-    lacking = [query for query in judgments.query_ids if query not in collection.queries]
-    if lacking:
-        listed = ", ".join(lacking[:5]) + (", …" if len(lacking) > 5 else "")
-        raise InputError(collection.name, f"{len(lacking)} judged queries have no text: {listed}.")
 
 
 def asked(

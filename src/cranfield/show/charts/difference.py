@@ -33,7 +33,8 @@ class MeanDifference(NamedTuple):
 
     def __str__(self) -> str:
         mean, low, high = (f"{value + 0.0:+.3f}".replace("-", "−") for value in self[:3])  # + 0.0: there is no -0
-        return f"{mean} ({1 - self.alpha:.0%} interval {low} to {high})"
+        # Queries that all differ by one amount do not vary, and their mean has no interval.
+        return mean if self.low == self.high else f"{mean} ({1 - self.alpha:.0%} interval {low} to {high})"
 
 
 def difference_chart(

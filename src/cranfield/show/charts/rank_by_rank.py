@@ -64,7 +64,7 @@ def rank_by_rank_chart(
             y=y,
             color=colour,
             strokeDash=dashes,
-            strokeWidth=stroke_width(alt, "run", order, shown),
+            strokeWidth=stroke_width(alt, "run", order, shown, named),
             tooltip=["run:N", *values],
         ),
     ]

@@ -59,10 +59,14 @@ def dash_scale(alt: Any, names: Sequence[str], shown: Sequence[str]) -> Any:
     return alt.Scale(domain=list(names), range=[dashes.get(name, [1, 0]) for name in names])
 
 
-def stroke_width(alt: Any, field: str, names: Sequence[str], shown: Sequence[str]) -> Any:
-    """Thin lines for those that are not to be seen one by one."""
+def stroke_width(alt: Any, field: str, names: Sequence[str], shown: Sequence[str], legend: Any) -> Any:
+    """Thin lines for those that are not to be seen one by one.
+
+    Ordinal, and with the legend of the dashes: Vega-Lite warns of widths without an order and of legends that differ.
+    """
     widths = [2.0 if name in shown else 0.8 for name in names]
-    return alt.StrokeWidth(f"{field}:N", scale=alt.Scale(type="ordinal", domain=list(names), range=widths), legend=None)
+    scale = alt.Scale(type="ordinal", domain=list(names), range=widths)
+    return alt.StrokeWidth(f"{field}:O", title=None, sort=list(names), scale=scale, legend=legend)
 
 
 def legend(alt: Any, shown: Sequence[str]) -> Any:
@@ -106,7 +110,7 @@ def lines(
     point = alt.OverlayMarkDef(size=22, filled=True) if len(names) <= POINTS else False
     drawn = alt.Chart().mark_line(point=point)
     layers = [
-        drawn.encode(strokeDash=dashes, strokeWidth=stroke_width(alt, field, order, shown)),
+        drawn.encode(strokeDash=dashes, strokeWidth=stroke_width(alt, field, order, shown, key)),
         *_written(alt, named, across, up, set(shown)),
     ]
     height = HEIGHT + legend_height(() if named else shown)

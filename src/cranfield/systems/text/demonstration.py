@@ -55,7 +55,8 @@ def _comparison_lines(found: Demonstration, paint: Paint) -> Iterator[str]:
 
 def _next_lines(found: Demonstration, paint: Paint) -> Iterator[str]:
     yield paint.strong("What to try next")
-    unjudged = 1 - found.evaluations[1]["Judged@10"]
+    # Of the documents themselves: the mean of Judged@10 counts a query without documents as 0.
+    unjudged = 1 - (found.evaluations[1].facts("nDCG@10").judged_share() or 0)
     apart = without_words(found.poor)
     yield from wrapped(
         f"Of the {len(found.poor)} worst queries, {apart} share no word with at least half of their relevant texts: "
