@@ -90,7 +90,7 @@ def _checked(row: Any, source: str) -> GradeMeaning:
 DEFAULT_SCALE = GradeScale.of(
     [
         (0, "Not relevant", "About something else"),
-        (1, "Related", "On the topic, but no answer"),
+        (1, "Related", "Touches it, no answer"),
         (2, "Relevant", "Part of the answer"),
         (3, "Perfect", "Answers it directly"),
     ]
