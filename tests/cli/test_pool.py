@@ -240,7 +240,7 @@ def test_which_judgments_count(judged):
     assert float(precision("--merge", "max")) == 1.0
     assert float(precision("--assessor", "bob")) == 0.0
     assert "To judge" in run("evaluate", "judgments.db", "bm25.run", cwd=judged).stdout
-    done = run("evaluate", "judgments.db", "bm25.run", "--merge", "max", "--kind", "model", cwd=judged)
+    done = run("evaluate", "judgments.db", "bm25.run", "--merge", "max", "--kind", "model", "-v", cwd=judged)
     assert "To judge" not in done.stdout  # others may have judged it
     assert "judges:1|merge:max|kinds:model" in done.stdout.replace("\n", "")
 

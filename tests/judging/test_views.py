@@ -185,7 +185,7 @@ def test_the_command_line_takes_a_store(filled, where, tmp_path):
     done = run("convert", where, tmp_path / "qrels.txt")
     assert (done.returncode, done.stderr) == (0, "")
     (tmp_path / "a.run").write_text("q1 Q0 most 1 2 x\nq1 Q0 tied 2 1 x\nq2 Q0 settled 1 1 x\n")
-    done = run("evaluate", where, tmp_path / "a.run", "-m", "RR")
+    done = run("evaluate", where, tmp_path / "a.run", "-m", "RR", "-v")
     assert done.returncode == 0, done.stderr
     assert "judges:3|merge:majority" in done.stdout.replace("\n", "")
     assert run("check", where, tmp_path / "a.run").returncode == 0

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @click.argument("qrels")
 @options.runs
 @measure_options
-@click.option("-b", "--baseline", metavar="RUN", help="Compare every run with this one, not all pairs.")
+@options.baseline
 @options.significance(TESTS, CORRECTIONS, "max-t, or bonferroni", settings=False)
 @click.option(
     "--family",

@@ -68,6 +68,7 @@ class FileName(click.ParamType[str]):
 FILE = FileName()
 
 runs = click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+baseline = click.option("-b", "--baseline", metavar="RUN", help="Compare the other runs with this one.")
 bounds = click.option(
     "--bounds", is_flag=True, help="Show how low and how high each value could be, given the unjudged documents."
 )

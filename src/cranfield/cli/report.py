@@ -19,7 +19,7 @@ from cranfield.cli.view_options import view_options
 @measure_options
 @options.written(required=True)
 @click.option("--title", help="The title of the page [the runs that are compared, and the measure].")
-@click.option("--baseline", metavar="NAME", help="The run that the others are compared with [the second best].")
+@options.baseline
 @click.option(
     "--collection", metavar="DIR", help="Texts of queries and documents: a folder, builtin, or ir_datasets:ID."
 )
@@ -68,14 +68,15 @@ def command(
     from cranfield.report import write_report
 
     chosen = measures.chosen(DEFAULT_MEASURES)
+    paths = expanded(runs)
     with shown_progress("writing the report"):
         written = write_report(
             file,
             qrels,
-            expanded(runs),
+            paths,
             None if measures.usual else chosen,  # a saved evaluation says which measures there are
             title=title,
-            baseline=baseline,
+            baseline=None if baseline is None else _name(baseline, paths),
             command=command_line(),
             collection=collection,
             segments=by,
@@ -91,3 +92,11 @@ def command(
     output.say(f"{written.path}: {written.size / 1e6:.1f} MB", err=printed)
     for note in written.left_out:
         output.say(f"  {note}", err=printed)
+
+
+def _name(baseline: str, paths: list[str]) -> str:
+    """What the page calls the run that the others are compared with, given as a file or by that name."""
+    from cranfield.evaluation.naming import named_runs
+
+    names = list(named_runs(paths))
+    return names[paths.index(baseline)] if baseline in paths else baseline
