@@ -50,8 +50,8 @@ separated by blanks, a tab or a comma, with or without a header, or a JSON objec
 ## Output of `evaluate` { #output-of-evaluate }
 
 `--format text` is for people and fits the terminal: one row for each run, a star at the best value of each measure,
-then what else was asked for, the counts, and the [signature](policies.md). `markdown` and `latex` (for booktabs) are
-the same table for papers and pull requests, the best value in bold.
+then what else was asked for, the counts, and with `-v` the [signature](policies.md). `markdown` and `latex` (for
+booktabs) are the same table for papers and pull requests, the best value in bold.
 
 `tsv`, `csv` and `jsonl` have one line for each value, with all its digits: `run`, `query_id`, `measure`, `value`. The
 query `all` stands for the mean, `all:SEGMENT` for that of a segment; with `-q` the values of the queries come first.
