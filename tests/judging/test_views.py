@@ -191,7 +191,7 @@ def test_the_command_line_takes_a_store(filled, where, tmp_path):
     assert run("check", where, tmp_path / "a.run").returncode == 0
     if "://" not in where:
         failed = run("evaluate", tmp_path / "qrels.txt", where)
-        assert "a store holds judgments, not a run." in failed.stderr
+        assert "a store contains judgments, not a run." in failed.stderr
 
 
 def test_a_store_from_a_pipe_is_refused(filled, tmp_path):

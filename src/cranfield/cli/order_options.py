@@ -17,6 +17,4 @@ ORDER = click.option(
 
 def depth(default: int | None, shown: str) -> Decorator:
     """How deep runs are read."""
-    return click.option(
-        "--depth", type=int, default=default, metavar="N", help=f"Read each run down to this rank [{shown}]."
-    )
+    return click.option("--depth", type=int, default=default, metavar="N", help=f"The deepest rank read [{shown}].")
