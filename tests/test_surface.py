@@ -168,7 +168,7 @@ def test_everything_public_is_shown_by_an_example(module):
     ("name", "hint"),
     [
         ("RelevanceEvaluator", r"by_query\('AP'\)"),
-        ("Qrels", "taken as they are"),
+        ("Qrels", "pass dicts, frames and paths directly"),
         ("calc_aggregate", "evaluate"),
         ("nDCG", "'nDCG@10'"),
         ("evaluate_run", "did you mean cranfield.evaluate_runs"),

@@ -162,4 +162,4 @@ def test_a_gate_for_equal_runs_does_not_say_that_queries_changed():
 def test_the_words_of_a_gate_are_aligned_as_words():
     lines = gate_markdown(gate(judged(20, fill=2), ranked(*[1, 2] * 10), ranked(*[2, 2] * 10), "RR")).splitlines()
     assert lines[lines.index("| check | result |") + 1] == "| --- | --- |"
-    assert lines[lines.index("| got worse | before | now | what moved |") + 1] == "| --- | ---: | ---: | --- |"
+    assert lines[lines.index("| got worse | before | now | what changed |") + 1] == "| --- | ---: | ---: | --- |"

@@ -126,7 +126,7 @@ def test_a_frame_that_stays_in_its_engine_has_no_rankings(tmp_path):
     frame = polars.DataFrame({"query_id": ["q", "q"], "doc_id": ["a", "b"], "score": [2.0, 1.0]}).lazy()
     page = made(tmp_path, {"q": {"b": 1}}, {"lazy": frame}, "RR")
     assert page.data["values"] == [[[0.5]]]
-    assert "Rankings of lazy are not known" in page.text
+    assert "Rankings of lazy are not shown" in page.text
 
 
 def test_evaluations_without_a_measure_in_common(tmp_path):

@@ -13,7 +13,7 @@ from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure
 from cranfield.report.gathered import Gathered
 from cranfield.report.numbers import rounded, signed
-from cranfield.report.pair import Pair
+from cranfield.report.pair import VerdictPair
 from cranfield.report.sentences import sentences_of_one, sentences_of_two
 
 WORST = 3  # queries named of a single run
@@ -53,13 +53,13 @@ def page_title(gathered: Gathered) -> str:
     return f"{runs[0]} · {measure}" if len(runs) == 1 else f"{len(runs)} runs · {measure}"
 
 
-def place(query: str, pair: Pair | None, measure: Measure) -> str:
+def place(query: str, pair: VerdictPair | None, measure: Measure) -> str:
     """The address of a query on the page, as its program writes it."""
     sides = {} if pair is None else {"a": pair.baseline, "b": pair.run}
     return f"#{urlencode({'q': query, **sides, 'm': measure.name})}"
 
 
-def _verdict(gathered: Gathered, pair: Pair) -> dict[str, Any]:
+def _verdict(gathered: Gathered, pair: VerdictPair) -> dict[str, Any]:
     results = {each.run: each for each in gathered.evaluations}
     run, baseline = results[pair.run], results[pair.baseline]
     comparison = gathered.comparison
@@ -106,7 +106,7 @@ def _standing(standings: Standings) -> str:
     return said if standings.others else f"{said[0].upper()}{said[1:]}"
 
 
-def _about(gathered: Gathered, pair: Pair) -> str:
+def _about(gathered: Gathered, pair: VerdictPair) -> str:
     """Which two runs, and why these."""
     if pair.chosen == "two":
         return f"{pair.run} vs {pair.baseline}"
@@ -117,7 +117,7 @@ def _about(gathered: Gathered, pair: Pair) -> str:
     return f"{pair.run}, the best of {number} runs, vs {pair.baseline}, the second"
 
 
-def _numbers(pair: Pair, means: Mapping[str, float]) -> list[str]:
+def _numbers(pair: VerdictPair, means: Mapping[str, float]) -> list[str]:
     found = pair.difference
     parts = [f"{rounded(means[pair.baseline])} → {rounded(means[pair.run])}"]
     if pair.kind == "same":
@@ -131,7 +131,7 @@ def _numbers(pair: Pair, means: Mapping[str, float]) -> list[str]:
     return [*parts, f"p {decisive_p(found)}{many}"]
 
 
-def _drawn_difference(pair: Pair) -> Drawn | None:
+def _drawn_difference(pair: VerdictPair) -> Drawn | None:
     """The interval and 0, which is always in the drawing."""
     if pair.kind == "same" or not pair.bounded:
         return None
@@ -152,7 +152,7 @@ def _scaled(low: float, high: float, point: float) -> Drawn | None:
     return Drawn(at(low), at(point), at(high), at(0.0))
 
 
-def _told_interval(pair: Pair) -> str:
+def _told_interval(pair: VerdictPair) -> str:
     includes = pair.difference.low <= 0 <= pair.difference.high
     return "The interval includes 0" if includes else "The interval does not include 0"
 
@@ -168,7 +168,7 @@ def _bar(counts: Sequence[int]) -> list[tuple[str, float, float]]:
     return parts
 
 
-def _largest(gathered: Gathered, pair: Pair) -> list[dict[str, str]]:
+def _largest(gathered: Gathered, pair: VerdictPair) -> list[dict[str, str]]:
     """The queries with the largest gain and the largest loss."""
     if gathered.comparison is None:
         return []
@@ -190,7 +190,7 @@ def _largest(gathered: Gathered, pair: Pair) -> list[dict[str, str]]:
     return found
 
 
-def _linked(gathered: Gathered, pair: Pair, what: str, kind: str, change: Change) -> dict[str, str]:
+def _linked(gathered: Gathered, pair: VerdictPair, what: str, kind: str, change: Change) -> dict[str, str]:
     return {
         "what": what,
         "kind": kind,

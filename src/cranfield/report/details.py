@@ -100,7 +100,7 @@ def details(gathered: Gathered) -> Details:
     return Details(shown, rankings, list(reasons), list(tags), texts, left_out)
 
 
-class Row(NamedTuple):
+class RankedRow(NamedTuple):
     """What a run has for a query."""
 
     top: list[int] | None
@@ -168,7 +168,7 @@ def _ranking(
     relevant: Mapping[str, Sequence[str]],
     found: Mapping[str, dict[str, Any]],
     number: dict[str, int],
-) -> list[Row]:
+) -> list[RankedRow]:
     """What the page shows of the queries in one run."""
     source = gathered.request.rankings.get(evaluation.run)
     rankings: dict[str, list[str]] = {}
@@ -182,7 +182,7 @@ def _ranking(
     steps = gathered.steps.get(evaluation.run, ())
     scope = Scope.of(gathered.request.measures[0])
     place = {query: at for at, query in enumerate(known)}
-    shown: list[Row] = []
+    shown: list[RankedRow] = []
     for query, its in found.items():
         top = rankings.get(query, [])
         for document in top:
@@ -191,7 +191,7 @@ def _ranking(
         its_facts = facts.get(query)
         its_ranks = ranks(query)
         shown.append(
-            Row(
+            RankedRow(
                 [_number(document, number) for document in top] if source is not None else None,
                 None if its_ranks is None else [its_ranks.get(each, 0) for each in relevant[query][:RELEVANT]],
                 its_facts.reason if its_facts else "not in this run, and left out",

@@ -20,7 +20,7 @@ from cranfield.measures import Measure, parse_measure, parse_measures
 from cranfield.measures.curve import Curve
 from cranfield.ranks.columns import Numbers
 from cranfield.ranks.judgments import Judgments
-from cranfield.report.pair import Pair, chosen_pair
+from cranfield.report.pair import VerdictPair, chosen_pair
 from cranfield.report.request import Request
 from cranfield.show.charts.cutoff import cutoffs_of, family
 from cranfield.show.charts.precision_recall import recall_levels
@@ -74,7 +74,7 @@ class Gathered:
     steps: Mapping[str, Sequence[Numbers]]
     comparable: bool
     comparison: Comparison | None
-    pair: Pair | None
+    pair: VerdictPair | None
     standings: Standings | None
     overview: Overview
     intervals: ByRun

@@ -13,7 +13,7 @@ KINDS = {"Better": "better", "Worse": "worse", "Too close to call": "close", "No
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class VerdictPair:
     """Two runs and their difference by the primary measure, run - baseline.
 
     chosen: why these two: "two" (there are no others), "baseline" (it was given) or "second" (the best and the next)
@@ -83,7 +83,7 @@ def turned(reach: Reach) -> Reach:
     return Reach(0.0 - reach.high, 0.0 - reach.low, reach.exact)
 
 
-def chosen_pair(comparison: Comparison | None) -> Pair | None:
+def chosen_pair(comparison: Comparison | None) -> VerdictPair | None:
     """Two runs by the primary measure: the only two, the best and the baseline, or the best two."""
     if comparison is None:
         return None
@@ -99,7 +99,7 @@ def chosen_pair(comparison: Comparison | None) -> Pair | None:
     difference = seen_from(comparison.between(measure, run, baseline), run)
     if difference.reach is None:
         difference = replace(difference, reach=_reach(comparison, measure, baseline, run))
-    return Pair(measure, chosen, difference)
+    return VerdictPair(measure, chosen, difference)
 
 
 def _reach(comparison: Comparison, measure: Measure, baseline: str, run: str) -> Reach | None:

@@ -17,7 +17,7 @@ from cranfield.measures import Measure
 from cranfield.measures.scope import Scope
 from cranfield.ranks.columns import Integers
 from cranfield.report.numbers import percent, signed
-from cranfield.report.pair import Pair
+from cranfield.report.pair import VerdictPair
 
 
 class Seen(NamedTuple):
@@ -76,7 +76,7 @@ def sentences_of_one(result: Evaluation, measure: Measure) -> list[str]:
     return [*said, *_unjudged(measure, [found])]
 
 
-def sentences_of_two(pair: Pair, run: Evaluation, baseline: Evaluation, query_ids: Sequence[str]) -> list[str]:
+def sentences_of_two(pair: VerdictPair, run: Evaluation, baseline: Evaluation, query_ids: Sequence[str]) -> list[str]:
     """What there is to say of two runs over the queries that were compared."""
     found = [seen(each, pair.measure, query_ids) for each in (baseline, run)]
     both = [each for each in found if each is not None]
@@ -113,7 +113,7 @@ def _firsts(measure: Measure, before: Seen, now: Seen) -> Iterator[str]:
         yield f"{said} and later on {later or 'none'} with {now.run}."
 
 
-def _decision(pair: Pair) -> Iterator[str]:
+def _decision(pair: VerdictPair) -> Iterator[str]:
     """What the number of queries allows to decide, and where the mean and the test disagree."""
     found = pair.difference
     if found.significant and found.direction * found.difference < 0:
@@ -130,7 +130,7 @@ def _decision(pair: Pair) -> Iterator[str]:
     yield f"{said}."
 
 
-def _needed(pair: Pair) -> int | None:
+def _needed(pair: VerdictPair) -> int | None:
     """How many queries would show the difference that was found; None where no number of queries would."""
     found = pair.difference
     if abs(found.difference) < SAME or found.spread <= 0:
@@ -150,7 +150,7 @@ def _unjudged(measure: Measure, runs: Sequence[Seen]) -> Iterator[str]:
         yield f"{_capital(' and '.join(said))} are unjudged and count as not relevant."
 
 
-def _reversal(pair: Pair) -> Iterator[str]:
+def _reversal(pair: VerdictPair) -> Iterator[str]:
     found = pair.difference
     if found.reach is None:
         return

@@ -67,7 +67,7 @@ def frame(*parts: str) -> str:
 
 
 @dataclass(frozen=True)
-class Cell:
+class HtmlCell:
     """A text in a table, and the classes that say how it looks."""
 
     text: str
@@ -78,21 +78,21 @@ class Cell:
         return f'<span class="{self.kind}">{escape(self.text)}</span>' if self.kind else escape(self.text)
 
 
-def grade_cell(grade: float | None) -> Cell:
+def grade_cell(grade: float | None) -> HtmlCell:
     """A grade in its colour; none where a document is not judged."""
     if grade is None:
-        return Cell("?", "grade none")
-    return Cell(f"{grade:g}", f"grade g{min(max(int(grade), 0), 3)}")
+        return HtmlCell("?", "grade none")
+    return HtmlCell(f"{grade:g}", f"grade g{min(max(int(grade), 0), 3)}")
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str | Cell]], words: Sequence[int] = (0,)) -> str:
+def table(head: Sequence[str], rows: Iterable[Sequence[str | HtmlCell]], words: Sequence[int] = (0,)) -> str:
     """A table; the columns that hold words stand on the left, all others hold numbers."""
 
     def side(at: int) -> str:
         return "" if at in words else ' class="n"'
 
-    def line(row: Sequence[str | Cell]) -> str:
-        cells = (each if isinstance(each, Cell) else Cell(each) for each in row)
+    def line(row: Sequence[str | HtmlCell]) -> str:
+        cells = (each if isinstance(each, HtmlCell) else HtmlCell(each) for each in row)
         return "".join(f"<td{side(at)}>{cell.html()}</td>" for at, cell in enumerate(cells))
 
     heads = "".join(f"<th{side(at)}>{escape(name)}</th>" for at, name in enumerate(head))

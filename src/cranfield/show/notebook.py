@@ -17,7 +17,7 @@ from cranfield.evaluation.facts import QueryList
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.summary import Summary
 from cranfield.layout import count
-from cranfield.show.cells import Cell, chart, frame, grade_cell, notes, paragraph, table
+from cranfield.show.cells import HtmlCell, chart, frame, grade_cell, notes, paragraph, table
 from cranfield.show.charts.difference import MeanDifference, difference_chart
 from cranfield.show.charts.distribution import distribution_chart
 from cranfield.show.charts.drawing import Spec
@@ -39,7 +39,7 @@ def chart_html(spec: Spec) -> str | None:
 
 def text_html(text: str) -> str:
     """A result whose text says it all."""
-    return frame(f"<pre>{Cell(text).html()}</pre>")
+    return frame(f"<pre>{HtmlCell(text).html()}</pre>")
 
 
 def summary_html(result: Summary) -> str:
@@ -107,7 +107,7 @@ def difference_html(difference: Difference) -> str:
 
 def _differences(found: Sequence[Difference]) -> str:
     head = ["measure", "run", "against", "difference", "interval", "p", "verdict"]
-    rows: list[list[str | Cell]] = [
+    rows: list[list[str | HtmlCell]] = [
         [
             each.measure + ("" if each.primary else " (secondary)"),
             each.run,
@@ -121,10 +121,10 @@ def _differences(found: Sequence[Difference]) -> str:
     return table(head, rows, words=(0, 1, 2, 6))
 
 
-def _verdict(difference: Difference) -> Cell:
+def _verdict(difference: Difference) -> HtmlCell:
     way = difference.direction * (-1 if difference.lower_is_better else 1) if difference.significant else 0
     kind = KINDS[way]
-    return Cell(f"{SIGNS.get(kind, '')}{difference.verdict}", f"badge {kind}")
+    return HtmlCell(f"{SIGNS.get(kind, '')}{difference.verdict}", f"badge {kind}")
 
 
 def queries_html(queries: QueryList) -> str:
@@ -138,7 +138,7 @@ def queries_html(queries: QueryList) -> str:
 def explanation_html(explanation: Explanation) -> str:
     """A ranking rank by rank, with each measure down to there, and the ideal ranking below it."""
     title = f"query {explanation.query_id}" if explanation.query_id else "ranking"
-    rows: list[list[str | Cell]] = [
+    rows: list[list[str | HtmlCell]] = [
         [
             str(each.rank),
             each.doc_id,
@@ -151,7 +151,7 @@ def explanation_html(explanation: Explanation) -> str:
     ]
     head = ["rank", "document", "grade", "gain", "gain / log2(rank+1)", *explanation.measures]
     best = [(document, grade) for document, grade in explanation.ideal if grade > 0]
-    ideal: list[list[str | Cell]] = [
+    ideal: list[list[str | HtmlCell]] = [
         [str(at), document, grade_cell(grade)] for at, (document, grade) in enumerate(best, 1)
     ]
     return frame(
@@ -165,17 +165,21 @@ def explanation_html(explanation: Explanation) -> str:
 def gate_html(result: GateResult) -> str:
     """Whether a change passes, and each check."""
     said = f"{'Passed' if result.passed else 'Failed'}: {result.candidate} against {result.baseline}"
-    checks: list[list[str | Cell]] = [
-        [Cell("passed", "badge better") if each.passed else Cell("failed", "badge worse"), each.name, each.message]
+    checks: list[list[str | HtmlCell]] = [
+        [
+            HtmlCell("passed", "badge better") if each.passed else HtmlCell("failed", "badge worse"),
+            each.name,
+            each.message,
+        ]
         for each in result.checks
     ]
-    seen: list[list[str | Cell]] = [
+    seen: list[list[str | HtmlCell]] = [
         [
             each.measure,
             f"{each.baseline:.4f}",
             f"{each.candidate:.4f}",
             *(
-                Cell(f"{number:,}", kind)
+                HtmlCell(f"{number:,}", kind)
                 for number, kind in ((each.better, "better"), (each.same, ""), (each.worse, "worse"))
             ),
         ]
@@ -191,7 +195,7 @@ def gate_html(result: GateResult) -> str:
 
 def stability_html(found: Stability) -> str:
     """The measures as judgments are removed."""
-    rows: list[list[str | Cell]] = [
+    rows: list[list[str | HtmlCell]] = [
         [row.measure, f"{row.removed:.0%}", f"{row.mean:.4f}", f"{row.spread:.4f}", _correlation(row.tau)]
         for row in found.rows
     ]

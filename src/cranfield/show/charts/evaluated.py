@@ -45,7 +45,7 @@ def needed_for(chart: Chart, measure: Measure) -> Sequence[Measure]:
     return [measure] if chart.needed is None else chart.needed(measure)
 
 
-class Request(NamedTuple):
+class ChartRequest(NamedTuple):
     """What is to be drawn: a chart, of a measure, from what was measured, with options of its own."""
 
     chart: Chart
@@ -56,7 +56,7 @@ class Request(NamedTuple):
 
 def requested(
     kind: str, results: Sequence[Evaluation], measure: str | Measure | None, options: dict[str, Any]
-) -> Request:
+) -> ChartRequest:
     """A chart of evaluations, by default of their first measure."""
     chart = chart_named(kind)
     if chart.of in ("stability", "nothing"):
@@ -66,4 +66,4 @@ def requested(
         raise CranfieldError(f"the chart '{kind}' of evaluations has no option '{next(iter(options), 'grades')}'.")
     first = results[0].measures[0] if chart.only is None and results else None
     wanted = measure_of(chart, measure or first)
-    return Request(chart, wanted, [] if chart.of == "curves" else needed_for(chart, wanted), own)
+    return ChartRequest(chart, wanted, [] if chart.of == "curves" else needed_for(chart, wanted), own)
