@@ -193,7 +193,7 @@ def test_columns_that_cannot_be_used(lazily):
     qrels = {"q": {"a": 1}}
     for rows, names, fact in [
         ([("q", "a", "1")], ("query_id", "doc_id", "score"), "column 'score' contains String, not numbers."),
-        ([("q", 1.5, 1.0)], ("query_id", "doc_id", "score"), "column 'doc_id' holds Float64, not ids."),
+        ([("q", 1.5, 1.0)], ("query_id", "doc_id", "score"), "column 'doc_id' contains Float64, not ids."),
         (
             [("q", "a", 1.0)],
             ("query_id", "title", "score"),

@@ -297,7 +297,7 @@ def test_a_saved_evaluation_has_no_rankings(opened, tmp_path):
     old, new = page.locator("#query .side > div").all()
     assert "The ranking is not known" in old.text_content()
     assert new.locator("ol li").count() > 5
-    assert "Rankings of keywords are not known" in page.locator("#queries .notes").last.text_content()
+    assert "Rankings of keywords are not shown" in page.locator("#queries .notes").last.text_content()
 
 
 MOVES = {

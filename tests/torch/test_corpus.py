@@ -141,7 +141,7 @@ def test_ties_and_depth_follow_the_policy():
 
 def test_what_is_wrong_is_said():
     queries, documents, judgments = embeddings(7)
-    with pytest.raises(InputError, match="'manhattan' is not known"):
+    with pytest.raises(InputError, match="there is no similarity 'manhattan'"):
         FullCorpus(judgments, queries, documents, "manhattan")
     with pytest.raises(InputError, match="an iterator can be read only once"):
         FullCorpus(judgments, queries, iter([documents]))

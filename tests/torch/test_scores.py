@@ -202,7 +202,7 @@ def test_what_is_wrong_is_said():
         evaluate(torch.zeros(2, 3), scores, "RR", judged=torch.ones(2, 3))
     with pytest.raises(PolicyError, match="same_id='drop' compares ids"):
         evaluate(([0], [0], [1]), scores, "RR", policy=Policy(same_id="drop"))
-    with pytest.raises(MeasureError, match="measured on subtopics, which tensors do not tell"):
+    with pytest.raises(MeasureError, match="measured on subtopics, which tensors do not provide"):
         evaluate(([0], [0], [1]), scores, "alpha_nDCG@10")
 
 

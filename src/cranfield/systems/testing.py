@@ -81,9 +81,8 @@ def run_test(project: Project, progress: Progress, systems: Sequence[str] = (), 
             raise InputError(
                 str(project.path), f"there is no system '{name}' in it.", hint=f"it has {', '.join(project.systems)}"
             )
-    collection = project.open_collection()
+    collection = kept_in_memory(project.open_collection())
     judgments = collection.judgments()
-    collection = kept_in_memory(collection)
     with locked(project.result_path("lock"), "testing here"):
         found = [
             _test_one(project, collection, judgments, name, progress)
