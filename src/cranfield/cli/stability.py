@@ -68,7 +68,9 @@ def command(
         _refuse(
             "{} is for random shares and cannot be used with --leave-out.", "fractions", "design", "repeats", "seed"
         )
-        output.write(_left_out(qrels, runs, measures, groups, pool_depth, form, reading), file, data=form == "json")
+        output.write(
+            _left_out(qrels, runs, measures, groups, pool_depth, form, file, reading), file, data=form == "json"
+        )
         return
     _refuse("{} needs --leave-out.", "groups", "pool_depth")
 
@@ -88,7 +90,9 @@ def command(
             **reading.arguments(),
         )
     data = form == "json"
-    output.write([found.to_json() if data else stability_text(found)], file, data=data)
+    output.write(
+        [found.to_json() if data else stability_text(found, output.width(file), output.paint(file))], file, data=data
+    )
 
 
 def _refuse(fact: str, *names: str) -> None:
@@ -107,6 +111,7 @@ def _left_out(
     groups: str | None,
     pool_depth: int | None,
     form: str,
+    file: str | None,
     reading: ReadingOptions,
 ) -> list[str]:
     """What each run would have lost had it not been in the pool."""
@@ -117,4 +122,6 @@ def _left_out(
     chosen = measures.chosen(USUAL_MEASURES)
     with shown_progress("leaving runs out"):
         found = reusability(qrels, expanded(runs), chosen, groups=groups, pool_depth=pool_depth, **reading.arguments())
-    return [found.to_json() if form == "json" else reusability_text(found)]
+    if form == "json":
+        return [found.to_json()]
+    return [reusability_text(found, output.width(file), output.paint(file))]

@@ -1,9 +1,9 @@
-"""How measures move as judgments are removed, as text at 80 columns."""
+"""How measures move as judgments are removed, as text."""
 
 from __future__ import annotations
 
 from cranfield.comparison.thinning import Stability
-from cranfield.layout import count, wrapped
+from cranfield.layout import UNPAINTED, WIDTH, Paint, count, wrapped
 from cranfield.show.comparison_words import share_text
 
 _DESIGNS = {
@@ -12,35 +12,37 @@ _DESIGNS = {
 }
 
 
-def stability_text(found: Stability) -> str:
-    """How measures move as judgments are removed, as plain text."""
+def stability_text(found: Stability, width: int = WIDTH, paint: Paint = UNPAINTED) -> str:
+    """How measures move as judgments are removed, as text of so many columns."""
     judgments, queries = count(found.judgments, "judgment"), count(found.queries, "query", "queries")
     runs, times = count(len(found.runs), "run"), "once" if found.repeats == 1 else f"{found.repeats} times"
     lines = wrapped(
         f"{judgments} of {queries}, {runs}. Each share is removed at random {times} (seed {found.seed}), "
-        f"{_DESIGNS[found.design]} (design {found.design})."
+        f"{_DESIGNS[found.design]} (design {found.design}).",
+        width=width,
     )
-    width = max(len("measure"), *(len(name) for name in found.measures))
+    name = max(len("measure"), *(len(name) for name in found.measures))
     names = f"{'removed':>9}{'left':>8}{'mean':>9}{'spread':>9}{'change':>9}{'tau':>8}{'lowest':>8}"
-    lines += ["", f"{'measure':<{width}}{names}"]
+    lines += ["", f"{'measure':<{name}}{names}"]
     before = ""
     for row in found.rows:
         if row.measure != before:
-            lines.append(f"{row.measure:<{width}}{'0%':>9}{found.judgments:>8}{row.complete:>9.4f}")
+            lines.append(f"{row.measure:<{name}}{'0%':>9}{found.judgments:>8}{row.complete:>9.4f}")
         before = row.measure
         change = f"{(row.mean - row.complete) / row.complete:+.1%}" if row.complete else "-"
         lines.append(
-            f"{'':<{width}}{row.removed:>9.0%}{row.left:>8.0f}{row.mean:>9.4f}{row.spread:>9.4f}{change:>9}"
+            f"{'':<{name}}{row.removed:>9.0%}{row.left:>8.0f}{row.mean:>9.4f}{row.spread:>9.4f}{change:>9}"
             f"{share_text(row.tau, 3):>8}{share_text(row.lowest, 3):>8}"
         )
     told = (
         "left: judgments that remain. mean: over the runs and the repeats; spread: standard deviation over the "
         "repeats; change: of the mean, relative to all judgments."
     )
-    lines += ["", *wrapped(told)]
+    legend = wrapped(told, width=width)
     if len(found.runs) > 1:
-        lines += wrapped(
+        legend += wrapped(
             "tau: Kendall's correlation between the order of the runs by the judgments left and by all judgments, "
-            "averaged over the repeats, and the lowest of them. At 1 the order is the same."
+            "averaged over the repeats, and the lowest of them. At 1 the order is the same.",
+            width=width,
         )
-    return "\n".join(lines)
+    return "\n".join([*lines, "", *map(paint.dim, legend)])
