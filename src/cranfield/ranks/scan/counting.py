@@ -11,7 +11,7 @@ from cranfield.ranks.columns import Integers, Numbers
 
 
 class Places(NamedTuple):
-    """What was counted above the judged documents that were retrieved, as parallel columns: those of a query by rank."""
+    """What was counted above the judged documents that were retrieved, as parallel columns; a query's rows by rank."""
 
     row: Integers  # of the judgments
     above: Integers  # documents with a higher score
