@@ -101,6 +101,6 @@ def test_hashing_ahead_waits_for_what_is_compressed(tmp_path):
 def test_a_hash_that_is_not_wanted_is_made_when_it_is_asked_for(tmp_path):
     (tmp_path / "some.run").write_bytes(TREC_RUN)
     stream = Stream(tmp_path / "some.run", hashed=False)
-    result = evaluate(QRELS, stream, "AP")
+    result = cranfield.evaluate(QRELS, stream, "AP")
     assert not stream.sha256
     assert result.run_sha256 == hashlib.sha256(TREC_RUN).hexdigest()
