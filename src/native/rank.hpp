@@ -17,13 +17,21 @@ struct Index {
     ById<std::int64_t> queries;
 };
 
-// What is known of each judged document that was retrieved.
+// What is known of one judged document that was retrieved; see Found.
+struct Place {
+    std::int64_t row, above, before, tied;
+};
+
+// What is known of each judged document that was retrieved: the queries as they come, the rows of each by rank.
 struct Found {
     std::vector<std::int64_t> row;     // of the judgments
     std::vector<std::int64_t> above;   // documents with a higher score
     std::vector<std::int64_t> before;  // documents with the same score that the tie rule puts first
     std::vector<std::int64_t> tied;    // documents with the same score, itself included
 
+    void add(const Place& place) {
+        row.push_back(place.row), above.push_back(place.above), before.push_back(place.before), tied.push_back(place.tied);
+    }
     void resize(std::size_t n) { row.resize(n), above.resize(n), before.resize(n), tied.resize(n); }
     void append(const Found& other) {
         row.insert(row.end(), other.row.begin(), other.row.end());
@@ -73,13 +81,15 @@ class Counter {
         }
         if (std::any_of(equal_.begin(), equal_.end(), [](std::int64_t equal) { return equal > 1; }))
             order_ties(n, score, first);
+        ranked_.clear();
         for (const Hit& hit : hits) {
             const std::size_t level = level_of(hit.score);
-            found.row.push_back(hit.row);
-            found.above.push_back(above_[level]);
-            found.tied.push_back(equal_[level]);
-            found.before.push_back(equal_[level] > 1 ? place_[hit.at] : 0);
+            ranked_.push_back({hit.row, above_[level], equal_[level] > 1 ? place_[hit.at] : 0, equal_[level]});
         }
+        std::sort(ranked_.begin(), ranked_.end(), [](const Place& a, const Place& b) {
+            return a.above + a.before < b.above + b.before;
+        });
+        for (const Place& place : ranked_) found.add(place);
     }
 
   private:
@@ -115,6 +125,7 @@ class Counter {
     std::vector<double> levels_;
     std::vector<std::int64_t> above_, equal_, place_;
     std::vector<Member> members_;
+    std::vector<Place> ranked_;
 };
 
 class Ranker {
@@ -129,6 +140,7 @@ class Ranker {
         for (std::int64_t row = index_.first[query]; row < index_.first[query + 1]; ++row)
             if (std::size_t at = find(documents, index_.hashes[row], index_.documents[row]); at != absent)
                 hits_.push_back({row, at, documents[at].score});
+        if (found_in_order(documents, n, found)) return true;
         counter_.count(
             n, [&](std::size_t a) { return documents[a].score; },
             [&](std::size_t a, std::size_t b) { return ties_in_order_ ? a < b : documents[a].id > documents[b].id; },
@@ -140,35 +152,63 @@ class Ranker {
     static constexpr std::size_t absent = ~std::size_t(0);
     static constexpr std::size_t most_documents = ~std::uint32_t(0);  // of one ranking: places are kept in 32 bits
 
+    // Most rankings are written best first. Then a document's place in the file says how many are above it, and nothing
+    // has to be counted. False: this one is not, or a hit is tied.
+    bool found_in_order(const Document* documents, std::size_t n, Found& found) {
+        for (std::size_t at = 1; at < n; ++at)
+            if (documents[at - 1].score < documents[at].score) return false;
+        for (const Hit& hit : hits_)
+            if ((hit.at > 0 && documents[hit.at - 1].score == hit.score) ||
+                (hit.at + 1 < n && documents[hit.at + 1].score == hit.score))
+                return false;
+        // In order of their places, without comparing them: a bit for each place, set where a hit is.
+        taken_.assign(n / 64 + 1, 0);
+        row_at_.resize(n);
+        for (const Hit& hit : hits_) taken_[hit.at / 64] |= std::uint64_t(1) << hit.at % 64, row_at_[hit.at] = hit.row;
+        for (std::size_t word = 0; word < taken_.size(); ++word)
+            for (std::uint64_t bits = taken_[word]; bits; bits &= bits - 1) {
+                const std::size_t at = word * 64 + std::countr_zero(bits);
+                found.add({row_at_[at], std::int64_t(at), 0, 1});
+            }
+        return true;
+    }
+
     // A table of the ranking's documents: finds duplicates now, judged documents later.
     bool fill(const Document* documents, std::size_t n) {
         if (n >= most_documents) return false;
         mask_ = std::bit_ceil(2 * n + 1) - 1;
         slots_.assign(mask_ + 1, 0);
         for (std::size_t at = 0; at < n; ++at) {
-            std::size_t slot = documents[at].hash & mask_;
-            for (; slots_[slot]; slot = (slot + 1) & mask_) {
-                const Document& other = documents[slots_[slot] - 1];
-                if (other.hash == documents[at].hash && other.id == documents[at].id) return false;
-            }
-            slots_[slot] = std::uint32_t(at + 1);
+            const Document& document = documents[at];
+            const std::size_t slot = slot_of(documents, document.hash, document.id);
+            if (slots_[slot]) return false;
+            slots_[slot] = (document.hash & upper) | (at + 1);
         }
         return true;
     }
 
     std::size_t find(const Document* documents, std::uint64_t hash, std::string_view id) const {
-        for (std::size_t slot = hash & mask_; slots_[slot]; slot = (slot + 1) & mask_) {
-            const Document& document = documents[slots_[slot] - 1];
-            if (document.hash == hash && document.id == id) return slots_[slot] - 1;
-        }
-        return absent;
+        const std::uint64_t slot = slots_[slot_of(documents, hash, id)];
+        return slot ? (slot & ~upper) - 1 : absent;
     }
+
+    // The slot that holds a document, or the empty one where it belongs.
+    std::size_t slot_of(const Document* documents, std::uint64_t hash, std::string_view id) const {
+        std::size_t slot = hash & mask_;
+        for (; slots_[slot]; slot = (slot + 1) & mask_)
+            if (((slots_[slot] ^ hash) & upper) == 0 && same(documents[(slots_[slot] & ~upper) - 1].id, id)) break;
+        return slot;
+    }
+
+    static constexpr std::uint64_t upper = ~std::uint64_t(0) << 32;
 
     const Index& index_;
     const bool ties_in_order_;
     std::size_t mask_ = 0;
-    std::vector<std::uint32_t> slots_;
+    std::vector<std::uint64_t> slots_;  // the upper half of a hash, and a place counted from 1; 0: none
     std::vector<Hit> hits_;
+    std::vector<std::uint64_t> taken_;
+    std::vector<std::int64_t> row_at_;
     Counter counter_;
 };
 

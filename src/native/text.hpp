@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cstdint>
@@ -11,6 +12,9 @@
 
 #include "ids.hpp"
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 #if !defined(__cpp_lib_to_chars)
 #include <cstdlib>
 #include <xlocale.h>
@@ -52,8 +56,16 @@ struct Block {
 
 inline bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-// The first byte at or after `at` that is a blank or another control character, eight bytes at a time.
+// The first byte at or after `at` that is a blank or another control character, many bytes at a time.
 inline const char* next_blank(const char* at, const char* end) {
+#if defined(__SSE2__)
+    const __m128i blank = _mm_set1_epi8(' ');
+    for (; end - at >= 16; at += 16) {
+        const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+        if (const int low = _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(bytes, blank), bytes)))
+            return at + std::countr_zero(unsigned(low));
+    }
+#endif
     if constexpr (std::endian::native == std::endian::little) {
         constexpr std::uint64_t ones = 0x0101010101010101u, tops = ones << 7;
         for (; end - at >= 8; at += 8) {
@@ -71,6 +83,33 @@ inline const char* line_end(const char* at, const char* end) {
     return newline ? static_cast<const char*>(newline) : end;
 }
 
+inline bool is_digit(char c) { return unsigned(c - '0') < 10; }
+
+// Appends the digits at `at`, which moves behind them, eight at a time.
+inline void read_digits(const char*& at, const char* end, std::uint64_t& number) {
+    if constexpr (std::endian::native == std::endian::little) {
+        static constexpr std::uint64_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+        constexpr std::uint64_t ones = 0x0101010101010101u, tops = ones << 7;
+        while (end - at >= 8) {
+            const std::uint64_t word = load<std::uint64_t>(at) - ones * '0';
+            // The top bits of bytes that are no digits; exact up to the first of them.
+            const std::uint64_t others = (word | (word + ones * (0x80 - 10))) & tops;
+            const int count = others ? std::countr_zero(others) >> 3 : 8;
+            if (count == 0) return;
+            // As if zeros stood before them. Neighbours are joined: to pairs, to fours, to all eight.
+            std::uint64_t digits = word << (64 - 8 * count);
+            digits = digits * 10 + (digits >> 8);
+            digits = ((digits & 0x000000FF000000FFu) * (100 + (1000000ull << 32)) +
+                      ((digits >> 16) & 0x000000FF000000FFu) * (1 + (10000ull << 32))) >>
+                     32;
+            number = number * powers[count] + digits;
+            at += count;
+            if (count < 8) return;
+        }
+    }
+    for (; at < end && is_digit(*at); ++at) number = number * 10 + unsigned(*at - '0');
+}
+
 // A plain decimal such as -12.50 at the start of the text: `at` moves behind it. False: there is none, or it is too
 // long for the digits and the power of ten to be exact as doubles, so that the division is the only rounding.
 inline bool read_decimal(const char*& at, const char* end, double& value) {
@@ -81,11 +120,11 @@ inline bool read_decimal(const char*& at, const char* end, double& value) {
     if (from < end && (*from == '-' || *from == '+')) negative = *from++ == '-';
     std::uint64_t digits = 0;
     const char* start = from;
-    for (; from < end && unsigned(*from - '0') < 10; ++from) digits = digits * 10 + unsigned(*from - '0');
+    for (; from < end && is_digit(*from); ++from) digits = digits * 10 + unsigned(*from - '0');
     std::ptrdiff_t count = from - start, scale = 0;
     if (from < end && *from == '.') {
         start = ++from;
-        for (; from < end && unsigned(*from - '0') < 10; ++from) digits = digits * 10 + unsigned(*from - '0');
+        read_digits(from, end, digits);
         scale = from - start;
     }
     count += scale;
@@ -103,7 +142,7 @@ inline bool parse_number(std::string_view text, double& value) {
     at = text.data();
     bool negative = false;
     if (at < end && (*at == '-' || *at == '+')) negative = *at++ == '-';
-    if (at == end || !(*at == '.' || unsigned(*at - '0') < 10)) return false;
+    if (at == end || !(*at == '.' || is_digit(*at))) return false;
 #if defined(__cpp_lib_to_chars)
     auto [stop, error] = std::from_chars(at, end, value);
     if (error != std::errc() || stop != end) return false;
@@ -163,7 +202,7 @@ constexpr int most_columns = 16;  // of a white-space layout; a line with more o
 
 inline bool is_whole(std::string_view text) {
     while (!text.empty() && (text.front() == '+' || text.front() == '-')) text.remove_prefix(1);
-    return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+    return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
 }
 
 // Cut a line at its white space. A blank line or a comment has no query. False: too few or too many columns, or in one

@@ -96,3 +96,11 @@ def test_hashing_ahead_waits_for_what_is_compressed(tmp_path):
     for _ in stream.pieces(1 << 16, len):
         pass
     assert stream.sha256 == hashlib.sha256(b"1 Q0 d 1 0.5 tag\n").hexdigest()
+
+
+def test_a_hash_that_is_not_wanted_is_made_when_it_is_asked_for(tmp_path):
+    (tmp_path / "some.run").write_bytes(TREC_RUN)
+    stream = Stream(tmp_path / "some.run", hashed=False)
+    result = cranfield.evaluate(QRELS, stream, "AP")
+    assert not stream.sha256
+    assert result.run_sha256 == hashlib.sha256(TREC_RUN).hexdigest()

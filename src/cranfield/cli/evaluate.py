@@ -99,6 +99,7 @@ def command(
     Example:
       cranfield evaluate builtin builtin:plain builtin:tuned --worst 3
     """
+    from cranfield.read.hashing import hash_largest
     from cranfield.read.streams import Stream
 
     if names == "tag" and engine:
@@ -116,7 +117,10 @@ def command(
         )
         return
     paths = expanded(runs) if engine is None else []
-    opened = [Stream(run) for run in paths]
+    signed = verbose or save is not None or file not in (None, "-") or form not in ("text", *VALUES)
+    opened = [Stream(run, hashed=signed) for run in paths]
+    if signed:
+        hash_largest(paths)
     judged, measured = chunked.measured(qrels, opened, paths)
     from cranfield.cli.progress import shown_reading
     from cranfield.evaluation.evaluating import evaluate_runs

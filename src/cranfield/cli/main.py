@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 
 
 def main() -> None:
@@ -12,7 +11,7 @@ def main() -> None:
     try:
         from cranfield.cli import process
 
-        process.start(sys.argv[2:] if sys.argv[1:2] == ["evaluate"] else ())
+        process.start()
     except KeyboardInterrupt:
         os._exit(130)
     process.run("cranfield", _run)

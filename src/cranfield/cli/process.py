@@ -5,18 +5,17 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NoReturn
 
 from cranfield.cli import output, standard
 from cranfield.errors import CranfieldError
 
-LARGE = 1 << 24  # bytes of a file that is worth a thread
 INTERRUPTED = 130  # as a shell says it of Ctrl-C
 
 
-def start(arguments: Sequence[str] = ()) -> None:
-    """Set up the process, before numpy is imported. arguments: files, one of which may be worth reading ahead."""
+def start() -> None:
+    """Set up the process, before numpy is imported."""
     # What is imported stays until the end, so looking through it for garbage is wasted: a tenth of the start-up time.
     gc.disable()
     # numpy starts a thread for linear algebra that spins for a while, on a core that the scan could use.
@@ -24,17 +23,6 @@ def start(arguments: Sequence[str] = ()) -> None:
     # A thread that only passes through Python, as those that hash and scan do, should not have to wait for long.
     sys.setswitchinterval(0.0005)
     standard.reopen_closed()
-    read_ahead(arguments)
-
-
-def read_ahead(arguments: Sequence[str]) -> None:
-    """Start to hash the largest file that the command line names, while the libraries are imported."""
-    sizes = {path: os.path.getsize(path) for path in arguments if os.path.isfile(path)}
-    largest = max(sizes, key=sizes.__getitem__, default="")
-    if sizes.get(largest, 0) >= LARGE:
-        from cranfield.read.hashing import hash_ahead
-
-        hash_ahead(largest)
 
 
 def run(name: str, program: Callable[[], int]) -> NoReturn:

@@ -199,11 +199,9 @@ def _evaluate(options: TrecEvalOptions) -> None:
     if options.files[0] == "-":
         raise End(2, "judgments cannot be read from standard input.\nHint: only the run may be -")
 
-    from cranfield.cli.process import read_ahead
     from cranfield.read.streams import Stream
 
-    run = Stream(options.files[1])
-    read_ahead([options.files[1]])
+    run = Stream(options.files[1], hashed=False)
 
     from cranfield.measures.trec_eval_names import lines, requested, unfit
     from cranfield.trec_eval import reading

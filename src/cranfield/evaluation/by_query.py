@@ -23,10 +23,13 @@ class ValuesByQuery(Summary):
 
     query_ids: tuple[str, ...]
     _columns: Mapping[Measure, Numbers] = field(repr=False)  # in the order of `query_ids`
+    _means: dict[Measure, float] = field(default_factory=dict, init=False, repr=False)  # those that were asked for
 
     def __getitem__(self, measure: str | Measure) -> float:
         wanted = self._find(measure)
-        return aggregate(self._columns[wanted], wanted.definition.aggregate, of=wanted.name)
+        if wanted not in self._means:
+            self._means[wanted] = aggregate(self._columns[wanted], wanted.definition.aggregate, of=wanted.name)
+        return self._means[wanted]
 
     def column(self, measure: str | Measure) -> Numbers:
         """The values of a measure as a column.

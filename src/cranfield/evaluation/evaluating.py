@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import compress
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
@@ -126,7 +126,7 @@ def evaluate(
         wanted,
         judged,
         policy,
-        InputHashes(judgments.sha256, stream.sha256 if stream else partial(digest_of, judged)),
+        InputHashes(judgments.sha256, _run_hash(stream) if stream else partial(digest_of, judged)),
         {} if isinstance(read, Judgments) else _tables(read, judged, wanted, policy),
         documents=documents,
         warnings=warnings,
@@ -319,6 +319,10 @@ def refuse_missing(judged: JudgedRanks, policy: Policy, source: str) -> None:
         lacking = [query for query, gone in zip(judged.query_ids, judged.missing, strict=True) if gone]
         listed = ", ".join(lacking[:5]) + (", …" if len(lacking) > 5 else "")
         raise InputError(source, f"{len(lacking)} judged queries are not in the run: {listed}.")
+
+
+def _run_hash(stream: Stream) -> str | Callable[[], str]:
+    return stream.sha256 if stream.hashed else stream.hash_again
 
 
 def digest_of(judged: JudgedRanks) -> str:

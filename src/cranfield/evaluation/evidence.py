@@ -49,6 +49,11 @@ class RankedEvidence:
             self._facts[scope] = FactColumns.of(self.ranks, scope, self.kept)
         return self._facts[scope]
 
+    @property
+    def has_ties(self) -> bool:
+        """Whether the ranks depend on the order of ties."""
+        return self.orders is not None and self.orders.scanned is not None
+
     def tie_range(self, measure: Measure, mean: float) -> TieRange | None:
         """The range of a measure over all orders of ties, given its mean in the order of the policy."""
         if self.orders is None:
@@ -65,6 +70,7 @@ class SavedEvidence:
     facts_by_scope: Mapping[Scope, FactColumns]
     ranks: ClassVar[None] = None
     documents: ClassVar[None] = None
+    has_ties: ClassVar[bool] = False
 
     def facts(self, scope: Scope) -> FactColumns:
         """What measures of a scope look at, as it was saved."""

@@ -83,10 +83,7 @@ def overview(
         if bounds
         else None,
         worst={each.run: each.worst(next(iter(evaluations[0])), worst) for each in evaluations} if worst else None,
-        warnings={
-            each.run: [text for text in each.warnings if text != ties[each.run]] if warnings else []
-            for each in evaluations
-        },
+        warnings={each.run: list(each._input_warnings) if warnings else [] for each in evaluations},
         tie_warnings=ties,
         per_query=per_query,
         weighted=weights is not None,

@@ -203,6 +203,8 @@ class Evaluation(ValuesByQuery):
         >>> evaluate({"1": {"a": 1}}, {"1": {"a": 0.5, "b": 0.5}}, "RR").tie_warning
         'ties matter: RR 0.5000, between 0.5000 (worst order of ties) and 1.0000 (best)'
         """
+        if not self._evidence.has_ties:
+            return ""
         means = {measure: self[measure] for measure in self.measures}
         found = {measure: self._evidence.tie_range(measure, mean) for measure, mean in means.items()}
         return told({measure: its for measure, its in found.items() if its is not None}, means, self.policy)

@@ -72,7 +72,12 @@ class Scope:
 
     def n_relevant(self, judged: JudgedRanks) -> Integers:
         """How many relevant documents each query has, retrieved or not."""
-        return judged.judged_sum(self.relevant(judged.judged_grades)).astype(np.int64)
+
+        def count() -> Integers:
+            return judged.judged_sum(self.relevant(judged.judged_grades)).astype(np.int64)
+
+        known: Integers = judged.all_judged.kept(("relevant", self.rel, self.gain), count)
+        return known.copy()
 
     def depth(self, judged: JudgedRanks) -> Integers | None:
         """The deepest rank of each query that counts; None where all do."""

@@ -5,11 +5,21 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
+from collections.abc import Iterable
 from typing import Any
 
 from cranfield.read.compression import compression
 
+LARGE = 1 << 24  # bytes of a file that is worth a thread
 _hashing: dict[str, Ahead] = {}  # files whose content is being hashed before it is read
+
+
+def hash_largest(paths: Iterable[str]) -> None:
+    """Start to hash the largest of some files, if it is worth a thread."""
+    sizes = {path: os.path.getsize(path) for path in paths if os.path.isfile(path)}
+    largest = max(sizes, key=sizes.__getitem__, default="")
+    if sizes.get(largest, 0) >= LARGE:
+        hash_ahead(largest)
 
 
 def hash_ahead(path: str) -> None:

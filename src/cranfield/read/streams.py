@@ -55,9 +55,13 @@ def stream_name(source: Any) -> str:
 
 
 class Stream:
-    """The content of one input. Every reading starts again from the first byte."""
+    """The content of one input. Every reading starts again from the first byte.
 
-    def __init__(self, source: str | os.PathLike[str] | BinaryIO | io.TextIOBase) -> None:
+    hashed: whether `sha256` is made while the lines are read; otherwise only `hash_again` makes it.
+    """
+
+    def __init__(self, source: str | os.PathLike[str] | BinaryIO | io.TextIOBase, *, hashed: bool = True) -> None:
+        self.hashed = hashed
         self._file: BinaryIO | None = None
         self._path: str | None = None
         self._start = 0
@@ -116,6 +120,12 @@ class Stream:
             yield chunk
         self.sha256 = digest.hexdigest()
 
+    def hash_again(self) -> str:
+        """The hash, from reading all of the content for it alone."""
+        for _ in self.chunks():
+            pass
+        return self.sha256
+
     def content(self) -> bytearray:
         """All of the content at once, for formats that are read as a whole."""
         whole = bytearray()
@@ -131,6 +141,7 @@ class Stream:
         `cut` says how much of what has been read belongs to the piece; 0: more must be read to tell. The content is
         lines, and an error where one has no end.
         """
+        hashed = hashed and self.hashed
         digest, done = hashed_ahead(self._path or "") if hashed else (hashlib.sha256(), 0)
         for offset, piece in self._pieces(size, cut):
             if hashed and offset + len(piece) > done:

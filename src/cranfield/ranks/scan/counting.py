@@ -11,7 +11,7 @@ from cranfield.ranks.columns import Integers, Numbers
 
 
 class Places(NamedTuple):
-    """What was counted above the judged documents that were retrieved, as parallel columns."""
+    """What was counted above the judged documents that were retrieved, as parallel columns; a query's rows by rank."""
 
     row: Integers  # of the judgments
     above: Integers  # documents with a higher score
@@ -66,4 +66,6 @@ def count(
                 group.sort(reverse=True)
             places[score] = {document: place for place, document in enumerate(group)}
         before[i] = places[score][hits[i]]
-    return Places(np.array(rows, dtype=np.int64), len(scores) - high, before, tied)
+    above = len(scores) - high
+    order = np.argsort(above + before)
+    return Places(np.array(rows, dtype=np.int64)[order], above[order], before[order], tied[order])
