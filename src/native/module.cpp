@@ -1,7 +1,8 @@
 // The Python face of the native part. Every function here has a twin in Python with the same contract; where the input
 // is anything but plain, it returns None and the twin takes the block, so errors have one voice. The twins: scan_text in
 // ranks/scan/pure.py, scan_columns and scan_dicts in ranks/scan/memory.py, first_of_text in ranks/first.py, partition in
-// read/text.py, largest_differences in comparison/significance/tukey.py, add_up in ranks/tables/ranks.py.
+// read/text.py, largest_differences in comparison/significance/tukey.py, add_up in ranks/tables/ranks.py,
+// largest_fractions in comparison/joint/fractions.py.
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -12,6 +13,7 @@
 #include "boundary.hpp"
 #include "dicts.hpp"
 #include "first.hpp"
+#include "fractions.hpp"
 #include "partition.hpp"
 #include "rank.hpp"
 #include "tukey.hpp"
@@ -255,6 +257,44 @@ nb::object largest(nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::devi
     return nb::cast(nb::ndarray<nb::numpy, double, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
 }
 
+template <class Scalar>
+using Matrix = nb::ndarray<const Scalar, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// A row for each pair of runs and query, a column for each unjudged document.
+nb::object fractions(Matrix<std::int32_t> first_rank, Matrix<std::int32_t> second_rank, Numbers known, Integers beneath,
+                     Integers query, Numbers discount, Numbers ideal, Numbers gains, Numbers heights, Integers reached,
+                     Matrix<std::int64_t> counts) {
+    const std::size_t rows = first_rank.shape(0), width = first_rank.shape(1);
+    require(second_rank.shape(0) == rows && second_rank.shape(1) == width, "second_rank", "must be like `first_rank`");
+    require(known.size() == rows, "known", "there must be as many as there are rows");
+    require(beneath.size() == rows, "beneath", "there must be as many as there are rows");
+    require(query.size() == rows, "query", "there must be as many as there are rows");
+    require(discount.size() > 0, "discount", "the last is that of no rank");
+    require(ideal.size() > 0, "ideal", "the first is that of no document");
+    require(gains.size() > 0, "gains", "there must be one");
+    require(reached.size() == heights.size(), "reached", "there must be as many as there are heights");
+    require(counts.shape(1) == heights.size(), "counts", "there must be as many columns as there are heights");
+    auto* kept = new std::vector<double>(rows);
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
+    {
+        nb::gil_scoped_release others_may_run;
+        for (std::size_t i = 0; i < rows * width; ++i)
+            require(first_rank.data()[i] > 0 && second_rank.data()[i] > 0, "first_rank", "ranks are counted from 1");
+        for (std::size_t i = 0; i < counts.size(); ++i)
+            require(counts.data()[i] >= 0, "counts", "must not be negative");
+        auto spanned = [](const auto& column) { return Span{column.data(), column.size()}; };
+        Fractions largest(spanned(discount), spanned(ideal), spanned(gains), spanned(heights), spanned(reached),
+                          counts.data());
+        for (std::size_t row = 0; row < rows; ++row) {
+            require(beneath.data()[row] >= 0, "beneath", "must not be negative");
+            require_place(query.data()[row], 0, counts.shape(0), "query");
+            (*kept)[row] = largest.largest(first_rank.data() + row * width, second_rank.data() + row * width, width,
+                                           known.data()[row], beneath.data()[row], query.data()[row]);
+        }
+    }
+    return nb::cast(nb::ndarray<nb::numpy, double, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
+}
+
 // Turns the values of each query, whose rows stand together, into their running sums, in place.
 void add_up(nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu> values, Integers query) {
     require(query.size() == values.size(), "query", "there must be as many as there are values");
@@ -282,5 +322,6 @@ NB_MODULE(_native, m) {
     m.def("first_of_text", &first_of_text);
     m.def("partition", &partition);
     m.def("largest_differences", &largest);
+    m.def("largest_fractions", &fractions);
     m.def("add_up", &add_up, nb::arg().noconvert(), nb::arg());  // a copy of the values would be added up for nobody
 }

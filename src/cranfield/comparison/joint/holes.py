@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -52,6 +54,14 @@ class RunPairs:
             self.second_rank[rows],
             self.beneath[rows],
         )
+
+
+class Part(NamedTuple):
+    """Some pairs on some of the queries, by their places; `rows` makes their rows, pair by pair."""
+
+    pairs: slice
+    queries: Integers
+    rows: Callable[[], RunPairs]
 
 
 class Holes:
@@ -111,8 +121,8 @@ class Holes:
         ]
         return np.array(found, dtype=np.int64).reshape(self.counts.shape).T
 
-    def each(self, depths: Integers) -> Iterator[tuple[slice, Integers, RunPairs]]:
-        """All pairs on all queries, a part at a time: which pairs, which of the queries, and their rows, pair by pair.
+    def each(self, depths: Integers) -> Iterator[Part]:
+        """All pairs on all queries, a part at a time.
 
         depths: for each query, down to which rank documents are wanted; those of a part share the deepest.
         """
@@ -127,7 +137,7 @@ class Holes:
             size = max(CELLS // (len(queries) * max(2 * depth, 1)), 1)
             for low in range(0, len(self.pairs), size):
                 pairs = slice(low, min(low + size, len(self.pairs)))
-                yield pairs, queries, self._rows(pairs, queries, rank, document)
+                yield Part(pairs, queries, partial(self._rows, pairs, queries, rank, document))
 
     def _matrices(self, queries: Integers, depth: int) -> tuple[Ranks, Ranks]:
         """The rank of each document in each run; and for each run and query the document at each rank, or -1."""

@@ -24,5 +24,6 @@ TWINS = {
     "first_of_text": "cranfield.ranks.first:first_of_block",
     "partition": "cranfield.read.text:partition",
     "largest_differences": "cranfield.comparison.significance.tukey:in_numpy",
+    "largest_fractions": "cranfield.comparison.joint.fractions:largest_fractions",
     "add_up": "cranfield.ranks.tables.ranks:add_up",
 }
