@@ -1,8 +1,8 @@
 // The Python face of the native part. Every function here has a twin in Python with the same contract; where the input
 // is anything but plain, it returns None and the twin takes the block, so errors have one voice. The twins: scan_text in
-// ranks/scan/pure.py, scan_columns and scan_dicts in ranks/scan/memory.py, first_of_text in ranks/first.py, partition in
+// ranks/scan/pure.py, scan_columns and scan_dicts in ranks/scan/memory.py, first_of_text and codes_of_text in ranks/first.py, partition in
 // read/text.py, largest_differences in comparison/significance/tukey.py, add_up in ranks/tables/ranks.py,
-// largest_fractions in comparison/joint/fractions.py.
+// largest_fractions in comparison/joint/fractions.py, codes in ranks/codes.py.
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -221,9 +221,10 @@ nb::object partition(Text text, const Layout& layout, std::int64_t line, std::in
     return out;
 }
 
-// The first n documents of each query of a block that the index knows: [(query, [document, …]), …].
-nb::object first_of_text(Text text, const Layout& layout, const OwnedIndex& index, std::size_t n, int ties,
-                         bool drop_same) {
+// What `kept` makes of the first n documents of each query of a block that the index knows: [(query, kept), …].
+template <class Kept>
+nb::object first_of_each(const Text& text, const Layout& layout, const OwnedIndex& index, std::size_t n, int ties,
+                         bool drop_same, Kept kept) {
     require_place(ties, 0, std::size_t(Ties::in_order) + 1, "ties");
     std::vector<FirstDocuments> found;
     bool plain;
@@ -235,12 +236,48 @@ nb::object first_of_text(Text text, const Layout& layout, const OwnedIndex& inde
     }
     if (!plain) return nb::none();
     nb::list out;
-    for (const FirstDocuments& each : found) {
-        nb::list ids;
-        for (std::string_view id : each.ids) ids.append(nb::str(id.data(), id.size()));
-        out.append(nb::make_tuple(nb::str(each.query.data(), each.query.size()), ids));
-    }
+    for (const FirstDocuments& each : found)
+        out.append(nb::make_tuple(nb::str(each.query.data(), each.query.size()), kept(each.ids)));
     return out;
+}
+
+nb::object first_of_text(Text text, const Layout& layout, const OwnedIndex& index, std::size_t n, int ties,
+                         bool drop_same) {
+    return first_of_each(text, layout, index, n, ties, drop_same, [](const std::vector<std::string_view>& ids) {
+        nb::list out;
+        for (std::string_view id : ids) out.append(nb::str(id.data(), id.size()));
+        return out;
+    });
+}
+
+// The same with a number for each document, as `codes` gives it.
+nb::object codes_of_text(Text text, const Layout& layout, const OwnedIndex& index, std::size_t n, int ties,
+                         bool drop_same) {
+    return first_of_each(text, layout, index, n, ties, drop_same, [](const std::vector<std::string_view>& ids) {
+        std::vector<std::int64_t> out;
+        out.reserve(ids.size());
+        for (std::string_view id : ids) out.push_back(std::int64_t(hash(id)));
+        return to_numpy(std::move(out));
+    });
+}
+
+// A number for each id: equal ids have equal ones.
+nb::object codes(nb::list ids) {
+    std::vector<std::int64_t> out;
+    out.reserve(ids.size());
+    for (nb::handle id : ids) {
+        if (!PyUnicode_Check(id.ptr())) throw nb::type_error("ids: every id must be a str");
+        Py_ssize_t size;
+        if (const char* data = PyUnicode_AsUTF8AndSize(id.ptr(), &size)) {
+            out.push_back(std::int64_t(hash({data, std::size_t(size)})));
+            continue;
+        }
+        PyErr_Clear();  // half of a pair, which has no bytes in UTF-8
+        const auto passed = nb::steal<nb::bytes>(PyUnicode_AsEncodedString(id.ptr(), "utf-8", "surrogatepass"));
+        if (!passed.is_valid()) throw nb::python_error();
+        out.push_back(std::int64_t(hash({passed.c_str(), passed.size()})));
+    }
+    return to_numpy(std::move(out));
 }
 
 // A row for each query, a column for each system.
@@ -320,6 +357,8 @@ NB_MODULE(_native, m) {
     m.def("scan_columns", &scan_columns);
     m.def("scan_dicts", &scan_dicts);
     m.def("first_of_text", &first_of_text);
+    m.def("codes_of_text", &codes_of_text);
+    m.def("codes", &codes);
     m.def("partition", &partition);
     m.def("largest_differences", &largest);
     m.def("largest_fractions", &fractions);

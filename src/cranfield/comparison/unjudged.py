@@ -92,7 +92,8 @@ class Reaches:
         self._query_ids = tuple(query_ids)
         self._tables = {at: each.ranks for at, each in enumerate(evaluations) if each.ranks is not None}
         unjudged = any(table.n_unjudged().any() for table in self._tables.values())
-        codes = {at: _codes(evaluations[at]) for at in self._tables} if unjudged else {}
+        read = in_parallel(lambda at: (at, _codes(evaluations[at])), self._tables, CORES) if unjudged else ()
+        codes = dict(read)
         self._read = [at for at, known in codes.items() if known is not None]
         self._together = [at for at, pair in enumerate(pairs) if set(pair) <= set(self._read)]
         self._holes: Holes | None = None
