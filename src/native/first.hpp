@@ -32,12 +32,13 @@ inline std::vector<std::string_view> first_of(const std::vector<Document>& docum
     std::vector<std::size_t> order(documents.size());
     std::iota(order.begin(), order.end(), std::size_t(0));
     auto stop = order.begin() + std::min(n, order.size());
-    std::partial_sort(order.begin(), stop, order.end(), [&](std::size_t a, std::size_t b) {
+    auto before = [&](std::size_t a, std::size_t b) {
         const Document &one = documents[a], &other = documents[b];
         if (one.score != other.score) return one.score > other.score;
         if (ties == Ties::in_order) return a < b;
         return ties == Ties::larger_id ? one.id > other.id : one.id < other.id;
-    });
+    };
+    if (!std::is_sorted(order.begin(), order.end(), before)) std::partial_sort(order.begin(), stop, order.end(), before);
     std::vector<std::string_view> ids;
     for (auto at = order.begin(); at != stop; ++at) ids.push_back(documents[*at].id);
     return ids;

@@ -1,7 +1,8 @@
 // The Python face of the native part. Every function here has a twin in Python with the same contract; where the input
 // is anything but plain, it returns None and the twin takes the block, so errors have one voice. The twins: scan_text in
-// ranks/scan/pure.py, scan_columns and scan_dicts in ranks/scan/memory.py, first_of_text in ranks/first.py, partition in
-// read/text.py, largest_differences in comparison/significance/tukey.py, add_up in ranks/tables/ranks.py.
+// ranks/scan/pure.py, scan_columns and scan_dicts in ranks/scan/memory.py, first_of_text and codes_of_text in ranks/first.py, partition in
+// read/text.py, largest_differences in comparison/significance/tukey.py, add_up in ranks/tables/ranks.py,
+// largest_fractions in comparison/joint/fractions.py, codes in ranks/codes.py.
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -12,6 +13,7 @@
 #include "boundary.hpp"
 #include "dicts.hpp"
 #include "first.hpp"
+#include "fractions.hpp"
 #include "partition.hpp"
 #include "rank.hpp"
 #include "tukey.hpp"
@@ -219,9 +221,10 @@ nb::object partition(Text text, const Layout& layout, std::int64_t line, std::in
     return out;
 }
 
-// The first n documents of each query of a block that the index knows: [(query, [document, …]), …].
-nb::object first_of_text(Text text, const Layout& layout, const OwnedIndex& index, std::size_t n, int ties,
-                         bool drop_same) {
+// What `kept` makes of the first n documents of each query of a block that the index knows: [(query, kept), …].
+template <class Kept>
+nb::object first_of_each(const Text& text, const Layout& layout, const OwnedIndex& index, std::size_t n, int ties,
+                         bool drop_same, Kept kept) {
     require_place(ties, 0, std::size_t(Ties::in_order) + 1, "ties");
     std::vector<FirstDocuments> found;
     bool plain;
@@ -233,12 +236,48 @@ nb::object first_of_text(Text text, const Layout& layout, const OwnedIndex& inde
     }
     if (!plain) return nb::none();
     nb::list out;
-    for (const FirstDocuments& each : found) {
-        nb::list ids;
-        for (std::string_view id : each.ids) ids.append(nb::str(id.data(), id.size()));
-        out.append(nb::make_tuple(nb::str(each.query.data(), each.query.size()), ids));
-    }
+    for (const FirstDocuments& each : found)
+        out.append(nb::make_tuple(nb::str(each.query.data(), each.query.size()), kept(each.ids)));
     return out;
+}
+
+nb::object first_of_text(Text text, const Layout& layout, const OwnedIndex& index, std::size_t n, int ties,
+                         bool drop_same) {
+    return first_of_each(text, layout, index, n, ties, drop_same, [](const std::vector<std::string_view>& ids) {
+        nb::list out;
+        for (std::string_view id : ids) out.append(nb::str(id.data(), id.size()));
+        return out;
+    });
+}
+
+// The same with a number for each document, as `codes` gives it.
+nb::object codes_of_text(Text text, const Layout& layout, const OwnedIndex& index, std::size_t n, int ties,
+                         bool drop_same) {
+    return first_of_each(text, layout, index, n, ties, drop_same, [](const std::vector<std::string_view>& ids) {
+        std::vector<std::int64_t> out;
+        out.reserve(ids.size());
+        for (std::string_view id : ids) out.push_back(std::int64_t(hash(id)));
+        return to_numpy(std::move(out));
+    });
+}
+
+// A number for each id: equal ids have equal ones.
+nb::object codes(nb::list ids) {
+    std::vector<std::int64_t> out;
+    out.reserve(ids.size());
+    for (nb::handle id : ids) {
+        if (!PyUnicode_Check(id.ptr())) throw nb::type_error("ids: every id must be a str");
+        Py_ssize_t size;
+        if (const char* data = PyUnicode_AsUTF8AndSize(id.ptr(), &size)) {
+            out.push_back(std::int64_t(hash({data, std::size_t(size)})));
+            continue;
+        }
+        PyErr_Clear();  // half of a pair, which has no bytes in UTF-8
+        const auto passed = nb::steal<nb::bytes>(PyUnicode_AsEncodedString(id.ptr(), "utf-8", "surrogatepass"));
+        if (!passed.is_valid()) throw nb::python_error();
+        out.push_back(std::int64_t(hash({passed.c_str(), passed.size()})));
+    }
+    return to_numpy(std::move(out));
 }
 
 // A row for each query, a column for each system.
@@ -251,6 +290,44 @@ nb::object largest(nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::devi
     {
         nb::gil_scoped_release others_may_run;
         *kept = largest_differences(values.data(), values.shape(0), values.shape(1), seed, first, last);
+    }
+    return nb::cast(nb::ndarray<nb::numpy, double, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
+}
+
+template <class Scalar>
+using Matrix = nb::ndarray<const Scalar, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// A row for each pair of runs and query, a column for each unjudged document.
+nb::object fractions(Matrix<std::int32_t> first_rank, Matrix<std::int32_t> second_rank, Numbers known, Integers beneath,
+                     Integers query, Numbers discount, Numbers ideal, Numbers gains, Numbers heights, Integers reached,
+                     Matrix<std::int64_t> counts) {
+    const std::size_t rows = first_rank.shape(0), width = first_rank.shape(1);
+    require(second_rank.shape(0) == rows && second_rank.shape(1) == width, "second_rank", "must be like `first_rank`");
+    require(known.size() == rows, "known", "there must be as many as there are rows");
+    require(beneath.size() == rows, "beneath", "there must be as many as there are rows");
+    require(query.size() == rows, "query", "there must be as many as there are rows");
+    require(discount.size() > 0, "discount", "the last is that of no rank");
+    require(ideal.size() > 0, "ideal", "the first is that of no document");
+    require(gains.size() > 0, "gains", "there must be one");
+    require(reached.size() == heights.size(), "reached", "there must be as many as there are heights");
+    require(counts.shape(1) == heights.size(), "counts", "there must be as many columns as there are heights");
+    auto* kept = new std::vector<double>(rows);
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
+    {
+        nb::gil_scoped_release others_may_run;
+        for (std::size_t i = 0; i < rows * width; ++i)
+            require(first_rank.data()[i] > 0 && second_rank.data()[i] > 0, "first_rank", "ranks are counted from 1");
+        for (std::size_t i = 0; i < counts.size(); ++i)
+            require(counts.data()[i] >= 0, "counts", "must not be negative");
+        auto spanned = [](const auto& column) { return Span{column.data(), column.size()}; };
+        Fractions largest(spanned(discount), spanned(ideal), spanned(gains), spanned(heights), spanned(reached),
+                          counts.data());
+        for (std::size_t row = 0; row < rows; ++row) {
+            require(beneath.data()[row] >= 0, "beneath", "must not be negative");
+            require_place(query.data()[row], 0, counts.shape(0), "query");
+            (*kept)[row] = largest.largest(first_rank.data() + row * width, second_rank.data() + row * width, width,
+                                           known.data()[row], beneath.data()[row], query.data()[row]);
+        }
     }
     return nb::cast(nb::ndarray<nb::numpy, double, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
 }
@@ -280,7 +357,10 @@ NB_MODULE(_native, m) {
     m.def("scan_columns", &scan_columns);
     m.def("scan_dicts", &scan_dicts);
     m.def("first_of_text", &first_of_text);
+    m.def("codes_of_text", &codes_of_text);
+    m.def("codes", &codes);
     m.def("partition", &partition);
     m.def("largest_differences", &largest);
+    m.def("largest_fractions", &fractions);
     m.def("add_up", &add_up, nb::arg().noconvert(), nb::arg());  // a copy of the values would be added up for nobody
 }

@@ -84,7 +84,7 @@ def call(chance: random.Random) -> None:
     """One call of any function, with arguments that may not fit each other."""
     rows = chance.randrange(6)
     text = exact(np.frombuffer(lines(chance).data, np.uint8))
-    match chance.randrange(8):
+    match chance.randrange(10):
         case 0:
             native.scan_text(text, any_layout(chance), index_of(any_judgments(chance)), False, chance.random() < 0.5)
         case 1:
@@ -109,6 +109,21 @@ def call(chance: random.Random) -> None:
             native.largest_differences(np.zeros((rows, chance.randrange(3))), 1, first, chance.randrange(5))
         case 7:
             native.add_up(np.zeros(rows), any_numbers(chance, rows))
+        case 8:
+            ties = chance.choice(NUMBERS)
+            native.codes_of_text(text, any_layout(chance), index_of(any_judgments(chance)), rows, ties, False)
+            native.codes([chance.choice(("a", "é", "\ud800", 12, None)) for _ in range(rows)])
+        case 9:
+            ranks = np.array([[chance.choice((1, 2, 9, 1 << 30, 0, -1))] * 2 for _ in range(rows)], np.int32)
+            steps = chance.randrange(3)
+            native.largest_fractions(
+                *(ranks.reshape(rows, 2), ranks.reshape(rows, 2)[:, : chance.choice((1, 2, 2))]),
+                any_scores(chance, rows),
+                *(any_numbers(chance, rows), any_numbers(chance, rows)),
+                *(any_scores(chance, chance.randrange(3)) for _ in range(3)),
+                *(any_scores(chance, steps), any_numbers(chance, steps)),
+                any_numbers(chance, 3 * steps).reshape(3, -1) if steps else np.zeros((3, 0), np.int64),
+            )
 
 
 def wrong_arguments(chance: random.Random) -> str:

@@ -111,14 +111,9 @@ def first_documents(chance: random.Random) -> str:
     """The first documents of a block that the scan has accepted, with no document twice."""
     text, judged, policy = lines(chance), any_judgments(chance), Policy(ties=chance.choice(TIES))
     block, n = block_of(text), chance.choice((0, 1, 2, 5, 100))
-    answer = native.first_of_text(
-        exact(np.frombuffer(text.data, np.uint8)),
-        native_layout(text.layout),
-        index_of(judged),
-        n,
-        TIES.index(policy.ties),
-        False,
-    )
+    data = exact(np.frombuffer(text.data, np.uint8))
+    known = native_layout(text.layout), index_of(judged), n, TIES.index(policy.ties), False
+    answer, numbered = native.first_of_text(data, *known), native.codes_of_text(data, *known)
     try:
         pure.scan(block, judged, policy)
     except BadLine:
@@ -126,6 +121,9 @@ def first_documents(chance: random.Random) -> str:
     if answer is None:
         return LEFT
     assert answer == first_of_block(block, judged.by_query, n, policy)
+    assert [(query, each.tolist()) for query, each in numbered] == [
+        (query, native.codes(documents).tolist()) for query, documents in answer
+    ]
     return COMPARED
 
 

@@ -7,8 +7,11 @@ import pickle
 import pytest
 
 from cranfield import Judgments, Policy, evaluate
+from cranfield.ranks.codes import codes_of
 from cranfield.ranks.documents import Documents
+from cranfield.ranks.first import all_codes
 from cranfield.ranks.ranking import rank_run
+from cranfield.ranks.scan import text
 from cranfield.read.source import open_source
 
 DEFAULT = Policy()
@@ -27,7 +30,7 @@ def codes(run, policy=DEFAULT):
 
 
 def hashes(*rankings):
-    return [[hash(document) for document in ranking] for ranking in rankings]
+    return [codes_of(list(ranking)).tolist() for ranking in rankings]
 
 
 def scores(rows):
@@ -101,3 +104,19 @@ def test_what_stays_in_an_engine_has_none():
     polars = pytest.importorskip("polars")
     columns = dict(zip(("query_id", "doc_id", "score"), map(list, zip(*ROWS, strict=True)), strict=True))
     assert evaluate(QRELS, polars.DataFrame(columns).lazy(), "RR")._evidence.documents is None
+
+
+@pytest.mark.parametrize("block", [1 << 20, 1])
+def test_ids_of_any_alphabet_have_the_same_number_in_text_and_in_memory(block, monkeypatch):
+    """Compiled or not: Python reads a block that is not plain, the native scan all others."""
+    monkeypatch.setattr(text, "BLOCK", block)
+    ranking = ["é", "文書", "a" * 40, "x", "😀"]
+    qrels = Judgments.read({"1": {"x": 1}, "2": {"x": 1}})
+    lines = [f"{query} Q0 {document} {at} {9 - at} r\n" for query in "12" for at, document in enumerate(ranking)]
+    found = all_codes(open_source(io.BytesIO("".join(lines).encode()), "run"), qrels.by_query, DEFAULT)
+    assert {query: each.tolist() for query, each in found.items()} == dict.fromkeys("12", codes_of(ranking).tolist())
+
+
+def test_an_id_that_utf8_cannot_encode_has_a_number():
+    one, other, again = codes_of(["\ud800", "\ud801", "\ud800"]).tolist()
+    assert one == again != other

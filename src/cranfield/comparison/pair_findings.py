@@ -42,6 +42,29 @@ def margin_tests(
     return [Within(margin, float(one), float(two)) for one, two in zip(not_worse, both, strict=True)]
 
 
+class _Movement(NamedTuple):
+    """How queries moved between two runs: `most` are those that moved farthest, the farthest first."""
+
+    mean: float
+    up: int
+    down: int
+    most: list[int]
+    spread: float
+
+
+def _movements(differences: Numbers) -> Iterator[_Movement]:
+    """That of each column."""
+    by_pair = np.ascontiguousarray(differences.T)
+    columns = (
+        by_pair.mean(axis=1),
+        (by_pair > 0).sum(axis=1),
+        (by_pair < 0).sum(axis=1),
+        np.argsort(-np.abs(by_pair), axis=1, kind="stable")[:, :CHANGED],
+        deviation(differences),
+    )
+    return map(_Movement, *(column.tolist() for column in columns))
+
+
 class PairFindings(NamedTuple):
     """All that was found of the pairs by one measure."""
 
@@ -59,26 +82,21 @@ class PairFindings(NamedTuple):
     def differences(self, values: Paired) -> Iterator[Difference]:
         """The difference of each pair, with all that was found of it."""
         table = values.differences(self.measure, self.pairs)
-        spread = deviation(table).tolist()
         together = CORRECTIONS[self.correction].together or TESTS[self.test].all_at_once
         shared = self.alpha / self.family if together else self.alpha
         unit = detectable_difference(1.0, len(table), shared)
-        for at in range(len(self.pairs)):
-            yield self._difference(values, at, table[:, at], spread[at], together, spread[at] * unit)
+        for at, moved in enumerate(_movements(table)):
+            yield self._difference(values, at, moved, together, moved.spread * unit)
 
-    def _difference(
-        self, values: Paired, at: int, d: Numbers, spread: float, together: bool, detectable: float
-    ) -> Difference:
+    def _difference(self, values: Paired, at: int, moved: _Movement, together: bool, detectable: float) -> Difference:
         (one, other), tested, test = self.pairs[at], self.tested, TESTS[self.test]
         columns = values.columns[self.measure]
-        most = np.argsort(-np.abs(d), kind="stable")[:CHANGED]
-        up, down = int((d > 0).sum()), int((d < 0).sum())
         lower = self.measure.definition.lower_is_better
         return Difference(
             measure=self.measure.name,
             baseline=values.runs[one],
             run=values.runs[other],
-            difference=float(d.mean()),
+            difference=moved.mean,
             estimate=float(tested.estimate[at]),
             of=test.of,
             low=float(tested.low[at]),
@@ -93,15 +111,14 @@ class PairFindings(NamedTuple):
             effect=tested.effect[at],
             effect_name=test.effect,
             primary=self.primary,
-            better=down if lower else up,
-            same=len(d) - up - down,
-            worse=up if lower else down,
-            spread=spread,
+            better=moved.down if lower else moved.up,
+            same=len(columns) - moved.up - moved.down,
+            worse=moved.up if lower else moved.down,
+            spread=moved.spread,
             detectable=detectable,
             changed=tuple(
                 Change(values.query_ids[q], float(columns[q, one]), float(columns[q, other]))
-                for q in most.tolist()
-                if d[q] != 0
+                for q in moved.most[: moved.up + moved.down]
             ),
             reach=self.reaches[at],
             within=self.within[at],

@@ -7,9 +7,11 @@ from functools import lru_cache
 from math import ceil, isfinite, sqrt
 from typing import NamedTuple
 
+from cranfield.comparison.student_t import exceeded_with, shifted_chance_below
 from cranfield.errors import ComparisonError
 
 USUAL = 0.8  # the power that is usually asked for
+PRECISE = 1e-12  # of a detectable difference, as a share of it
 MOST = 10_000_000  # queries; nobody has more
 
 
@@ -27,19 +29,17 @@ def power_of(difference: float, spread: float, queries: int, alpha: float = 0.05
     >>> round(power_of(0.05, 0.1, 34), 2)
     0.81
     """
-    from scipy.stats import nct, t
-
     _check(alpha, queries)
     if spread <= 0:
         return 1.0 if difference else alpha
     freedom = queries - 1
-    far = float(t.ppf(1 - alpha / 2, freedom))
+    far = float(exceeded_with(alpha / 2, freedom))
     shift = abs(difference) / spread * sqrt(queries)
     if freedom > 10 and shift > far + 30:  # where scipy's series no longer converge
         return 1.0
-    wrong = float(nct.cdf(-far, freedom, shift))
+    wrong = shifted_chance_below(-far, freedom, shift)
     # Where this tail is below 1e-12, scipy says that it is not a number.
-    return min(float(nct.sf(far, freedom, shift)) + (wrong if isfinite(wrong) else 0.0), 1.0)
+    return min(1 - shifted_chance_below(far, freedom, shift) + (wrong if isfinite(wrong) else 0.0), 1.0)
 
 
 def detectable_difference(spread: float, queries: int, alpha: float = 0.05, power: float = USUAL) -> float:
@@ -60,12 +60,13 @@ def detectable_difference(spread: float, queries: int, alpha: float = 0.05, powe
 @lru_cache(maxsize=256)  # a comparison asks for every pair and every measure
 def _detectable_effect(queries: int, alpha: float, power: float) -> float:
     """The detectable difference where the spread is 1."""
-    from scipy.optimize import brentq
-
-    high = 1.0
+    low, high = 0.0, 1.0
     while power_of(high, 1.0, queries, alpha) < power:
-        high *= 2
-    return float(brentq(lambda size: power_of(size, 1.0, queries, alpha) - power, 0.0, high, xtol=1e-9))
+        low, high = high, high * 2
+    while high - low > PRECISE * high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if power_of(middle, 1.0, queries, alpha) >= power else (middle, high)
+    return high
 
 
 def queries_needed(difference: float, spread: float, alpha: float = 0.05, power: float = USUAL) -> int:

@@ -21,6 +21,8 @@ from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure
 from cranfield.measures.completion import SUMS, cutoff_of, default_scale
 from cranfield.ranks.columns import Flags, Integers, Numbers
+from cranfield.ranks.scan.native import CORES
+from cranfield.ranks.scan.parallel import in_parallel
 
 BUDGET = 20_000_000  # for the bounds of one measure: a second or two
 
@@ -90,7 +92,8 @@ class Reaches:
         self._query_ids = tuple(query_ids)
         self._tables = {at: each.ranks for at, each in enumerate(evaluations) if each.ranks is not None}
         unjudged = any(table.n_unjudged().any() for table in self._tables.values())
-        codes = {at: _codes(evaluations[at]) for at in self._tables} if unjudged else {}
+        read = in_parallel(lambda at: (at, _codes(evaluations[at])), self._tables, CORES) if unjudged else ()
+        codes = dict(read)
         self._read = [at for at, known in codes.items() if known is not None]
         self._together = [at for at, pair in enumerate(pairs) if set(pair) <= set(self._read)]
         self._holes: Holes | None = None
@@ -106,40 +109,44 @@ class Reaches:
 
     def of(self, measure: Measure) -> list[Reach | None]:
         """The reach of the mean of run - baseline for each pair; None where it is not known."""
-        if all(each.policy.complete for each in self._evaluations):
-            return [self._fixed(measure, *pair) for pair in self._pairs]
         found: list[Reach | None] = [None] * len(self._pairs)
+        if all(each.policy.complete for each in self._evaluations):
+            return [*self._fixed(measure)]
         if estimates_unjudged(measure) or measures_text(measure):
             return found
         apart = [at for at, pair in enumerate(self._pairs) if set(pair) <= set(self._tables)]
         if self._holes is not None:
             ends = self._joint(measure, self._holes)
-            for row, at in enumerate(self._together):
-                found[at] = _mean(ends.low[row], ends.high[row], ends.exact[row])
+            for at, reach in zip(self._together, _means(*ends), strict=True):
+                found[at] = reach
             apart = [at for at in apart if found[at] is None]
         if apart:
             low, high = self._separate(measure, [*self._tables], self._unjudged_elsewhere())
             number = {run: at for at, run in enumerate(self._tables)}
-            for at in apart:
-                one, other = (number[run] for run in self._pairs[at])
-                fixed = (low[one] == high[one]) & (low[other] == high[other])
-                found[at] = _mean(low[other] - high[one], high[other] - low[one], fixed)
+            one, other = np.array([[number[run] for run in self._pairs[at]] for at in apart]).T
+            fixed = low == high
+            reaches = _means(low[other] - high[one], high[other] - low[one], fixed[one] & fixed[other])
+            for at, reach in zip(apart, reaches, strict=True):
+                found[at] = reach
         return found
 
-    def _fixed(self, measure: Measure, baseline: int, run: int) -> Reach:
+    def _fixed(self, measure: Measure) -> list[Reach]:
         """What complete judgments leave open: nothing."""
-        one, other = (self._evaluations[at].by_query(measure) for at in (baseline, run))
-        known = np.array([other[query] - one[query] for query in self._query_ids])
-        return _mean(known, known, np.ones(len(known), dtype=np.bool_))
+        values = [each.by_query(measure) for each in self._evaluations]
+        columns = np.array([[each[query] for query in self._query_ids] for each in values])
+        one, other = np.array(self._pairs).T
+        known = columns[other] - columns[one]
+        return _means(known, known, np.ones(known.shape, dtype=np.bool_))
 
     def _joint(self, measure: Measure, holes: Holes) -> Ends:
         """The bounds of each pair that is bounded together, on each query."""
         method = self._method(measure, holes)
         shape = len(self._together), len(self._query_ids)
         ends = Ends(np.empty(shape), np.empty(shape), np.empty(shape, dtype=np.bool_))
-        for pairs, queries, rows in holes.each(method.depths()[holes.queries]):
-            for whole, part in zip(ends, method.ends(rows), strict=True):
-                whole[pairs, queries] = part.reshape(-1, len(queries))
+        parts = holes.each(method.depths()[holes.queries])
+        for part, found in in_parallel(lambda part: (part, method.ends(part.rows())), parts, CORES):
+            for whole, some in zip(ends, found, strict=True):
+                whole[part.pairs, part.queries] = some.reshape(-1, len(part.queries))
         return ends
 
     def _method(self, asked: Measure, holes: Holes) -> Method:
@@ -193,7 +200,10 @@ def _codes(evaluation: Evaluation) -> list[Integers] | None:
         return None
 
 
-def _mean(low: Numbers, high: Numbers, exact: Flags) -> Reach:
-    """The reach of a mean; differences due to rounding count as 0."""
-    least, most = (float(np.where(np.abs(end) < SAME, 0.0, end).mean()) for end in (low, high))
-    return Reach(least * (abs(least) >= SAME), most * (abs(most) >= SAME), bool(exact.all()))
+def _means(low: Numbers, high: Numbers, exact: Flags) -> list[Reach]:
+    """The reach of the mean of each row; differences due to rounding count as 0."""
+    ends = []
+    for end in (low, high):
+        mean = np.where(np.abs(end) < SAME, 0.0, end).mean(axis=1)
+        ends.append(np.where(np.abs(mean) < SAME, 0.0, mean).tolist())
+    return [Reach(*each) for each in zip(*ends, np.all(exact, axis=1).tolist(), strict=True)]

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
+from cranfield.ranks.codes import codes_of
 from cranfield.ranks.columns import Integers
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.read.shapes import Rankings, Source
 from cranfield.read.source import open_source
-
-EVERYTHING = 1 << 62  # deeper than any ranking
 
 
 class Documents:
@@ -24,12 +23,13 @@ class Documents:
     that was evaluated. A pickled one does not know that any more.
 
     >>> from cranfield import Judgments, Policy
+    >>> from cranfield.ranks.codes import codes_of
     >>> from cranfield.ranks.ranking import rank_run
     >>> from cranfield.read.source import open_source
     >>> run, judgments = {"1": ["x", "a"]}, Judgments.read({"1": {"a": 1}})
     >>> judged = rank_run(judgments, open_source(run, "run"), Policy())
     >>> [codes] = Documents(run, None, judgments, Policy()).codes(judged)
-    >>> codes.tolist() == [hash("x"), hash("a")]
+    >>> codes.tolist() == codes_of(["x", "a"]).tolist()
     True
     """
 
@@ -48,23 +48,22 @@ class Documents:
     def codes(self, judged: JudgedRanks) -> list[Integers] | None:
         """For each query a number for each document retrieved, best first: equal documents have equal numbers.
 
-        The number is Python's hash of the id, of 64 bits: two of two thousand ids share one by chance less than once in
-        a million million times. None where the run is not the one that `judged` was made of any more.
+        None where the run is not the one that `judged` was made of any more.
         """
         if self._read_from is None:
             return None
-        from cranfield.ranks.first import each_ranking
+        from cranfield.ranks.first import all_codes
         from cranfield.ranks.rankings import rankings_of
 
         run, format, judgments, policy = self._read_from
         source = run if isinstance(run, Rankings) else open_source(run, "run", format)
         if isinstance(source, Rankings):
-            known = {query: _hashes_of(ranking, query, policy) for query, ranking in _wanted(source, judgments)}
-            slow = [query for query, hashes in known.items() if hashes is None]
+            known = {query: _codes_of(ranking, query, policy) for query, ranking in _wanted(source, judgments)}
+            slow = [query for query, codes in known.items() if codes is None]
             ordered = rankings_of(source, {query: judgments.by_query[query] for query in slow}, policy) if slow else {}
-            found = {query: _hashes(ordered[query]) if each is None else each for query, each in known.items()}
+            found = {query: codes_of(ordered[query]) if each is None else each for query, each in known.items()}
         else:
-            found = each_ranking(source, judgments.by_query, EVERYTHING, policy, _hashes)
+            found = all_codes(source, judgments.by_query, policy)
         codes = [found.get(query, NOTHING) for query in judgments.query_ids]
         return codes if _same(codes, judged, judgments) else None
 
@@ -73,15 +72,11 @@ def _wanted(source: Rankings, judgments: Judgments) -> Iterator[tuple[str, Any]]
     return ((str(query), ranking) for query, ranking in source.by_query.items() if str(query) in judgments.number)
 
 
-def _hashes(documents: Sequence[str]) -> Integers:
-    return np.fromiter(map(hash, documents), np.int64, len(documents))
-
-
-def _hashes_of(ranking: Any, query: str, policy: Policy) -> Integers | None:
-    """The hashes of a ranking in memory; None where it takes more than sorting by score to rank it."""
+def _codes_of(ranking: Any, query: str, policy: Policy) -> Integers | None:
+    """The numbers of a ranking in memory; None where it takes more than sorting by score to rank it."""
     if set(map(type, ranking)) - {str} or (policy.same_id == "drop" and query in ranking):
         return None
-    hashes = _hashes(ranking)
+    codes = codes_of(list(ranking))
     if isinstance(ranking, Mapping):
         try:
             scores = np.fromiter(ranking.values(), np.float64, len(ranking))
@@ -90,10 +85,10 @@ def _hashes_of(ranking: Any, query: str, policy: Policy) -> Integers | None:
         order = np.argsort(-scores)
         if (np.diff(scores[order]) == 0).any():
             return None
-        hashes = hashes[order]
-    elif len(np.unique(hashes)) < len(hashes):  # duplicates, of which the policy keeps one
+        codes = codes[order]
+    elif len(np.unique(codes)) < len(codes):  # duplicates, of which the policy keeps one
         return None
-    return hashes[: policy.depth]
+    return codes[: policy.depth]
 
 
 def _same(codes: list[Integers], judged: JudgedRanks, judgments: Judgments) -> bool:
@@ -103,7 +98,7 @@ def _same(codes: list[Integers], judged: JudgedRanks, judgments: Judgments) -> b
     first = np.concatenate(([0], np.cumsum(judged.retrieved)))
     every = np.concatenate(codes) if codes else NOTHING
     there = every[first[judged.query] + judged.rank - 1]
-    return np.array_equal(there, _hashes([judgments.document_ids[row] for row in judged.row.tolist()]))
+    return np.array_equal(there, judgments._codes[judged.row])
 
 
 NOTHING: Integers = np.zeros(0, np.int64)

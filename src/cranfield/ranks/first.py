@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from functools import partial
 from typing import TypeVar
 
 import numpy as np
 
+from cranfield.ranks.codes import codes_of
+from cranfield.ranks.columns import Integers
 from cranfield.ranks.judgments import laid_out
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.rankings import ordered, rankings_of
@@ -20,26 +21,33 @@ from cranfield.read.shapes import Source, Text
 from cranfield.read.text import Block, blocks, located
 
 Grades = Mapping[str, Mapping[str, float]]
-Kept = TypeVar("Kept")
+Found = TypeVar("Found")
+Kept = Callable[[list[str]], Found]
+Compiled = Callable[..., list[tuple[str, Found]] | None]
 
 _TIES = {"doc_id": 0, "smaller_doc_id": 1, "file": 2}  # as the native scan numbers them; others need the grades
 
 
 def first_documents(source: Source, grades: Grades, n: int, policy: Policy) -> dict[str, list[str]]:
     """The first n documents of the queries of `grades`: `rankings_of`, cut off, but faster for text."""
-    return each_ranking(source, grades, n, policy, list)
+    return _each_ranking(source, grades, n, policy, list, native.first_of_text if native else None)
 
 
-def each_ranking(
-    source: Source, grades: Grades, n: int, policy: Policy, kept: Callable[[list[str]], Kept]
-) -> dict[str, Kept]:
-    """What is to be kept of the first n documents of each query of `grades`.
+def all_codes(source: Source, grades: Grades, policy: Policy) -> dict[str, Integers]:
+    """The numbers that stand for all documents of the queries of `grades`, best first."""
+    return _each_ranking(source, grades, sys.maxsize, policy, codes_of, native.codes_of_text if native else None)
+
+
+def _each_ranking(
+    source: Source, grades: Grades, n: int, policy: Policy, kept: Kept[Found], compiled: Compiled[Found] | None
+) -> dict[str, Found]:
+    """What is to be kept of the first n documents of each query of `grades`; `compiled` finds it in plain text.
 
     Lines of other queries are skipped unread, and memory is a few blocks besides what is kept.
     """
     most = min(n, policy.depth or n, sys.maxsize)
     if isinstance(source, Text) and policy.duplicates == "error":
-        found = _from_text(source, grades, most, policy, kept)
+        found = _from_text(source, grades, most, policy, kept, compiled)
         if found is not None:
             return found
     return {query: kept(ranking[:most]) for query, ranking in rankings_of(source, grades, policy).items()}
@@ -47,21 +55,23 @@ def each_ranking(
 
 @located()
 def _from_text(
-    source: Text, grades: Grades, n: int, policy: Policy, kept: Callable[[list[str]], Kept]
-) -> dict[str, Kept] | None:
+    source: Text, grades: Grades, n: int, policy: Policy, kept: Kept[Found], compiled: Compiled[Found] | None
+) -> dict[str, Found] | None:
     """None where the lines of a query stand in more than one block."""
-    found: dict[str, Kept] = {}
+    found: dict[str, Found] = {}
     pieces = blocks(source.stream, source.layout, scan.BLOCK, hashed=False)
-    work = partial(first_of_block, grades=grades, n=n, policy=policy)
-    if native is not None and policy.ties in _TIES:
+
+    def work(block: Block) -> list[tuple[str, Found]]:
+        return [(query, kept(documents)) for query, documents in first_of_block(block, grades, n, policy)]
+
+    if native is not None and compiled is not None and policy.ties in _TIES:
         index = native.Index(
             *laid_out(list(grades)), np.empty(0, np.uint8), np.zeros(1, np.int64), np.zeros(len(grades) + 1, np.int64)
         )
         known = (scan.native_layout(source.layout), index, n, _TIES[policy.ties], policy.same_id == "drop")
-        first = native.first_of_text
 
-        def natively(block: Block) -> list[tuple[str, list[str]]]:
-            answer = first(np.frombuffer(block.data, np.uint8), *known)
+        def natively(block: Block) -> list[tuple[str, Found]]:
+            answer = compiled(np.frombuffer(block.data, np.uint8), *known)
             return work(block) if answer is None else answer
 
         results = in_parallel(natively, pieces, CORES)
@@ -69,15 +79,15 @@ def _from_text(
         results = (work(block) for block in pieces)
     with closing(results):
         for part in results:
-            for query, documents in part:
+            for query, its in part:
                 if query in found:
                     return None
-                found[query] = kept(documents)
+                found[query] = its
     return found
 
 
 def first_of_block(block: Block, grades: Grades, n: int, policy: Policy) -> list[tuple[str, list[str]]]:
-    """The twin of the native `first_of_text`."""
+    """The twin of the native `first_of_text`; that of `codes_of_text` has the numbers of what this finds."""
     columns = block.columns()
     sign = -1 if block.layout.ranks else 1
     scores: dict[str, dict[str, float]] = {}

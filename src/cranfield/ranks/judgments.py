@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from cranfield.errors import DuplicateError, InputError
 from cranfield.ranks.chunk_runs import are_of_passages
+from cranfield.ranks.codes import codes_of
 from cranfield.ranks.columns import Integers, Numbers, offsets
 from cranfield.ranks.scan.native import native
 from cranfield.ranks.tables.judged_grades import JudgedGrades
@@ -96,7 +97,7 @@ class Judgments:
         return len(self.query_ids)
 
     def __getstate__(self) -> dict[str, Any]:
-        made_again = ("_index", "_best_first")
+        made_again = ("_index", "_best_first", "_codes")
         return {name: value for name, value in self.__dict__.items() if name not in made_again}
 
     @cached_property
@@ -129,6 +130,11 @@ class Judgments:
     def _document_bytes(self) -> list[bytes]:
         """The document ids of all rows, as they stand in a file."""
         return [document.encode() for document in self.document_ids]
+
+    @cached_property
+    def _codes(self) -> Integers:
+        """The numbers that stand for the document ids of all rows, in this process."""
+        return codes_of(self.document_ids)
 
     @cached_property
     def _document_numbers(self) -> list[int | None]:

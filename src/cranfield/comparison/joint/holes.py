@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -54,6 +56,14 @@ class RunPairs:
         )
 
 
+class Part(NamedTuple):
+    """Some pairs on some of the queries, by their places; `rows` makes their rows, pair by pair."""
+
+    pairs: slice
+    queries: Integers
+    rows: Callable[[], RunPairs]
+
+
 class Holes:
     """The unjudged documents of several runs, query by query.
 
@@ -71,25 +81,23 @@ class Holes:
     ) -> None:
         self.queries = queries
         self.pairs = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-        ranks = [_unjudged_ranks(table) for table in tables]
-        documents, columns, kept = [], [], []
-        shared = np.zeros((len(pairs), len(queries)), dtype=np.int64)
+        runs = [_unjudged(table, its_codes) for table, its_codes in zip(tables, codes, strict=True)]
+        self.counts = np.array([[each.counts[query] for each in runs] for query in queries.tolist()], dtype=np.int64)
+        self.shared = np.zeros((len(pairs), len(queries)), dtype=np.int64)
+        documents, columns, ranks = [], [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
         for at, query in enumerate(queries.tolist()):
-            its_ranks = [each[query] for each in ranks]
-            its_codes = [each[query][places - 1] for each, places in zip(codes, its_ranks, strict=True)]
+            places = [slice(*each.first[query : query + 2]) for each in runs]
+            its_codes = [each.code[place] for each, place in zip(runs, places, strict=True)]
             known, column = np.unique(np.concatenate(its_codes), return_inverse=True)
-            whose = np.repeat(np.arange(len(tables)), [len(each) for each in its_codes])
-            has = np.zeros((len(tables), len(known)), dtype=np.float32)
-            has[whose, column] = 1
-            shared[:, at] = (has @ has.T)[self.pairs[:, 0], self.pairs[:, 1]]
+            has = np.zeros((len(runs), len(known)), dtype=np.float32)
+            has[np.repeat(np.arange(len(runs)), self.counts[at]), column] = 1
+            self.shared[:, at] = (has @ has.T)[self.pairs[:, 0], self.pairs[:, 1]]
             documents.append(len(known))
             columns.append(column.astype(np.int32))
-            kept += its_ranks
+            ranks += [each.rank[place] for each, place in zip(runs, places, strict=True)]
         self._documents = offsets(documents)
-        self._column = np.concatenate(columns) if columns else np.zeros(0, np.int32)
-        self._rank = np.concatenate(kept).astype(np.int32) if kept else np.zeros(0, np.int32)
-        self.counts = np.array([len(each) for each in kept], dtype=np.int64).reshape(len(queries), len(tables))
-        self.shared = shared
+        self._column = np.concatenate(columns)
+        self._rank = np.concatenate(ranks)
         self._entries = offsets(self.counts.sum(axis=1))
         self._deepest = int(self._rank.max(initial=0))
 
@@ -111,8 +119,8 @@ class Holes:
         ]
         return np.array(found, dtype=np.int64).reshape(self.counts.shape).T
 
-    def each(self, depths: Integers) -> Iterator[tuple[slice, Integers, RunPairs]]:
-        """All pairs on all queries, a part at a time: which pairs, which of the queries, and their rows, pair by pair.
+    def each(self, depths: Integers) -> Iterator[Part]:
+        """All pairs on all queries, a part at a time.
 
         depths: for each query, down to which rank documents are wanted; those of a part share the deepest.
         """
@@ -127,7 +135,7 @@ class Holes:
             size = max(CELLS // (len(queries) * max(2 * depth, 1)), 1)
             for low in range(0, len(self.pairs), size):
                 pairs = slice(low, min(low + size, len(self.pairs)))
-                yield pairs, queries, self._rows(pairs, queries, rank, document)
+                yield Part(pairs, queries, partial(self._rows, pairs, queries, rank, document))
 
     def _matrices(self, queries: Integers, depth: int) -> tuple[Ranks, Ranks]:
         """The rank of each document in each run; and for each run and query the document at each rank, or -1."""
@@ -171,10 +179,21 @@ class Holes:
         )
 
 
-def _unjudged_ranks(judged: JudgedRanks) -> list[Integers]:
-    """The ranks of each query's unjudged documents."""
+class _Unjudged(NamedTuple):
+    """The unjudged documents of a run: those of query q stand from first[q] to first[q + 1]."""
+
+    first: list[int]
+    counts: list[int]
+    rank: Ranks
+    code: Integers
+
+
+def _unjudged(judged: JudgedRanks, codes: Sequence[Integers]) -> _Unjudged:
     place = offsets(judged.retrieved)
     unjudged = np.ones(place[-1], dtype=np.bool_)
     known = judged.judged
     unjudged[place[judged.query[known]] + judged.rank[known] - 1] = False
-    return [np.flatnonzero(unjudged[start:stop]) + 1 for start, stop in pairwise(place.tolist())]
+    at = np.flatnonzero(unjudged)
+    first = np.searchsorted(at, place)
+    rank = at - np.repeat(place[:-1], np.diff(first)) + 1
+    return _Unjudged(first.tolist(), np.diff(first).tolist(), rank.astype(np.int32), np.concatenate(codes)[at])

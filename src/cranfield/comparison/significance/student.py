@@ -15,7 +15,10 @@ from cranfield.comparison.significance.test import (
     t_values,
     two_sided,
 )
+from cranfield.comparison.student_t import chance_below, exceeded_with
 from cranfield.ranks.columns import Numbers
+
+NEAR = 1e-12  # what rounding leaves of the share of the squares that is within a column
 
 
 class Student(Test):
@@ -30,11 +33,9 @@ class Student(Test):
 
     def outcome(self, differences: Numbers, settings: Settings) -> Outcome:
         """Test every column."""
-        from scipy.stats import t
-
         n, mean = len(differences), differences.mean(axis=0)
         value = t_values(differences)
-        greater, less = np.asarray(t.sf(value, n - 1)), np.asarray(t.cdf(value, n - 1))
+        greater, less = chance_below(-value, n - 1), chance_below(value, n - 1)
         same = (deviation(differences) == 0) & (mean != 0)
         chance = 2.0 ** -min(n, 1000)
         greater = np.where(same, np.where(mean > 0, chance, 1.0), greater)
@@ -45,23 +46,32 @@ class Student(Test):
 
     def interval(self, differences: Numbers, alpha: Numbers, settings: Settings) -> tuple[Numbers, Numbers]:
         """mean(d) ± t(1 - alpha/2, n - 1) · sd(d) / √n."""
-        from scipy.stats import t
-
         n = len(differences)
-        half = np.asarray(t.isf(alpha / 2, n - 1)) * deviation(differences) / np.sqrt(n)
+        half = exceeded_with(alpha / 2, n - 1) * deviation(differences) / np.sqrt(n)
         mean = differences.mean(axis=0)
         return mean - half, mean + half
 
     def largest(self, differences: Numbers, settings: Settings) -> Numbers:
-        """The largest |t| of all columns, where all differences of a query get the same random sign."""
+        """The largest |t| of all columns, where all differences of a query get the same random sign.
+
+        Flipping signs leaves the squares as they are: with r = Σ ± d / √Σ d², t = r · √((n - 1) / (n - r²)). This grows
+        with r, so the largest r of a draw is enough.
+        """
         n, columns = differences.shape
         centred = differences - differences.mean(axis=0)
-        squares = (centred**2).sum(axis=0)
+        lengths = np.sqrt((centred**2).sum(axis=0))
+        scaled = ratio(centred, np.broadcast_to(lengths, centred.shape))
         found = []
         for bits in random_signs(settings.permutations, n, settings.seed, columns):
-            shift = (2 * bits - 1) @ centred / n  # flipping signs leaves the squares as they are
-            error = np.sqrt(np.maximum(squares - n * shift**2, 0.0) / (n - 1) / n)
-            found.append(ratio(np.abs(shift), error).max(axis=1, initial=0.0))
+            sums = (2 * bits - 1) @ scaled
+            most = np.maximum(sums.max(axis=1, initial=0.0), -sums.min(axis=1, initial=0.0))
+            left = n - most**2
+            still = left <= n * NEAR  # a column that does not vary has no t: the largest of the others
+            if still.any():
+                rest = np.abs(sums[still])
+                most[still] = np.where(n - rest**2 <= n * NEAR, 0.0, rest).max(axis=1)
+                left[still] = n - most[still] ** 2
+            found.append(most * np.sqrt((n - 1) / left))
         return np.sort(np.concatenate(found))[::-1]
 
 

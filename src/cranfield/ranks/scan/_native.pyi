@@ -4,6 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 _Integers = npt.NDArray[np.int64]
+_Ranks = npt.NDArray[np.int32]
 _Numbers = npt.NDArray[np.float64]
 _Text = npt.NDArray[np.uint8]
 _Found = tuple[_Integers, _Integers, _Integers, _Integers]
@@ -61,6 +62,24 @@ def scan_dicts(
 def first_of_text(
     text: _Text, layout: Layout, index: Index, n: int, ties: int, drop_same: bool, /
 ) -> list[tuple[str, list[str]]] | None: ...
+def codes_of_text(
+    text: _Text, layout: Layout, index: Index, n: int, ties: int, drop_same: bool, /
+) -> list[tuple[str, _Integers]] | None: ...
+def codes(ids: list[str], /) -> _Integers: ...
 def partition(text: _Text, layout: Layout, line: int, count: int, /) -> list[bytes] | None: ...
 def largest_differences(values: _Numbers, seed: int, first: int, last: int, /) -> _Numbers: ...
+def largest_fractions(
+    first_rank: _Ranks,
+    second_rank: _Ranks,
+    known: _Numbers,
+    beneath: _Integers,
+    query: _Integers,
+    discount: _Numbers,
+    ideal: _Numbers,
+    gains: _Numbers,
+    heights: _Numbers,
+    reached: _Integers,
+    counts: _Integers,
+    /,
+) -> _Numbers: ...
 def add_up(values: _Numbers, query: _Integers, /) -> None: ...

@@ -22,7 +22,10 @@ TWINS = {
     "scan_columns": "cranfield.ranks.scan.memory:scan_rankings",
     "scan_dicts": "cranfield.ranks.scan.memory:scan_rankings",
     "first_of_text": "cranfield.ranks.first:first_of_block",
+    "codes_of_text": "cranfield.ranks.first:first_of_block",
+    "codes": "cranfield.ranks.codes:hashes",
     "partition": "cranfield.read.text:partition",
     "largest_differences": "cranfield.comparison.significance.tukey:in_numpy",
+    "largest_fractions": "cranfield.comparison.joint.fractions:largest_fractions",
     "add_up": "cranfield.ranks.tables.ranks:add_up",
 }
