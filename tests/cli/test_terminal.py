@@ -12,7 +12,7 @@ from tests.terminal import CODE, on_terminal, without_codes
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs pseudo-terminals of Linux")
 
 TEN = ("builtin:qrels", "builtin:keywords", "builtin:meaning")
-GREEN, RED, AMBER, DIM, PLAIN = "\x1b[32m", "\x1b[31m", "\x1b[33m", "\x1b[2m", "\x1b[0m"
+GREEN, RED, AMBER, BOLD, DIM, PLAIN = (f"\x1b[{code}m" for code in (32, 31, 33, 1, 2, 0))
 QUERIES = 40
 
 
@@ -64,11 +64,31 @@ def test_errors_and_hints_have_colours():
     assert "\x1b[36mHint:\x1b[0m there are " in said
 
 
+def test_a_check_has_colours(tmp_path):
+    said, code = on_terminal("check", "builtin", "builtin:plain")
+    assert code == 0
+    assert said.startswith(f"{AMBER}warning:{PLAIN} builtin:plain: query 'q52' ")
+    assert "\n    \x1b[36mHint:\x1b[0m run the system on it" in said
+    assert f"\n{BOLD}builtin{PLAIN}\n  60 queries" in said
+    assert f"\n{BOLD}Measures{PLAIN}\n  nDCG@10 " in said
+    assert f"{DIM}the judgments are graded" in said
+    assert said.endswith(f"\n{AMBER}0 errors, 1 warning.{PLAIN}\n")
+    (tmp_path / "qrels").write_text("1 0 a 1\n")
+    (tmp_path / "good.run").write_text("1 Q0 a 1 2 t\n")
+    (tmp_path / "bad.run").write_text("1 Q0 a 1 x t\n")
+    good, _ = on_terminal("check", "qrels", "good.run", cwd=tmp_path)
+    assert good.endswith(f"\n{GREEN}0 errors, 0 warnings.{PLAIN}\n")
+    bad, _ = on_terminal("check", "qrels", "bad.run", cwd=tmp_path)
+    assert bad.startswith(f"{RED}error:{PLAIN} bad.run:1: ")
+    assert f"\n{RED}1 error, 0 warnings.{PLAIN}\n" in bad
+
+
 COMMANDS = [
     ("compare", *TEN),
     ("evaluate", *TEN, "--worst", "2"),
     ("gate", *TEN),
     ("explain", "builtin:qrels", "builtin:meaning", "equal-scores"),
+    ("check", *TEN),
     ("evaluate", "builtin:qrels", "nothing.run"),
 ]
 
@@ -118,6 +138,13 @@ def test_lines_fit_the_window_and_use_it(folder, width):
             found[runs, command[1:]] = lines
     widest = max(columns_of(line) for line in found["many", ("qrels.txt", "many", "-m", "RR", "-m", "AP", "-m", "P@1")])
     assert widest > 0.75 * min(width, 120)
+
+
+@pytest.mark.parametrize("width", [40, 120])
+def test_a_check_fits_the_window_and_uses_it(folder, width):
+    said, code = on_terminal("check", "qrels.txt", "many/system00.run", "many/system05.run", columns=width, cwd=folder)
+    assert code == 0
+    assert 0.75 * width < max(map(columns_of, without_codes(said).splitlines())) <= width
 
 
 def test_names_cannot_bring_colours_of_their_own(folder):
