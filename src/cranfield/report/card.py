@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 from cranfield.comparison.differences import Change, decisive_p
 from cranfield.comparison.standing import Standings
+from cranfield.evaluation.overview import below_perfect
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure
 from cranfield.report.gathered import Gathered
@@ -225,7 +226,7 @@ def _alone(gathered: Gathered, result: Evaluation, measure: Measure) -> dict[str
                 "href": place(each.query_id, None, measure),
                 "reason": each.reason,
             }
-            for each in result.worst(measure, WORST)
+            for each in below_perfect(result, measure, WORST)
         ],
         "sentences": sentences_of_one(result, measure),
     }
