@@ -21,8 +21,10 @@ _UNSEEN = re.compile(
 )
 
 # Where a tone begins and ends, in texts that go to a terminal. No other text holds these: `visible` writes them out.
-_WIDE = "\ufdef"
+_WIDE, _GLUE = "\ufdef", "\ufdee"
 GOOD, BAD, CLOSE, STRONG, DIM, HINT, END = map(chr, range(0xFDD0, 0xFDD7))
+# What is read as one: "p < 0.0001", "n = 60", "95% interval", "top 10", "grade 3".
+_TOGETHER = re.compile(r"\w [=<>≤≥≈] [+-]?\d|\d% (?:simultaneous )?interval|\b(?:top|first|rank|grade|seed) \d")
 _LETTERS = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 
@@ -234,20 +236,24 @@ def wrapped(
 ) -> list[str]:
     """The lines of a paragraph behind a head; the later ones hang so many columns in, or below the first.
 
+    A number stays with what it belongs to: "p < 0.0001" and "95% interval" are not split over two lines.
+
     >>> wrapped("1 query got worse", "FAILED  ", width=20)
     ['FAILED  1 query got', '        worse']
+    >>> wrapped("the difference, p < 0.0001", width=20)
+    ['the difference,', 'p < 0.0001']
     >>> wrapped("検索システム", width=8)
     ['検索シス', 'テム']
     """
     lines = textwrap.wrap(
-        _counted(visible(text)),
+        _TOGETHER.sub(lambda found: found[0].replace(" ", _GLUE), _counted(visible(text))),
         width,
         initial_indent=head,
         subsequent_indent=" " * (len(head) if hang is None else hang),
         break_on_hyphens=False,
         break_long_words=break_words,
     )
-    return [line.replace(_WIDE, "") for line in lines] or [head.rstrip()] * bool(head.strip())
+    return [line.replace(_WIDE, "").replace(_GLUE, " ") for line in lines] or [head.rstrip()] * bool(head.strip())
 
 
 def _counted(text: str) -> str:

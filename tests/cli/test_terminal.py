@@ -12,7 +12,7 @@ from tests.terminal import CODE, on_terminal, without_codes
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs pseudo-terminals of Linux")
 
 TEN = ("builtin:qrels", "builtin:keywords", "builtin:meaning")
-GREEN, RED, AMBER, DIM, PLAIN = "\x1b[32m", "\x1b[31m", "\x1b[33m", "\x1b[2m", "\x1b[0m"
+GREEN, RED, AMBER, BOLD, DIM, PLAIN = (f"\x1b[{code}m" for code in (32, 31, 33, 1, 2, 0))
 QUERIES = 40
 
 
@@ -64,11 +64,31 @@ def test_errors_and_hints_have_colours():
     assert "\x1b[36mHint:\x1b[0m there are " in said
 
 
+def test_a_check_has_colours(tmp_path):
+    said, code = on_terminal("check", "builtin", "builtin:plain")
+    assert code == 0
+    assert said.startswith(f"{AMBER}warning:{PLAIN} builtin:plain: query 'q52' ")
+    assert "\n    \x1b[36mHint:\x1b[0m run the system on it" in said
+    assert f"\n{BOLD}builtin{PLAIN}\n  60 queries" in said
+    assert f"\n{BOLD}Measures{PLAIN}\n  nDCG@10 " in said
+    assert f"{DIM}the judgments are graded" in said
+    assert said.endswith(f"\n{AMBER}0 errors, 1 warning.{PLAIN}\n")
+    (tmp_path / "qrels").write_text("1 0 a 1\n")
+    (tmp_path / "good.run").write_text("1 Q0 a 1 2 t\n")
+    (tmp_path / "bad.run").write_text("1 Q0 a 1 x t\n")
+    good, _ = on_terminal("check", "qrels", "good.run", cwd=tmp_path)
+    assert good.endswith(f"\n{GREEN}0 errors, 0 warnings.{PLAIN}\n")
+    bad, _ = on_terminal("check", "qrels", "bad.run", cwd=tmp_path)
+    assert bad.startswith(f"{RED}error:{PLAIN} bad.run:1: ")
+    assert f"\n{RED}1 error, 0 warnings.{PLAIN}\n" in bad
+
+
 COMMANDS = [
     ("compare", *TEN),
     ("evaluate", *TEN, "--worst", "2"),
     ("gate", *TEN),
     ("explain", "builtin:qrels", "builtin:meaning", "equal-scores"),
+    ("check", *TEN),
     ("evaluate", "builtin:qrels", "nothing.run"),
 ]
 
@@ -118,6 +138,54 @@ def test_lines_fit_the_window_and_use_it(folder, width):
             found[runs, command[1:]] = lines
     widest = max(columns_of(line) for line in found["many", ("qrels.txt", "many", "-m", "RR", "-m", "AP", "-m", "P@1")])
     assert widest > 0.75 * min(width, 120)
+
+
+@pytest.mark.parametrize("width", [40, 120])
+def test_a_check_fits_the_window_and_uses_it(folder, width):
+    said, code = on_terminal("check", "qrels.txt", "many/system00.run", "many/system05.run", columns=width, cwd=folder)
+    assert code == 0
+    assert 0.75 * width < max(map(columns_of, without_codes(said).splitlines())) <= width
+
+
+@pytest.mark.parametrize("width", [44, 60, 120])
+def test_the_demonstration_fits_the_window(width):
+    said, code = on_terminal("demo", columns=width)
+    assert code == 0
+    lines = [line for line in without_codes(said).splitlines() if not line.startswith("    cranfield ")]
+    assert 0.75 * width < max(map(columns_of, lines)) <= width
+
+
+def test_one_run_has_no_order_that_could_be_stable():
+    calls = [("stability", "builtin:ten", *runs, "-m", "RR", "--repeats", "2") for runs in (TEN[1:2], TEN[1:])]
+    one, two = (on_terminal(*call)[0] for call in calls)
+    assert "tau" not in without_codes(one).partition("left: judgments")[0]
+    assert f"{DIM}Whether the order of runs changes (tau) takes at least two runs.{PLAIN}" in one
+    assert " tau  lowest" in without_codes(two)
+    assert "at least two runs" not in two
+
+
+def test_perfect_queries_are_not_among_the_worst(tmp_path):
+    (tmp_path / "qrels").write_text("1 0 a 1\n2 0 a 1\n")
+    (tmp_path / "half.run").write_text("1 Q0 a 1 2 t\n2 Q0 b 1 2 t\n2 Q0 a 2 1 t\n")
+    (tmp_path / "whole.run").write_text("1 Q0 a 1 2 t\n2 Q0 a 1 2 t\n")
+    call = ("evaluate", "qrels", "half.run", "whole.run", "-m", "RR", "--worst", "3")
+    said = run(*call, cwd=tmp_path).stdout
+    assert "half: the worst query by RR\n" in said
+    assert "whole: the worst queries by RR: none, all are perfect\n" in said
+    assert '"worst": []' in run(*call, "--format", "json", cwd=tmp_path).stdout
+    # `cranfield test` lists them too.
+    (tmp_path / "queries.tsv").write_text("1\tcats\n2\tdogs\n")
+    (tmp_path / "corpus.jsonl").write_text(
+        '{"_id": "a", "text": "cats dogs"}\n{"_id": "b", "text": "dogs, many dogs, and dogs"}\n'
+    )
+    (tmp_path / "cranfield.toml").write_text(
+        'collection = "."\nmeasures = ["R@1000"]\n[systems.shop]\ntype = "sqlite"\n'
+    )
+    (tmp_path / "qrels").rename(tmp_path / "qrels.txt")
+    assert "  the worst queries by R@1000: none, all are perfect\n" in run("test", cwd=tmp_path).stdout
+    (tmp_path / "qrels.txt").write_text("1 0 a 1\n2 0 c 1\n")
+    some = run("test", cwd=tmp_path).stdout
+    assert "  the worst query by R@1000\n\n  0.0000  2: dogs\n" in some
 
 
 def test_names_cannot_bring_colours_of_their_own(folder):

@@ -23,12 +23,14 @@ def gathered(qrels, runs, measure="nDCG@3", title=None, baseline=None, **options
     wanted = cranfield.parse_measures(measure)
     judgments = judgments_for(qrels, list(runs.values()), None, wanted)
     request = Request(
+        qrels=qrels,
         judgments=judgments,
         runs=cranfield.evaluate_runs(judgments, runs, wanted, check_ids=False, **options),
         rankings=runs,
         measures=wanted,
         title=title,
         baseline=baseline,
+        own_baselines={},
         command=None,
         collection=None,
         segments={},

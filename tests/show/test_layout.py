@@ -49,7 +49,9 @@ def test_one_is_not_many():
 def test_the_worst_query():
     result = evaluate({"1": {"a": 1}, "2": {"b": 1}}, {"1": ["a"], "2": ["x"]}, "RR")
     assert "the run: the worst query by RR\n" in text.table(View(overview([result], worst=1)))
-    assert "the run: the 2 worst queries by RR\n" in text.table(View(overview([result], worst=2)))
+    none = {"1": ["x"], "2": ["x"]}
+    both = evaluate({"1": {"a": 1}, "2": {"b": 1}}, none, "RR")
+    assert "the run: the 2 worst queries by RR\n" in text.table(View(overview([both], worst=2)))
 
 
 @given(st.text(max_size=40), st.integers(2, 30))
@@ -73,4 +75,11 @@ def test_paragraphs():
     assert wrapped("a b\nc", "  - ", width=8) == [r"  - a", r"    b\nc"]
     assert wrapped("", "  ok  ") == ["  ok"]
     assert wrapped("", "   ") == []
+    # A number stays with its sign and with what it counts, however wide the window is.
+    said = "Too close to call, p < 0.0001 with n = 60 (95% simultaneous interval), grade 3 in the top 10, alpha ≤ -0.5"
+    for width in range(30, 60):
+        lines = wrapped(said, width=width)
+        assert " ".join(lines) == said
+        for kept in ("p < 0.0001", "n = 60", "95% simultaneous interval", "grade 3", "top 10", "alpha ≤ -0.5"):
+            assert any(kept in line for line in lines), (width, kept)
     assert wrapped("one/long/path and more", width=8, break_words=False) == ["one/long/path", "and more"]

@@ -1,5 +1,7 @@
 """What a page is made of: runs of all kinds, evaluations, comparisons, and tests of systems."""
 
+import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -155,3 +157,82 @@ def test_the_page_of_a_test_of_systems(tmp_path):
     assert page.data["values"][0] == page.data["values"][1]
     assert page.data["rankings"][0]["0"]["top"] is None
     assert len(page.data["documents"][page.data["rankings"][1]["0"]["top"][0]]) == 3  # id, title, text
+
+
+SYSTEMS = """
+collection = "builtin"
+measures = ["nDCG@10", "RR"]
+[systems.docs]
+type = "sqlite"
+{docs}
+[systems.help]
+type = "sqlite"
+{help}
+"""
+
+
+def test_each_system_is_compared_with_its_own_accepted_version(tmp_path):
+    project = tmp_path / "cranfield.toml"
+    project.write_text(SYSTEMS.format(docs="tuned = true", help=""))
+    for command in (["test"], ["accept"]):
+        assert program(*command, cwd=tmp_path).returncode == 0
+    project.write_text(SYSTEMS.format(docs="", help="tuned = true"))
+    assert "Traceback" not in program("test", "--report", "page.html", cwd=tmp_path).stderr
+    page = Page(tmp_path / "page.html")
+    runs = page.data["runs"]
+    assert runs == ["docs, accepted", "docs", "help, accepted", "help"]
+    before, now = (runs[at] for at in page.data["chosen"])
+    assert before == f"{now}, accepted"
+    other = "help" if now == "docs" else "docs"
+    text = " ".join(page.text.split())
+    assert f"{now} vs {now}, accepted" in text
+    assert f": {other} vs {other}, accepted, nDCG@10 " in text
+    assert "vs its baseline" in text
+    assert "the second" not in text
+    # The page and the test decide alike: each pair is one comparison.
+    for system in ("docs", "help"):
+        place = f"{runs.index(f'{system}, accepted')} {runs.index(system)}"
+        assert "corrected" not in page.data["pairs"]["nDCG@10"][place][0]
+    assert "corrected for 6 comparisons" in page.data["pairs"]["nDCG@10"]["1 3"][0]
+
+
+def settling(page):
+    """The commands that the page offers to settle a difference."""
+    return re.findall(r"judge the most informative documents first: (cranfield .*)", page.text)
+
+
+def test_the_command_that_settles_it_can_be_pasted(tmp_path):
+    done = program(
+        "report", "builtin", "builtin:plain", "builtin:tuned", "-o", "page.html", "--no-charts", cwd=tmp_path
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    [commands] = settling(Page(tmp_path / "page.html"))
+    pool, judge = map(shlex.split, commands.split(" && "))
+    assert program(*pool[1:], cwd=tmp_path).returncode == 0
+    assert judge == [
+        *("cranfield", "judge", "judgments.db", "--decide", "builtin:plain", "builtin:tuned", "-m", "nDCG@10"),
+    ]
+    # Names with blanks are quoted, and a store is used as it is.
+    for name in ("plain", "tuned"):
+        program("convert", f"builtin:{name}", f"the {name}.run", cwd=tmp_path)
+    judged = ("report", "judgments.db", "the plain.run", "the tuned.run", "-o", "page.html", "--no-charts")
+    assert program(*judged, cwd=tmp_path).returncode == 0
+    [command] = settling(Page(tmp_path / "page.html"))
+    assert command == "cranfield judge judgments.db --decide 'the plain.run' 'the tuned.run' -m nDCG@10"
+
+
+def test_where_files_are_not_known_words_say_what_settles_it(tmp_path):
+    page = made(tmp_path, "builtin:ten", FILES[1], "R@1000")
+    assert "could still reverse" in page.text
+    assert settling(page) == []
+    assert "does not know where they all are" in page.text
+    assert "…" not in page.text[page.text.index("To settle it") :][:300]
+
+
+def test_the_texts_of_the_built_in_collection_are_known(tmp_path):
+    done = program("report", "builtin", "builtin:plain", "-o", "page.html", "--no-charts", cwd=tmp_path)
+    assert "--collection" not in done.stdout
+    page = Page(tmp_path / "page.html")
+    assert "generate questions with a language model for testing" in page.data["texts"]
+    other = program("report", "builtin:ten", "builtin:keywords", "-o", "page.html", "--no-charts", cwd=tmp_path)
+    assert "To show the texts of queries and documents, use --collection." in other.stdout

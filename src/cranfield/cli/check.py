@@ -41,5 +41,6 @@ def command(
     with shown_progress("checking"):
         report = check_files(qrels, expanded(runs), **reading.arguments())
     data = form == "json"
-    output.write([check_json(report) if data else check_text(report)], file, data=data)
+    found = check_json(report) if data else check_text(report, output.width(file), output.paint(file))
+    output.write([found], file, data=data)
     return 2 if report.unreadable else 0 if report.passes(strict=strict) else 1

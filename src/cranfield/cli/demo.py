@@ -13,5 +13,5 @@ def command() -> None:
     from cranfield.systems.demonstration import demonstrate
     from cranfield.systems.text.demonstration import demonstration_lines
 
-    for line in demonstration_lines(demonstrate(), output.paint()):
+    for line in demonstration_lines(demonstrate(), output.width(), output.paint()):
         output.say(line)

@@ -14,8 +14,7 @@ def query_texts(qrels: Any, collection: str | None = None) -> Mapping[str, str]:
 
     Nobody asked for what is beside them, so nothing is said where that cannot be read.
     """
-    from cranfield.systems.collection import BUILTIN, open_collection
-    from cranfield.systems.collection_files import folder_of_queries
+    from cranfield.systems.collection import collection_beside, open_collection
     from cranfield.systems.topics import read_queries
 
     if collection is not None:
@@ -23,7 +22,7 @@ def query_texts(qrels: Any, collection: str | None = None) -> Mapping[str, str]:
     name = getattr(qrels, "name", qrels)
     if not isinstance(name, str):
         return {}
-    beside = BUILTIN if name == BUILTIN and not os.path.exists(name) else folder_of_queries(name)
+    beside = collection_beside(name)
     try:
         return {} if beside is None else open_collection(beside).queries
     except CranfieldError:

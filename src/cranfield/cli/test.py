@@ -18,7 +18,7 @@ from cranfield.cli.command_line import command_line
     "--report",
     type=options.FILE,
     metavar="FILE",
-    help="Write a page about the systems, with the texts of queries and documents.",
+    help="Write a page that compares each system with its accepted version, with the texts of queries and documents.",
 )
 def command(systems: tuple[str, ...], config: Path, worst: int, report: str | None) -> int:
     """Ask the systems of cranfield.toml every query, measure, and compare with the accepted result.

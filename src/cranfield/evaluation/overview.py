@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isclose
 
 import numpy as np
 
 from cranfield.evaluation.facts import QueryFacts
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.values import Bounds
+from cranfield.measures import Measure
 from cranfield.measures.aggregates import aggregate, combined
 from cranfield.ranks.columns import Numbers
 
@@ -23,7 +25,7 @@ class Overview:
     means: of each run by measure, with the weights if there are any; or what a measure has instead of a mean
     segments: the means of each segment that has a query, by name; None where none was asked for
     bounds: of each run by measure, how low and how high the mean could be; None where none was asked for
-    worst: of each run, the queries that perform worst by the first measure; None where none was asked for
+    worst: of each run, the worst queries by the first measure that are not perfect; None where none was asked for
     warnings, tie_warnings: of each run; a warning about ties is about means without weights
     per_query: whether the value of every query is wanted too
     weighted: whether the means have weights
@@ -82,7 +84,9 @@ def overview(
         bounds={each.run: {name: _bounds(each, name, weights, scale, unseen) for name in each} for each in evaluations}
         if bounds
         else None,
-        worst={each.run: each.worst(next(iter(evaluations[0])), worst) for each in evaluations} if worst else None,
+        worst={each.run: below_perfect(each, evaluations[0].measures[0], worst) for each in evaluations}
+        if worst
+        else None,
         warnings={each.run: list(each._input_warnings) if warnings else [] for each in evaluations},
         tie_warnings=ties,
         per_query=per_query,
@@ -103,6 +107,19 @@ def best_first(found: Overview, measure: str) -> Overview:
     sign = 1 if found.evaluations[0].definition(measure).lower_is_better else -1
     order = sorted(found.evaluations, key=lambda each: sign * found.means[each.run][measure])
     return replace(found, evaluations=tuple(order))
+
+
+def below_perfect(result: Evaluation, measure: Measure, most: int) -> list[QueryFacts]:
+    """The worst queries by a measure, as many as there are that could be better.
+
+    >>> from cranfield import evaluate, parse_measure
+    >>> result = evaluate({"1": {"a": 1}, "2": {"a": 1}}, {"1": ["a"], "2": ["b", "a"]}, "RR", name="mine")
+    >>> [each.query_id for each in below_perfect(result, parse_measure("RR"), 2)]
+    ['2']
+    """
+    least, largest = measure.definition.range
+    best = least if measure.definition.lower_is_better else largest
+    return [each for each in result.worst(measure, most) if not isclose(each.value, best, abs_tol=1e-9)]
 
 
 def _means(result: Evaluation, weights: Mapping[str, float] | None) -> dict[str, float]:

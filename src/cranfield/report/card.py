@@ -9,12 +9,14 @@ from urllib.parse import urlencode
 
 from cranfield.comparison.differences import Change, decisive_p
 from cranfield.comparison.standing import Standings
+from cranfield.evaluation.overview import below_perfect
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure
 from cranfield.report.gathered import Gathered
 from cranfield.report.numbers import rounded, signed
 from cranfield.report.pair import VerdictPair
 from cranfield.report.sentences import sentences_of_one, sentences_of_two
+from cranfield.report.settling import settling_sentence
 
 WORST = 3  # queries named of a single run
 NAMED = 5  # runs that are not compared
@@ -62,19 +64,19 @@ def place(query: str, pair: VerdictPair | None, measure: Measure) -> str:
 def _verdict(gathered: Gathered, pair: VerdictPair) -> dict[str, Any]:
     results = {each.run: each for each in gathered.evaluations}
     run, baseline = results[pair.run], results[pair.baseline]
-    comparison = gathered.comparison
-    ids = comparison._paired.query_ids if comparison is not None else ()
-    means = {} if comparison is None else comparison.means[pair.measure.name]
+    comparison = pair.comparison
     found = pair.difference
     lower = " (lower is better)" if found.lower_is_better else ""
-    said = sentences_of_two(pair, run, baseline, ids)
+    to_settle = settling_sentence(gathered.request, pair)
+    said = sentences_of_two(pair, run, baseline, comparison._paired.query_ids, to_settle)
+    said[:0] = [f"{other.difference.sentence}." for other in gathered.own if other is not pair]
     if gathered.standings is not None:
         sentence = gathered.standings.sentence
         said.insert(
             0, sentence if sentence.startswith(gathered.standings.leaders) else f"{sentence[0].upper()}{sentence[1:]}"
         )
         said[0] += "."
-    if comparison is not None and comparison.left_out:
+    if comparison.left_out:
         some = (
             "1 query that only some runs have is"
             if comparison.left_out == 1
@@ -89,7 +91,7 @@ def _verdict(gathered: Gathered, pair: VerdictPair) -> dict[str, Any]:
         "number": signed(found.estimate),
         "measure": f"{pair.measure.name}{lower}",
         "of": "" if found.of == "mean" else f"{found.of} of the queries",
-        "numbers": _numbers(pair, means),
+        "numbers": _numbers(pair, comparison.means[pair.measure.name]),
         "drawn": _drawn_difference(pair),
         "told": _told_interval(pair),
         "queries": pair.queries,
@@ -108,7 +110,7 @@ def _standing(standings: Standings) -> str:
 
 def _about(gathered: Gathered, pair: VerdictPair) -> str:
     """Which two runs, and why these."""
-    if pair.chosen == "two":
+    if pair.chosen in ("two", "own"):
         return f"{pair.run} vs {pair.baseline}"
     number = len(gathered.evaluations)
     if pair.chosen == "baseline":
@@ -170,9 +172,7 @@ def _bar(counts: Sequence[int]) -> list[tuple[str, float, float]]:
 
 def _largest(gathered: Gathered, pair: VerdictPair) -> list[dict[str, str]]:
     """The queries with the largest gain and the largest loss."""
-    if gathered.comparison is None:
-        return []
-    paired = gathered.comparison._paired
+    paired = pair.comparison._paired
     columns = paired.columns[pair.measure]
     one, other = (columns[:, paired.runs.index(name)] for name in (pair.baseline, pair.run))
     sign = -1 if pair.difference.lower_is_better else 1
@@ -226,7 +226,7 @@ def _alone(gathered: Gathered, result: Evaluation, measure: Measure) -> dict[str
                 "href": place(each.query_id, None, measure),
                 "reason": each.reason,
             }
-            for each in result.worst(measure, WORST)
+            for each in below_perfect(result, measure, WORST)
         ],
         "sentences": sentences_of_one(result, measure),
     }

@@ -126,12 +126,13 @@ def _pairs(gathered: Gathered) -> dict[str, dict[str, list[str]]]:
     if gathered.comparison is None:
         return {}
     comparison = gathered.comparison
+    own = [each.comparison for each in gathered.own]  # these come last: what they say of their pairs counts
     place = {each.run: at for at, each in enumerate(gathered.evaluations)}
     shown = comparison.measures if len(place) <= LETTERED else comparison.measures[:1]
     found: dict[str, dict[str, list[str]]] = {}
     for measure in shown:
         found[measure.name] = said = {}
-        for each in comparison.of(measure):
+        for each in (difference for source in (comparison, *own) for difference in source.of(measure)):
             for run, baseline in ((each.run, each.baseline), (each.baseline, each.run)):
                 said[f"{place[baseline]} {place[run]}"] = _said(seen_from(each, run))
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -16,6 +17,8 @@ from cranfield.read.source import open_source
 from cranfield.report.encoding import Encoded, safe_json
 from cranfield.report.gathered import Gathered
 from cranfield.report.numbers import listed
+from cranfield.report.settling import readable_name
+from cranfield.systems.collection import collection_beside
 
 RELEVANT = 50  # relevant documents listed for a query
 STEPS = 200_000  # ranks whose values are shown
@@ -232,7 +235,10 @@ def _texts(gathered: Gathered, number: Mapping[str, int]) -> tuple[list[list[str
     """Title and text of each document, as long as there is room for all of them."""
     rows = [[document] for document in number]
     if gathered.request.collection is None:
-        return rows, ["To show the texts of queries and documents, use --collection."]
+        name = readable_name(gathered.request.qrels)
+        beside = None if name is None else collection_beside(name)
+        option = "--collection" if beside is None else f"--collection {shlex.quote(beside)}"
+        return rows, [f"To show the texts of queries and documents, use {option}."]
     texts = {
         number[document.doc_id]: (document.title[: TEXT // 2], document.text[: TEXT + 1])
         for document in gathered.request.collection.documents()

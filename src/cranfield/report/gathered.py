@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ from cranfield.comparison import Comparison, Stability, compare_evaluations, sta
 from cranfield.comparison.significance import TESTS, Settings
 from cranfield.comparison.standing import Standings, standings
 from cranfield.comparison.thinning import FRACTIONS
+from cranfield.errors import ComparisonError
 from cranfield.evaluation.overview import Overview, overview
 from cranfield.evaluation.rank_curves import rank_curves
 from cranfield.evaluation.result import Evaluation
@@ -20,7 +21,7 @@ from cranfield.measures import Measure, parse_measure, parse_measures
 from cranfield.measures.curve import Curve
 from cranfield.ranks.columns import Numbers
 from cranfield.ranks.judgments import Judgments
-from cranfield.report.pair import VerdictPair, chosen_pair
+from cranfield.report.pair import VerdictPair, chosen_pair, own_pairs
 from cranfield.report.request import Request
 from cranfield.show.charts.cutoff import cutoffs_of, family
 from cranfield.show.charts.precision_recall import recall_levels
@@ -59,6 +60,7 @@ class Gathered:
         `listed` that it has (columns)
     comparable: whether all runs were measured by the same judgments under the same policy
     pair: the two runs that the page speaks about first
+    own: runs that were each compared with a baseline of their own, the most important first
     standings: of three runs or more that were all compared with each other, by the primary measure
     intervals, bounds: of means
     curves, thinned: for the charts; None where they are not drawn
@@ -75,6 +77,7 @@ class Gathered:
     comparable: bool
     comparison: Comparison | None
     pair: VerdictPair | None
+    own: tuple[VerdictPair, ...]
     standings: Standings | None
     overview: Overview
     intervals: ByRun
@@ -118,6 +121,7 @@ def gather(request: Request) -> Gathered:
     ranked = [each for each in evaluations if each.ranks is not None]
     steps, cutoffs = _at_cutoffs(ranked, families, worst_first[: request.queries], request.depth)
     comparison = _compared(request, evaluations, means) if enough and request.given is None else request.given
+    own = own_pairs(_own_comparisons(request, evaluations, means)) if enough else ()
     return Gathered(
         request=request,
         judgments=request.flat,
@@ -129,8 +133,9 @@ def gather(request: Request) -> Gathered:
         steps=steps,
         comparable=comparable,
         comparison=comparison,
-        pair=chosen_pair(comparison),
-        standings=_standings(comparison),
+        pair=own[0] if own else chosen_pair(comparison),
+        own=own,
+        standings=None if own else _standings(comparison),
         overview=overview(evaluations, segments=request.segments),
         intervals=_intervals(evaluations, means, request.alpha),
         bounds=_bounds(ranked, request.measures) if request.bounds else {},
@@ -177,6 +182,18 @@ def _compared(request: Request, evaluations: Sequence[Evaluation], means: Sequen
         alpha=request.alpha,
         bounds=request.bounds,
     )
+
+
+def _own_comparisons(
+    request: Request, evaluations: Sequence[Evaluation], means: Sequence[Measure]
+) -> Iterator[Comparison]:
+    """Each run with its own baseline: whether it changed is a question of its own, so it is one comparison."""
+    known = {each.run: each for each in evaluations}
+    for run, baseline in request.own_baselines.items():
+        for name in (run, baseline):
+            if name not in known:
+                raise ComparisonError(f"no run is called '{name}'.", hint=f"the runs are {', '.join(known)}")
+        yield _compared(replace(request, baseline=baseline), (known[baseline], known[run]), means)
 
 
 def _standings(comparison: Comparison | None) -> Standings | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cranfield.comparison.differences import decisive_p
+from cranfield.comparison.differences import Difference, decisive_p
 from cranfield.comparison.means import means_table
 from cranfield.comparison.significance import SAME
 from cranfield.comparison.standing import Standing, Standings
@@ -22,12 +22,10 @@ SHADES = 9  # of the heat map
 def leaderboard(gathered: Gathered, view: View) -> dict[str, Any]:
     """Head and rows of the table."""
     names = [measure.name for measure in gathered.request.measures]
-    against = _against(gathered)
     places = _places(gathered)
     standing = {} if gathered.standings is None else {each.run: each for each in gathered.standings.rows}
     rows = [
-        _row(gathered, view, result, places[result.run], against, standing.get(result.run))
-        for result in gathered.best_first
+        _row(gathered, view, result, places[result.run], standing.get(result.run)) for result in gathered.best_first
     ]
     _draw_intervals(rows)
     return {
@@ -35,7 +33,7 @@ def leaderboard(gathered: Gathered, view: View) -> dict[str, Any]:
             {"name": each.name, "summary": each.definition.summary, "lower": each.definition.lower_is_better}
             for each in _primary_first(gathered)
         ],
-        "against": "best" if gathered.standings is not None else against,
+        "against": _against_head(gathered),
         "ranks": None if gathered.standings is None else _rank_head(gathered.standings),
         "judged": JUDGED not in names and any(JUDGED in each for each in gathered.evaluations),
         "drawn": any(row["primary"]["drawn"] for row in rows),
@@ -62,6 +60,12 @@ def _rank_head(found: Standings) -> str:
     return "rank" if found.level is None else f"rank, {100 * found.level:g}%"
 
 
+def _against_head(gathered: Gathered) -> str | None:
+    if gathered.own:
+        return "its baseline"
+    return "best" if gathered.standings is not None else _against(gathered)
+
+
 def _against(gathered: Gathered) -> str | None:
     """The run that all others are set against: the baseline, the first of two, or the best."""
     if gathered.pair is None:
@@ -69,9 +73,13 @@ def _against(gathered: Gathered) -> str | None:
     return gathered.best_first[0].run if gathered.pair.chosen == "second" else gathered.pair.baseline
 
 
-def _row(
-    gathered: Gathered, view: View, result: Evaluation, place: int, against: str | None, standing: Standing | None
-) -> dict[str, Any]:
+def _is_baseline(gathered: Gathered, run: str) -> bool:
+    if gathered.own:
+        return any(run == each.baseline for each in gathered.own)
+    return gathered.pair is not None and gathered.pair.chosen != "second" and run == gathered.pair.baseline
+
+
+def _row(gathered: Gathered, view: View, result: Evaluation, place: int, standing: Standing | None) -> dict[str, Any]:
     cells = []
     for measure in _primary_first(gathered):
         bounds = gathered.bounds.get(result.run, {}).get(measure.name)
@@ -95,23 +103,31 @@ def _row(
         "place": place,
         "ranks": None if standing is None else (standing.first, standing.last),
         "level": standing is not None and standing.not_worse and place > 1,
-        "baseline": gathered.pair is not None and gathered.pair.chosen != "second" and result.run == against,
+        "baseline": _is_baseline(gathered, result.run),
         "primary": cells[0],
         "others": cells[1:],
-        "gap": _gap(gathered, result.run, against),
+        "gap": _gap(gathered, result.run),
         "judged": judged,
         "judged_text": "–" if judged is None else percent(judged),
     }
 
 
-def _gap(gathered: Gathered, run: str, against: str | None) -> dict[str, Any] | None:
+def _gap(gathered: Gathered, run: str) -> dict[str, Any] | None:
     """How far a run is from the one it is set against, and whether that is significant."""
-    comparison = gathered.comparison
-    if comparison is None or against is None or run == against:
+    pair = _difference(gathered, run)
+    if pair is None:
         return None
-    pair = seen_from(comparison.between(gathered.primary, run, against), run)
     kind = {"significantly better": "better", "significantly worse": "worse"}.get(pair.verdict, "")
     return {"value": pair.difference, "text": signed(pair.difference), "kind": kind, "p": decisive_p(pair)}
+
+
+def _difference(gathered: Gathered, run: str) -> Difference | None:
+    if gathered.own:
+        return next((each.difference for each in gathered.own if each.run == run), None)
+    against = _against(gathered)
+    if gathered.comparison is None or against is None or run == against:
+        return None
+    return seen_from(gathered.comparison.between(gathered.primary, run, against), run)
 
 
 def _draw_intervals(rows: Sequence[dict[str, Any]]) -> None:
@@ -163,7 +179,10 @@ def notes(gathered: Gathered, view: View) -> list[str]:
         found.append("Runs were measured by different judgments or policies, so they are not compared.")
     if gathered.comparison is not None:
         found.append("▲ ▼ significantly better, worse; without a sign the difference is too close to call.")
-        found += [_sentence(note) for note in means_table(gathered.comparison).notes[1:]]
+        method = gathered.own[0].comparison if gathered.own else gathered.comparison
+        found += [_sentence(note) for note in means_table(method).notes[1:]]
+    if gathered.own:
+        found.append("Each run is compared with its own baseline; other pairs are corrected for all pairs of runs.")
     if gathered.standings is not None:
         found += _about_ranks(gathered.standings)
     if gathered.request.bounds:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import isfinite
 
@@ -9,6 +10,7 @@ from cranfield.comparison import Comparison, Difference
 from cranfield.comparison.unjudged import Reach, Reaches
 from cranfield.measures import Measure
 
+NEWS_FIRST = ("worse", "better", "close", "same")
 KINDS = {"Better": "better", "Worse": "worse", "Too close to call": "close", "No difference": "same"}
 
 
@@ -16,12 +18,15 @@ KINDS = {"Better": "better", "Worse": "worse", "Too close to call": "close", "No
 class VerdictPair:
     """Two runs and their difference by the primary measure, run - baseline.
 
-    chosen: why these two: "two" (there are no others), "baseline" (it was given) or "second" (the best and the next)
+    chosen: why these two: "two" (there are no others), "baseline" (it was given), "own" (each run has a baseline of its
+        own) or "second" (the best and the next)
+    comparison: the one that found the difference
     """
 
     measure: Measure
     chosen: str
     difference: Difference
+    comparison: Comparison
 
     @property
     def run(self) -> str:
@@ -99,7 +104,13 @@ def chosen_pair(comparison: Comparison | None) -> VerdictPair | None:
     difference = seen_from(comparison.between(measure, run, baseline), run)
     if difference.reach is None:
         difference = replace(difference, reach=_reach(comparison, measure, baseline, run))
-    return VerdictPair(measure, chosen, difference)
+    return VerdictPair(measure, chosen, difference, comparison)
+
+
+def own_pairs(comparisons: Iterable[Comparison]) -> tuple[VerdictPair, ...]:
+    """Pairs that were each compared on their own: what got worse comes first, then what got better."""
+    pairs = [replace(pair, chosen="own") for pair in map(chosen_pair, comparisons) if pair is not None]
+    return tuple(sorted(pairs, key=lambda pair: NEWS_FIRST.index(pair.kind)))
 
 
 def _reach(comparison: Comparison, measure: Measure, baseline: str, run: str) -> Reach | None:

@@ -29,18 +29,22 @@ LARGEST = 1e100  # a value that can be rounded, squared and drawn
 class Request:
     """What `write_report` was called with, read and checked.
 
+    qrels: what the judgments were read from
     judgments: None where only evaluations are known, and no grade
     rankings: by name of a run, what its rankings can be read from
+    baseline: the run that all others are compared with; own_baselines: of some runs, each the one of its own
     command: the command line that asked for it
     given: a comparison that was made before
     """
 
+    qrels: Any
     judgments: Judgments | GroupedJudgments | None
     runs: Mapping[str, Evaluation]
     rankings: Mapping[str, Any]
     measures: Sequence[Measure]
     title: str | None
     baseline: str | None
+    own_baselines: Mapping[str, str]
     command: str | None
     collection: Collection | None
     segments: Mapping[str, str]

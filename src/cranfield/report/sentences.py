@@ -76,8 +76,10 @@ def sentences_of_one(result: Evaluation, measure: Measure) -> list[str]:
     return [*said, *_unjudged(measure, [found])]
 
 
-def sentences_of_two(pair: VerdictPair, run: Evaluation, baseline: Evaluation, query_ids: Sequence[str]) -> list[str]:
-    """What there is to say of two runs over the queries that were compared."""
+def sentences_of_two(
+    pair: VerdictPair, run: Evaluation, baseline: Evaluation, query_ids: Sequence[str], to_settle: str
+) -> list[str]:
+    """What there is to say of two runs over the queries that were compared; `to_settle` says what to judge."""
     found = [seen(each, pair.measure, query_ids) for each in (baseline, run)]
     both = [each for each in found if each is not None]
     said: list[str] = []
@@ -86,7 +88,7 @@ def sentences_of_two(pair: VerdictPair, run: Evaluation, baseline: Evaluation, q
     said += _decision(pair)
     if len(both) == 2:
         said += _unjudged(pair.measure, both)
-    return [*said, *_reversal(pair)]
+    return [*said, *_reversal(pair, to_settle)]
 
 
 def _nothing(measure: Measure, before: Seen, now: Seen) -> str:
@@ -150,14 +152,14 @@ def _unjudged(measure: Measure, runs: Sequence[Seen]) -> Iterator[str]:
         yield f"{_capital(' and '.join(said))} are unjudged and count as not relevant."
 
 
-def _reversal(pair: VerdictPair) -> Iterator[str]:
+def _reversal(pair: VerdictPair, to_settle: str) -> Iterator[str]:
     found = pair.difference
     if found.reach is None:
         return
     if found.could_reverse and pair.kind != "same":
         ends = f"{signed(found.reach.low)} to {signed(found.reach.high)}"
         yield f"Judging the unjudged documents could still reverse the difference (it could be {ends})."
-        yield "To settle it: cranfield judge --decide asks for the most informative grades first."
+        yield to_settle
     elif not found.could_reverse and pair.kind in ("better", "worse") and found.reach.low < found.reach.high:
         yield "Whatever the unjudged documents turn out to be, they cannot reverse the difference."
 

@@ -32,7 +32,7 @@ from cranfield.report.look import chart_colours, icon, paper_colours
 from cranfield.report.request import Request, evaluated, readable_runs, usual_measures
 from cranfield.report.security import content_policy
 from cranfield.show.look import css_tokens
-from cranfield.systems.collection import open_collection
+from cranfield.systems.collection import BUILTIN, Collection, collection_beside, open_collection
 
 QUERIES = 1000  # whose rankings are shown
 DEPTH = 10
@@ -70,7 +70,7 @@ def write_report(
     rankings: Mapping[str, Any] | None = None,
     lengths: Any = None,
     title: str | None = None,
-    baseline: str | None = None,
+    baseline: str | Mapping[str, str] | None = None,
     collection: Any = None,
     segments: Any = None,
     bounds: bool = False,
@@ -95,8 +95,10 @@ def write_report(
         be an `Evaluation`, or the file of a saved one; the page then lacks what needs its ranks or its rankings.
     rankings: for runs that are evaluations, {name: run} to read their rankings from.
     title: the page's heading; by default the runs that are compared, and the measure.
-    baseline: the name of the run that the others are compared with; by default the best is, with the second.
-    collection: what `open_collection` takes, for the texts of queries and documents.
+    baseline: the name of the run that the others are compared with, or {run: its own baseline}, such as an earlier
+        version of the same system; by default the best run is compared with the second.
+    collection: what `open_collection` takes, for the texts of queries and documents; by default that of the built-in
+        judgments, where these are used.
     segments: {query: segment}, or a file of both, for means of segments and to filter by.
     bounds: how low and high each mean could be, given what is unjudged, and whether that reverses a difference.
     queries: of how many queries, the worst first, rankings are shown.
@@ -123,14 +125,16 @@ def write_report(
     wanted = parse_measures(usual_measures(named, DEFAULT_MEASURES) if measures is None else measures)
     judgments = None if qrels is None else judgments_for(qrels, named.values(), qrels_format, wanted)
     request = Request(
+        qrels=qrels,
         judgments=None if isinstance(judgments, PassageJudgments) else judgments,  # a page shows whole documents
         runs=evaluated(judgments, named, wanted, policy=policy, format=format, lengths=lengths, check_ids=check_ids),
         rankings={name: run for name, run in named.items() if _readable(run)} | dict(rankings or {}),
         measures=wanted,
         title=title,
-        baseline=baseline,
+        baseline=None if isinstance(baseline, Mapping) else baseline,
+        own_baselines=baseline if isinstance(baseline, Mapping) else {},
         command=command,
-        collection=None if collection is None else open_collection(collection),
+        collection=_collection(qrels) if collection is None else open_collection(collection),
         segments={} if segments is None else read_words(segments, "segment"),
         bounds=bounds,
         queries=queries,
@@ -148,6 +152,11 @@ def write_report(
     data = program_data(gathered, details(gathered))
     size = write_text(path, rendered(content, data, charts), force=True)
     return ReportFile(os.fspath(path), size, tuple(data["left_out"]))
+
+
+def _collection(qrels: Any) -> Collection | None:
+    """That of the built-in judgments. A page is handed on, so other texts go into it only if somebody asks for them."""
+    return open_collection(BUILTIN) if qrels == BUILTIN and collection_beside(qrels) == BUILTIN else None
 
 
 def _readable(run: Any) -> bool:

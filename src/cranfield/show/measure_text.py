@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from types import ModuleType
 from typing import Any
 
+from cranfield.layout import wrapped
 from cranfield.measures import FAMILIES, Definition, catalogue
 from cranfield.measures.parameters import ParameterKind
 from cranfield.measures.rag_names import explained_elsewhere, names_elsewhere
@@ -52,10 +52,10 @@ def measures_text(width: int) -> str:
     titles = {family.__name__: (family.__doc__ or "").strip().partition("\n")[0] for family in FAMILIES}
     lines: list[str] = []
     for home in dict.fromkeys([*homes, *(each.function.__module__ for each in known.values())]):
-        lines += ["", *textwrap.wrap(titles.get(home, "Of your own."), width)]
+        lines += ["", *wrapped(titles.get(home, "Of your own."), width=width)]
         for definition in known.values():
             if definition.function.__module__ == home:
-                first, *rest = textwrap.wrap(definition.summary, max(width - names - 4, 20))
+                first, *rest = wrapped(definition.summary, width=max(width - names - 4, 20))
                 lines += [f"  {definition.name:<{names}}  {first}", *(" " * (names + 4) + line for line in rest)]
     return "\n".join(lines[1:])
 
@@ -64,14 +64,14 @@ def measure_text(definition: Definition, width: int) -> str:
     """All that is known of one measure."""
     paragraphs = [_unwrapped(part) for part in (definition.function.__doc__ or "").strip().split("\n\n")]
     summary, formula, notes = paragraphs[0], definition.formula, paragraphs[2:]
-    lines = [definition.name, "", *textwrap.wrap(summary, width), ""]
-    lines += textwrap.wrap(_unwrapped(formula), width - 4, initial_indent="    ", subsequent_indent="        ")
+    lines = [definition.name, "", *wrapped(summary, width=width), ""]
+    lines += wrapped(_unwrapped(formula), "    ", hang=8, width=width - 4)
     for note in notes:
-        lines += ["", *textwrap.wrap(note, width)]
+        lines += ["", *wrapped(note, width=width)]
     parameters = _parameters(definition)
     lines += ["", "Parameters:" if parameters else "Parameters: none"]
     for each in parameters:
-        lines += textwrap.wrap(each.replace("`", ""), width, initial_indent="  ", subsequent_indent="    ")
+        lines += wrapped(each.replace("`", ""), "  ", hang=4, width=width)
     facts = {
         "Also called": ", ".join((*definition.aliases, *names_elsewhere(definition))),
         "When": definition.advice,
@@ -80,11 +80,11 @@ def measure_text(definition: Definition, width: int) -> str:
     }
     for name, fact in facts.items():
         if fact:
-            lines += ["", *textwrap.wrap(f"{name}: {fact}", width, subsequent_indent="  ")]
+            lines += ["", *wrapped(f"{name}: {fact}", hang=2, width=width)]
     if explained := explained_elsewhere(definition):
         lines += ["", "In tools for RAG:"]
         for each in explained:
-            lines += textwrap.wrap(each, width, initial_indent="  ", subsequent_indent="    ")
+            lines += wrapped(each, "  ", hang=4, width=width)
     return "\n".join(lines)
 
 

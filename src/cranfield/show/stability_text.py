@@ -22,27 +22,27 @@ def stability_text(found: Stability, width: int = WIDTH, paint: Paint = UNPAINTE
         width=width,
     )
     name = max(len("measure"), *(len(name) for name in found.measures))
-    names = f"{'removed':>9}{'left':>8}{'mean':>9}{'spread':>9}{'change':>9}{'tau':>8}{'lowest':>8}"
-    lines += ["", f"{'measure':<{name}}{names}"]
+    several = len(found.runs) > 1  # of one run, there is no order
+    names = f"{'removed':>9}{'left':>8}{'mean':>9}{'spread':>9}{'change':>9}"
+    names += f"{'tau':>8}{'lowest':>8}" if several else ""
+    lines += ["", paint.strong(f"{'measure':<{name}}{names}")]
     before = ""
     for row in found.rows:
         if row.measure != before:
             lines.append(f"{row.measure:<{name}}{'0%':>9}{found.judgments:>8}{row.complete:>9.4f}")
         before = row.measure
         change = f"{(row.mean - row.complete) / row.complete:+.1%}" if row.complete else "-"
-        lines.append(
-            f"{'':<{name}}{row.removed:>9.0%}{row.left:>8.0f}{row.mean:>9.4f}{row.spread:>9.4f}{change:>9}"
-            f"{share_text(row.tau, 3):>8}{share_text(row.lowest, 3):>8}"
-        )
+        line = f"{'':<{name}}{row.removed:>9.0%}{row.left:>8.0f}{row.mean:>9.4f}{row.spread:>9.4f}{change:>9}"
+        lines.append(line + (f"{share_text(row.tau, 3):>8}{share_text(row.lowest, 3):>8}" if several else ""))
     told = (
         "left: judgments that remain. mean: over the runs and the repeats; spread: standard deviation over the "
         "repeats; change: of the mean, relative to all judgments."
     )
-    legend = wrapped(told, width=width)
-    if len(found.runs) > 1:
-        legend += wrapped(
-            "tau: Kendall's correlation between the order of the runs by the judgments left and by all judgments, "
-            "averaged over the repeats, and the lowest of them. At 1 the order is the same.",
-            width=width,
-        )
+    about_tau = (
+        "tau: Kendall's correlation between the order of the runs by the judgments left and by all judgments, "
+        "averaged over the repeats, and the lowest of them. At 1 the order is the same."
+        if several
+        else "Whether the order of runs changes (tau) takes at least two runs."
+    )
+    legend = [*wrapped(told, width=width), *wrapped(about_tau, width=width)]
     return "\n".join([*lines, "", *map(paint.dim, legend)])

@@ -130,6 +130,8 @@ def _worst(view: View, result: Evaluation, width: int, paint: Paint, texts: Mapp
     """The queries of a run that perform poorly by the first measure, and what happened."""
     measure = view.measures[0]
     poor = view.poor(result)
+    if not poor:
+        return wrapped(f"{result.run}: the worst queries by {measure}: none, all are perfect", width=width)
     queries = "worst query" if len(poor) == 1 else f"{len(poor)} worst queries"
     title = f"{result.run}: the {queries} by {measure}"
     names = [shortened(each.query_id, width * 2 // 5) for each in poor]

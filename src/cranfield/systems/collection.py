@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from cranfield.errors import InputError, need
 from cranfield.layout import count, shortened
 from cranfield.ranks.judgments import Judgments
-from cranfield.systems.collection_files import QUERY_FILES, first_file
+from cranfield.systems.collection_files import QUERY_FILES, first_file, folder_of_queries
 from cranfield.systems.record_lines import id_of, record_of, text_lines
 from cranfield.systems.topics import read_topics
 
@@ -176,6 +176,15 @@ def open_collection(where: str | os.PathLike[str] | Collection, *, split: str | 
         corpus=(lambda: read_corpus(corpus)) if corpus else None,
         narratives={query: topic.narrative for query, topic in topics.items() if topic.narrative},
     )
+
+
+def collection_beside(qrels: str) -> str | None:
+    """What `open_collection` takes for the collection that judgments belong to; None where no queries are beside them.
+
+    >>> collection_beside("builtin"), collection_beside("builtin:ten")
+    ('builtin', None)
+    """
+    return BUILTIN if qrels == BUILTIN and not os.path.exists(qrels) else folder_of_queries(qrels)
 
 
 def indexed(collection: Collection | None, name: str, kind: str) -> Iterator[Document]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from cranfield.evaluation.facts import QueryFacts
+from cranfield.evaluation.overview import below_perfect
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure, parse_measure
 from cranfield.measures.scope import Scope
@@ -56,8 +57,9 @@ class Miss(NamedTuple):
 def misses(
     evaluation: Evaluation, run: Any, collection: Collection, measure: str | Measure, worst: int, shown: int = 3
 ) -> list[Miss]:
-    """For the worst queries by a measure the best documents that are relevant to it, and the first returned."""
-    queries, scope = evaluation.worst(measure, worst), Scope.of(parse_measure(measure))
+    """For the worst queries that are not perfect the best documents that are relevant, and the first returned."""
+    wanted_measure = parse_measure(measure)
+    queries, scope = below_perfect(evaluation, wanted_measure, worst), Scope.of(wanted_measure)
     if not queries:
         return []
     grades = Judgments.read(collection.qrels).by_query

@@ -6,7 +6,6 @@ one small function each: what they see is the `Facts`, what they say is a senten
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Unpack
@@ -16,7 +15,7 @@ from cranfield.evaluation.advice.facts import DEPTHS, RUN_MEASURES, Facts, RunSh
 from cranfield.evaluation.advice.recommendations import RECOMMENDATIONS, Recommendation
 from cranfield.evaluation.evaluating import Options, evaluate_runs
 from cranfield.evaluation.in_notebooks import notebook_html
-from cranfield.layout import count, listed
+from cranfield.layout import count, listed, wrapped
 from cranfield.measures import Measures, parse_measures
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
@@ -110,5 +109,4 @@ def _count(number: int, one: str, many: str) -> str:
 
 
 def _wrapped(text: str, head: str = "") -> str:
-    first = f"  {head}"
-    return textwrap.fill(text, 80, initial_indent=first, subsequent_indent=" " * len(first), break_on_hyphens=False)
+    return "\n".join(wrapped(text, f"  {head}"))

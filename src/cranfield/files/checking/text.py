@@ -1,31 +1,32 @@
-"""What a check found, as plain text of 80 columns or as JSON."""
+"""What a check found, as text or as JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import groupby
 from typing import Any
 
 from cranfield.evaluation.advice import DEPTHS, depth_text
 from cranfield.files.checking import CheckReport, JudgmentFacts, More, Problem, RunFacts, Spread
-from cranfield.layout import count, visible, wrapped
+from cranfield.layout import UNPAINTED, WIDTH, Paint, count, visible, wrapped
 
 GRADES = 8  # as many are listed
+READABLE = 30  # columns that a paragraph beside a name needs
 
 
-def check_text(report: CheckReport) -> str:
-    """The problems, the facts, advice on measures, and last the verdict."""
-    parts = [_problems(report.problems, report.more)] if report.problems else []
-    parts.append("\n".join(_judgments(report.judgments)))
-    parts += ["\n".join(_run(run)) for run in report.runs]
-    if report.advice is not None:
-        width = max((len(name) for name, _ in report.advice.recommended), default=0)
-        suited = [_wrapped(why, f"  {name:<{width}}  ") for name, why in report.advice.recommended]
-        beware = [_wrapped(warning, "  - ") for warning in report.advice.warnings]
-        parts += ["\n".join([title, *lines]) for title, lines in (("Measures", suited), ("Beware", beware)) if lines]
-    parts.append(f"{count(report.count('error'), 'error')}, {count(report.count('warning'), 'warning')}.")
-    return "\n\n".join(parts)
+def check_text(report: CheckReport, width: int = WIDTH, paint: Paint = UNPAINTED) -> str:
+    """The problems, the facts, advice on measures, and last the verdict, as text of so many columns."""
+    parts = [_problems(report.problems, report.more, width, paint)] if report.problems else []
+    for name, *facts in (_judgments(report.judgments), *map(_run, report.runs)):
+        parts.append([paint.strong(visible(name)), *(line for fact in facts for line in _wrapped(fact, width))])
+    if report.advice is not None and report.advice.recommended:
+        parts.append([paint.strong("Measures"), *_measures(report.advice.recommended, width, paint)])
+    if report.advice is not None and report.advice.warnings:
+        beware = [line for warning in report.advice.warnings for line in _wrapped(warning, width, "  - ")]
+        parts.append([paint.strong("Beware"), *beware])
+    parts.append([_verdict(report, paint)])
+    return "\n\n".join("\n".join(lines) for lines in parts)
 
 
 def check_json(report: CheckReport) -> str:
@@ -50,69 +51,97 @@ def check_json(report: CheckReport) -> str:
     return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False)
 
 
-def _problems(problems: tuple[Problem, ...], more: tuple[More, ...]) -> str:
+def _problems(problems: tuple[Problem, ...], more: tuple[More, ...], width: int, paint: Paint) -> list[str]:
     """A line for each, and below those that share it the hint."""
     hidden = {(each.file, each.kind): each.count for each in more}
-    lines = []
+    lines: list[str] = []
+
+    def add_hint(hint: str) -> None:
+        first, *rest = _wrapped(hint, width, "    Hint: ")
+        lines.extend([first.replace("Hint:", paint.hint("Hint:"), 1), *rest])
+
     for kind, alike in groupby(problems, lambda problem: (problem.file, problem.kind)):
         hint = ""
         for problem in alike:
             if hint and problem.hint != hint:
-                lines.append(_wrapped(hint, "    Hint: "))
-            lines.append(_wrapped(str(problem), f"{problem.severity}: ", indent=4))
+                add_hint(hint)
+            head = f"{problem.severity}:"
+            first, *rest = _wrapped(str(problem), width, f"{head} ", hang=4)
+            lines += [
+                (paint.bad if problem.severity == "error" else paint.close)(head) + first.removeprefix(head),
+                *rest,
+            ]
             hint = problem.hint
         if kind in hidden:
-            lines.append(f"    … and {hidden[kind]:,} more")
+            lines.append(paint.dim(f"    … and {hidden[kind]:,} more"))
         if hint:
-            lines.append(_wrapped(hint, "    Hint: "))
-    return "\n".join(lines)
+            add_hint(hint)
+    return lines
+
+
+def _measures(recommended: Sequence[tuple[str, str]], width: int, paint: Paint) -> Iterator[str]:
+    """Each measure and why: beside its name, or below it where the window is narrow."""
+    room = max(len(name) for name, _ in recommended)
+    beside = width - room - 4 >= READABLE
+    for name, why in recommended:
+        head = f"  {name:<{room}}  " if beside else "    "
+        if not beside:
+            yield f"  {name}"
+        first, *rest = _wrapped(why, width, head)
+        yield from (head + paint.dim(first.removeprefix(head)), *map(paint.dim, rest))
+
+
+def _verdict(report: CheckReport, paint: Paint) -> str:
+    errors, warnings = report.count("error"), report.count("warning")
+    tone = paint.bad if errors else paint.close if warnings else paint.good
+    return tone(f"{count(errors, 'error')}, {count(warnings, 'warning')}.")
 
 
 def _judgments(facts: JudgmentFacts) -> Iterator[str]:
-    yield visible(facts.file)
-    yield _wrapped(
+    yield facts.file
+    yield (
         f"{count(facts.queries, 'query', 'queries')}, {count(facts.judgments, 'judgment')}; "
         f"{_spread(facts.documents)} for a query, {_spread(facts.relevant)} relevant"
     )
     listed = list(facts.grades.items())
     shown = ", ".join(f"{grade} ({count:,})" for grade, count in listed[:GRADES])
     if listed:
-        yield _wrapped(f"grades: {shown}{', …' if len(listed) > GRADES else ''}")
+        yield f"grades: {shown}{', …' if len(listed) > GRADES else ''}"
     if facts.no_relevant:
-        yield _wrapped(f"{count(facts.no_relevant, 'query', 'queries')} without a relevant document")
+        yield f"{count(facts.no_relevant, 'query', 'queries')} without a relevant document"
     if facts.grouped:
-        yield _wrapped(
+        yield (
             "documents have several grades, for subtopics or from several judges: for measures such as alpha_nDCG@10; "
             "others need one grade"
         )
     if facts.never_retrieved:
         some = ", ".join(f"'{document}' (query {query})" for query, document in facts.examples[:2])
-        yield _wrapped(
+        yield (
             f"retrieved by no run: {facts.never_retrieved:,} of these documents, {facts.relevant_never_retrieved:,} of "
             f"them relevant; such as {some}"
         )
 
 
 def _run(facts: RunFacts) -> Iterator[str]:
-    yield visible(facts.file)
-    yield _wrapped(
+    yield facts.file
+    yield (
         f"{count(facts.queries, 'query', 'queries')}; {facts.missing:,} judged but not in the run, {facts.extra:,} "
         "not judged"
     )
-    yield _wrapped(f"{count(facts.rows, 'document')}; {_spread(facts.documents)} for a query")
+    yield f"{count(facts.rows, 'document')}; {_spread(facts.documents)} for a query"
     depths = [*(depth for depth in DEPTHS if depth < facts.documents.most), None]
     shares = (f"{facts.judged[str(depth or 'all')]:.0%} of {depth_text(depth)}" for depth in depths)
-    yield _wrapped(f"judged: {', '.join(shares)}")
+    yield f"judged: {', '.join(shares)}"
     if facts.tied:
         query, one, other = facts.tie_examples[0]
-        yield _wrapped(
+        yield (
             f"{max(facts.tied, 0.001):.1%} of the documents share their score with another, in "
             f"{count(facts.tied_queries, 'query', 'queries')}; such as '{one}' and '{other}' (query {query})"
         )
     else:
-        yield _wrapped("no equal scores")
+        yield "no equal scores"
     if facts.names:
-        yield _wrapped(f"name: {', '.join(facts.names[:5])}{', …' if len(facts.names) > 5 else ''}")
+        yield f"name: {', '.join(facts.names[:5])}{', …' if len(facts.names) > 5 else ''}"
 
 
 def _spread(spread: Spread) -> str:
@@ -121,5 +150,5 @@ def _spread(spread: Spread) -> str:
     return f"{spread.least:,} to {spread.most:,} (median {spread.median:,g})"
 
 
-def _wrapped(text: str, head: str = "  ", indent: int | None = None) -> str:
-    return "\n".join(wrapped(text, head, hang=indent, break_words=False))  # a path can be copied as it is
+def _wrapped(text: str, width: int, head: str = "  ", hang: int | None = None) -> list[str]:
+    return wrapped(text, head, hang=hang, width=width, break_words=False)  # a path can be copied as it is

@@ -1,37 +1,40 @@
-"""The demonstration as text, 80 columns wide."""
+"""The demonstration as text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cranfield.layout import UNPAINTED, Paint, aligned, wrapped
+from cranfield.layout import UNPAINTED, WIDTH, Paint, cut, fitted, wrapped
 from cranfield.systems.demonstration import Demonstration, without_words
 from cranfield.systems.text.tested import miss_lines
 
 SHOWN = 3  # queries that perform poorly
 
 
-def demonstration_lines(found: Demonstration, paint: Paint = UNPAINTED) -> Iterator[str]:
+def demonstration_lines(found: Demonstration, width: int = WIDTH, paint: Paint = UNPAINTED) -> Iterator[str]:
     """What was asked, the values, whether the difference is real, which queries fail and why, and what to try."""
     collection, evaluations = found.collection, found.evaluations
-    yield f"Two engines search {found.documents} short texts about search evaluation: SQLite's full-text"
-    yield "search as it is (plain), and with stems, weights and no stop words (tuned)."
-    yield f"Both were just asked {len(collection.queries)} queries whose relevant texts are known."
+    yield from wrapped(
+        f"Two engines search {found.documents} short texts about search evaluation: SQLite's full-text search as it is "
+        f"(plain), and with stems, weights and no stop words (tuned). Both were just asked {len(collection.queries)} "
+        "queries whose relevant texts are known.",
+        width=width,
+    )
     yield ""
     measures = list(evaluations[0])
     rows = [["run", *measures], *([each.run, *map(each.shown, measures)] for each in evaluations)]
-    yield from aligned(rows, style=paint.strong)
+    yield from fitted(rows, width, paint.strong)
     yield ""
-    yield from _comparison_lines(found, paint)
+    yield from _comparison_lines(found, width, paint)
     yield ""
     yield paint.strong("tuned's worst queries: expected vs returned")
     for miss in found.poor[:SHOWN]:
-        yield from miss_lines(miss, paint=paint)
+        yield from miss_lines(miss, width, paint)
     yield ""
-    yield from _next_lines(found, paint)
+    yield from _next_lines(found, width, paint)
 
 
-def _comparison_lines(found: Demonstration, paint: Paint) -> Iterator[str]:
+def _comparison_lines(found: Demonstration, width: int, paint: Paint) -> Iterator[str]:
     [difference] = found.comparison
     yield paint.strong("Is tuned better than plain?")
     said = (
@@ -39,21 +42,23 @@ def _comparison_lines(found: Demonstration, paint: Paint) -> Iterator[str]:
         f"{difference.worse} worse."
     )
     headline = f"{difference.headline}:"
-    first, *more = wrapped(said, "  ")
+    first, *more = wrapped(said, "  ", width=width)
     yield f"  {paint.verdict(difference.verdict, headline)}{first.removeprefix(f'  {headline}')}"
     yield from more
     yield from wrapped(
         f"With {found.comparison.queries} queries, a true difference of {difference.detectable:.3f} would be detected "
         "80% of the time, if differences vary as they do here; detecting smaller ones takes more queries.",
         "  ",
+        width=width,
     )
     for change in difference.changed[:2]:
         text = found.collection.queries[change.query_id]
-        number = paint.signed(change.difference, f"{change.difference:+.4f}")
-        yield f"  {number}  {change.query_id}: {text}"
+        number = f"{change.difference:+.4f}"
+        told = cut(f"{change.query_id}: {text}", width - len(number) - 4)
+        yield f"  {paint.signed(change.difference, number)}  {told}"
 
 
-def _next_lines(found: Demonstration, paint: Paint) -> Iterator[str]:
+def _next_lines(found: Demonstration, width: int, paint: Paint) -> Iterator[str]:
     yield paint.strong("What to try next")
     # Of the documents themselves: the mean of Judged@10 counts a query without documents as 0.
     unjudged = 1 - (found.evaluations[1].facts("nDCG@10").judged_share() or 0)
@@ -62,14 +67,16 @@ def _next_lines(found: Demonstration, paint: Paint) -> Iterator[str]:
         f"Of the {len(found.poor)} worst queries, {apart} share no word with at least half of their relevant texts: "
         "synonyms or embeddings could find those texts, other weights could not.",
         "- ",
+        width=width,
     )
     yield from wrapped(
         f"{unjudged:.0%} of tuned's first ten documents have no judgment and count as not relevant: judge them, and "
         "the values may change:",
         "- ",
+        width=width,
     )
     yield f"    {paint.hint('cranfield init builtin; cranfield judge')}"
-    yield "- Test your own engine the same way, and keep it from getting worse:"
+    yield from wrapped("Test your own engine the same way, and keep it from getting worse:", "- ", width=width)
     yield f"    {paint.hint('cranfield init; cranfield test; cranfield accept')}"
-    yield "- Or measure and compare runs that you have:"
+    yield from wrapped("Or measure and compare runs that you have:", "- ", width=width)
     yield f"    {paint.hint('cranfield compare qrels.txt old.run new.run')}"

@@ -29,7 +29,8 @@ def tested_lines(found: ProjectTest, worst: int, width: int, paint: Paint) -> It
         if tested.evaluation and worst:
             measure = next(iter(tested.evaluation))
             yield ""
-            yield paint.strong(f"  the worst {'query' if len(tested.missed) == 1 else 'queries'} by {measure}")
+            head = paint.strong(f"  the worst {'query' if len(tested.missed) == 1 else 'queries'} by {measure}")
+            yield head if tested.missed else f"{head}: none, all are perfect"
             for miss in tested.missed:
                 yield from miss_lines(miss, width, paint)
 
