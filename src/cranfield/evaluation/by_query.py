@@ -25,8 +25,12 @@ class ValuesByQuery(Summary):
     _columns: Mapping[Measure, Numbers] = field(repr=False)  # in the order of `query_ids`
 
     def __getitem__(self, measure: str | Measure) -> float:
-        wanted = self._find(measure)
+        wanted = self._key(measure)
         return aggregate(self._columns[wanted], wanted.definition.aggregate, of=wanted.name)
+
+    def _key(self, measure: str | Measure) -> Measure:
+        """What the column of a measure is kept under; a `Measure` is not searched for among the names of all."""
+        return measure if isinstance(measure, Measure) and measure in self._columns else self._find(measure)
 
     def column(self, measure: str | Measure) -> Numbers:
         """The values of a measure as a column.
@@ -34,7 +38,7 @@ class ValuesByQuery(Summary):
         measure: any of its names, or a `Measure`.
         Returns a new array, in the order of `query_ids`.
         """
-        return self._columns[self._find(measure)].copy()
+        return self._columns[self._key(measure)].copy()
 
     def by_query(self, measure: str | Measure) -> dict[str, float]:
         """The values of a measure by query.

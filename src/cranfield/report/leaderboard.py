@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from cranfield.comparison.conclusions import described_method
 from cranfield.comparison.differences import decisive_p
-from cranfield.comparison.means import means_table
 from cranfield.comparison.significance import SAME
 from cranfield.comparison.standing import Standing, Standings
 from cranfield.evaluation.result import Evaluation
@@ -23,10 +23,10 @@ def leaderboard(gathered: Gathered, view: View) -> dict[str, Any]:
     """Head and rows of the table."""
     names = [measure.name for measure in gathered.request.measures]
     against = _against(gathered)
-    places = _places(gathered)
+    places, gaps = _places(gathered), _gaps(gathered, against)
     standing = {} if gathered.standings is None else {each.run: each for each in gathered.standings.rows}
     rows = [
-        _row(gathered, view, result, places[result.run], against, standing.get(result.run))
+        _row(gathered, view, result, places[result.run], against, standing.get(result.run), gaps.get(result.run))
         for result in gathered.best_first
     ]
     _draw_intervals(rows)
@@ -70,7 +70,13 @@ def _against(gathered: Gathered) -> str | None:
 
 
 def _row(
-    gathered: Gathered, view: View, result: Evaluation, place: int, against: str | None, standing: Standing | None
+    gathered: Gathered,
+    view: View,
+    result: Evaluation,
+    place: int,
+    against: str | None,
+    standing: Standing | None,
+    gap: dict[str, Any] | None,
 ) -> dict[str, Any]:
     cells = []
     for measure in _primary_first(gathered):
@@ -98,20 +104,22 @@ def _row(
         "baseline": gathered.pair is not None and gathered.pair.chosen != "second" and result.run == against,
         "primary": cells[0],
         "others": cells[1:],
-        "gap": _gap(gathered, result.run, against),
+        "gap": gap,
         "judged": judged,
         "judged_text": "–" if judged is None else percent(judged),
     }
 
 
-def _gap(gathered: Gathered, run: str, against: str | None) -> dict[str, Any] | None:
-    """How far a run is from the one it is set against, and whether that is significant."""
-    comparison = gathered.comparison
-    if comparison is None or against is None or run == against:
-        return None
-    pair = seen_from(comparison.between(gathered.primary, run, against), run)
-    kind = {"significantly better": "better", "significantly worse": "worse"}.get(pair.verdict, "")
-    return {"value": pair.difference, "text": signed(pair.difference), "kind": kind, "p": decisive_p(pair)}
+def _gaps(gathered: Gathered, against: str | None) -> dict[str, dict[str, Any]]:
+    """How far each run is from the one they are set against, and whether that is significant."""
+    found: dict[str, dict[str, Any]] = {}
+    for each in gathered.comparison.of(gathered.primary) if gathered.comparison is not None else ():
+        if against in (each.run, each.baseline):
+            pair = seen_from(each, each.baseline if each.run == against else each.run)
+            kind = {"significantly better": "better", "significantly worse": "worse"}.get(pair.verdict, "")
+            said = {"value": pair.difference, "text": signed(pair.difference), "kind": kind, "p": decisive_p(pair)}
+            found[pair.run] = said
+    return found
 
 
 def _draw_intervals(rows: Sequence[dict[str, Any]]) -> None:
@@ -163,7 +171,7 @@ def notes(gathered: Gathered, view: View) -> list[str]:
         found.append("Runs were measured by different judgments or policies, so they are not compared.")
     if gathered.comparison is not None:
         found.append("▲ ▼ significantly better, worse; without a sign the difference is too close to call.")
-        found += [_sentence(note) for note in means_table(gathered.comparison).notes[1:]]
+        found.append(_sentence(described_method(gathered.comparison)))
     if gathered.standings is not None:
         found += _about_ranks(gathered.standings)
     if gathered.request.bounds:
