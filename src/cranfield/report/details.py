@@ -16,7 +16,7 @@ from cranfield.read.source import open_source
 from cranfield.report.encoding import Encoded, safe_json
 from cranfield.report.gathered import Gathered
 from cranfield.report.numbers import listed
-from cranfield.report.relevant import Found, RelevantDocuments, misordered
+from cranfield.report.relevant import RelevantDocuments, misordered
 
 RELEVANT = 50  # relevant documents listed for a query
 STEPS = 200_000  # ranks whose values are shown
@@ -65,7 +65,7 @@ def details(gathered: Gathered) -> Details:
     reasons: dict[str, int] = {}
     tags: dict[tuple[str, ...], int] = {}
     with_steps = _with_steps(gathered)
-    documents = RelevantDocuments(gathered.judgments, relevant)
+    documents = RelevantDocuments(gathered.judgments, relevant, most=RELEVANT, scope=scope)
     rankings = []
     for evaluation in gathered.evaluations:
         stepped = evaluation.run in with_steps
@@ -171,26 +171,16 @@ def _ranking(
         numbers = [number.setdefault(document, len(number)) for document in top]
         judged = grades[query]
         its["grades"].update((at, judged[each]) for at, each in zip(numbers, top, strict=True) if each in judged)
-        retrieved = ranked.get(query, []) if ranked is not None else []
         shown.append(
             RankedRow(
                 numbers if source is not None else None,
-                None if ranked is None else _by_place(retrieved, len(its["relevant"])),
+                None if ranked is None else ranked.ranks[query],
                 its_facts.reason if its_facts else "not in this run, and left out",
-                [*why(its_facts), *misordered(retrieved, scope)] if its_facts else [],
+                [*why(its_facts), *misordered(ranked.grades[query] if ranked else (), scope)] if its_facts else [],
                 [step[: len(top)] for step in steps.get(query, ())],
             )
         )
     return shown
-
-
-def _by_place(retrieved: Sequence[Found], number: int) -> list[int]:
-    """The ranks of the first relevant documents; 0 for those that were not retrieved."""
-    ranks = [0] * number
-    for at, rank, _ in retrieved:
-        if at < number:
-            ranks[at] = rank
-    return ranks
 
 
 def _steps(families: Sequence[Numbers]) -> list[list[list[float]]]:

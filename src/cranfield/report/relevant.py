@@ -4,59 +4,95 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures.scope import Scope
+from cranfield.ranks.columns import Integers, offsets
 from cranfield.ranks.judgments import Judgments
 
-Found = tuple[int, int, float]  # a relevant document of a query: its place among them, the best first; rank; grade
+
+class RelevantRanks(NamedTuple):
+    """What a run has of the relevant documents, by query.
+
+    ranks: of the first so many, the best first; 0 for one that was not retrieved
+    grades: of those that the measure looks at, in the order of their ranks
+    """
+
+    ranks: Mapping[str, list[int]]
+    grades: Mapping[str, list[float]]
 
 
 class RelevantDocuments:
-    """The relevant documents of some queries, the best first, as rows of the judgments: found in any run at once."""
+    """The relevant documents of some queries as rows of the judgments, to find them in any run at once.
 
-    def __init__(self, judgments: Judgments, relevant: Mapping[str, Sequence[str]]) -> None:
-        self.judgments = judgments
-        self.places = np.full(len(judgments.document_ids), -1, dtype=np.int64)  # among the relevant ones of a query
-        for query, documents in relevant.items():
+    relevant: the documents of each query, the best first
+    most: how many of them have ranks
+    scope: what the measure looks at
+    """
+
+    def __init__(self, judgments: Judgments, relevant: Mapping[str, Sequence[str]], *, most: int, scope: Scope) -> None:
+        self.judgments, self.most, self.scope = judgments, most, scope
+        self.query_ids = list(relevant)
+        self.first = offsets(min(len(documents), most) for documents in relevant.values())
+        rows = len(judgments.document_ids)
+        self.query, self.place = np.full(rows, -1), np.full(rows, -1)  # of each row that is a relevant document
+        for at, (query, documents) in enumerate(relevant.items()):
             start, stop = judgments.first[judgments.number[query] :][:2].tolist()
-            row = {document: at for at, document in enumerate(judgments.document_ids[start:stop], start)}
-            self.places[[row[document] for document in documents]] = range(len(documents))
+            row = {document: number for number, document in enumerate(judgments.document_ids[start:stop], start)}
+            its = [row[document] for document in documents]
+            self.query[its], self.place[its] = at, range(len(its))
 
-    def ranked(self, evaluation: Evaluation) -> dict[str, list[Found]] | None:
-        """By query the relevant documents that a run retrieved, in the order of their ranks; None if they have none."""
+    def ranked(self, evaluation: Evaluation) -> RelevantRanks | None:
+        """Where a run has them; None if that is not known."""
         table = evaluation.ranks
         if table is None:
             return None
-        number, first = self.judgments.number, self.judgments.first
-        known = [number.get(query, -1) for query in table.query_ids]
+        rows = self._rows(evaluation)
+        relevant = rows >= 0
+        relevant[relevant] = self.query[rows[relevant]] >= 0
+        rows, ranks = rows[relevant], table.rank[relevant]
+        query, place = self.query[rows], self.place[rows]
+        by_place = np.zeros(self.first[-1], dtype=np.int64)
+        listed = place < self.most
+        by_place[self.first[query[listed]] + place[listed]] = ranks[listed]
+        seen = ranks <= (self.scope.cutoff or np.inf)
+        order = np.argsort(query[seen], kind="stable")  # the ranks of a query stay in their order
+        stops = np.searchsorted(query[seen][order], np.arange(len(self.query_ids) + 1))
+        return RelevantRanks(
+            self._split(by_place.tolist(), self.first),
+            self._split(self.judgments.grades[rows[seen][order]].tolist(), stops),
+        )
+
+    def _rows(self, evaluation: Evaluation) -> Integers:
+        """Which rows of the judgments the judged documents of a run are; -1 for queries that are not judged here."""
+        table = evaluation.ranks
+        assert table is not None
+        known = np.array([self.judgments.number.get(query, -1) for query in table.query_ids], dtype=np.int64)
         # Rows are counted from the query's first, since the evaluation may have had fewer queries than these judgments.
-        rows = table.row + (first[known] - table.judged_first[: len(known)])[table.query]
-        place = np.where(np.array(known)[table.query] >= 0, self.places.take(rows, mode="clip"), -1)
-        kept = place >= 0
-        stops = np.searchsorted(table.query[kept], np.arange(len(known) + 1)).tolist()
-        columns = (place[kept], table.rank[kept], self.judgments.grades.take(rows[kept], mode="clip"))
-        found = list(zip(*(column.tolist() for column in columns), strict=True))
-        ends = zip(table.query_ids, pairwise(stops), strict=True)
-        return {query: found[start:stop] for query, (start, stop) in ends}
+        shift = self.judgments.first[known] - table.judged_first[: len(known)]
+        return np.where(known[table.query] >= 0, table.row + shift[table.query], -1)
+
+    def _split(self, values: list[Any], stops: Integers) -> dict[str, list[Any]]:
+        parts = zip(self.query_ids, pairwise(stops.tolist()), strict=True)
+        return {query: values[start:stop] for query, (start, stop) in parts}
 
 
-def misordered(found: Iterable[Found], scope: Scope) -> list[str]:
+def misordered(grades: Iterable[float], scope: Scope) -> list[str]:
     """The two grades in the wrong order that differ most, where a measure minds: a lower one above a higher one.
 
+    grades: of relevant documents, in the order of their ranks
+
     >>> from cranfield import parse_measure
-    >>> misordered([(1, 1, 1.0), (0, 2, 3.0)], Scope.of(parse_measure("nDCG@10")))
+    >>> misordered([2, 1, 3], Scope.of(parse_measure("nDCG@10")))
     ['grade 1 above grade 3']
     """
     if scope.rel is not None:
         return []  # whatever is relevant counts the same
-    deepest = scope.cutoff or float("inf")
     lowest, low, high = float("inf"), 0.0, 0.0
-    for _, rank, grade in found:
-        if rank > deepest:
-            break
+    for grade in grades:
         lowest = min(lowest, grade)
         if grade - lowest > high - low:
             low, high = lowest, grade
