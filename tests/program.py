@@ -42,7 +42,6 @@ IMPORTED = [
     "scipy.optimize",
     "rich.table",
     "jinja2",
-    "altair",
     "httpx",
     "pytest",
 ]

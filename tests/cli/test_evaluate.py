@@ -201,7 +201,7 @@ def test_evaluating_imports_nothing_heavy(folder):
     code = (
         "import sys\nfrom cranfield.cli.commands import program\n"
         "program(['evaluate', 'qrels.txt', 'meaning.run', '--worst', '1'], standalone_mode=False)\n"
-        "heavy = {'scipy', 'pandas', 'polars', 'altair', 'torch', 'pyspark', 'pyarrow', 'narwhals', 'rich'}\n"
+        "heavy = {'scipy', 'pandas', 'polars', 'torch', 'pyspark', 'pyarrow', 'narwhals', 'rich'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True)

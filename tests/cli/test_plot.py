@@ -2,10 +2,6 @@
 
 import json
 
-import pytest
-
-pytest.importorskip("altair")
-
 from cranfield.show.look import DARK
 from tests.program import run
 

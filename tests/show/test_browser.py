@@ -6,7 +6,6 @@ from urllib.parse import urlencode
 
 import pytest
 
-pytest.importorskip("altair")
 pytest.importorskip("jinja2")
 pytest.importorskip("vl_convert")
 pytest.importorskip("playwright", reason="Playwright is not installed")

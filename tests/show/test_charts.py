@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("altair")
 pytest.importorskip("vl_convert")
 
 import cranfield
@@ -166,13 +165,13 @@ def test_precision_by_cutoff():
 def test_values_of_queries():
     result = cranfield.evaluate_runs(*FILES, "nDCG@10")
     spec = draw_chart("distribution", *FILES, "nDCG@10")
-    boxes = {row["run"]: row for row in spec["layer"][0]["data"]["values"]}
+    boxes = {row["run"]: row for row in rows(spec)}
     for run, evaluation in result.items():
         assert boxes[run]["mean"] == pytest.approx(evaluation["nDCG@10"])
         assert boxes[run]["median"] == pytest.approx(evaluation.aggregate("nDCG@10", "median"))
     assert len(spec["layer"][-1]["data"]["values"]) == 20
     many = distribution.distribution_chart("AP", {"run": [0.5] * (distribution.FEW + 1)})
-    assert not any("value" in row for layer in many["layer"] for row in layer["data"]["values"])
+    assert not any("value" in row for layer in many["layer"] for row in layer.get("data", {}).get("values", ()))
     assert len(json.dumps(many)) < 6000
 
 
@@ -281,9 +280,8 @@ def test_what_cannot_be_drawn():
         draw_chart("cutoff", *FILES, "Rprec")
 
 
-@pytest.mark.parametrize("library", ["altair", "vl_convert"])
-def test_a_library_that_is_not_there(library, monkeypatch, tmp_path):
-    monkeypatch.setitem(sys.modules, library, None)
+def test_a_library_that_is_not_there(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
     with pytest.raises(MissingLibrary, match=r"pip install 'cranfield\[report\]'"):
         save_chart(draw_chart("gain"), tmp_path / "gain.svg")
 

@@ -6,7 +6,6 @@ from dataclasses import fields, is_dataclass
 
 import pytest
 
-pytest.importorskip("altair")
 pytest.importorskip("polars")
 
 import polars

@@ -26,10 +26,14 @@ class ValuesByQuery(Summary):
     _means: dict[Measure, float] = field(default_factory=dict, init=False, repr=False)  # those that were asked for
 
     def __getitem__(self, measure: str | Measure) -> float:
-        wanted = self._find(measure)
+        wanted = self._key(measure)
         if wanted not in self._means:
             self._means[wanted] = aggregate(self._columns[wanted], wanted.definition.aggregate, of=wanted.name)
         return self._means[wanted]
+
+    def _key(self, measure: str | Measure) -> Measure:
+        """What the column of a measure is kept under; a `Measure` is not searched for among the names of all."""
+        return measure if isinstance(measure, Measure) and measure in self._columns else self._find(measure)
 
     def column(self, measure: str | Measure) -> Numbers:
         """The values of a measure as a column.
@@ -37,7 +41,7 @@ class ValuesByQuery(Summary):
         measure: any of its names, or a `Measure`.
         Returns a new array, in the order of `query_ids`.
         """
-        return self._columns[self._find(measure)].copy()
+        return self._columns[self._key(measure)].copy()
 
     def by_query(self, measure: str | Measure) -> dict[str, float]:
         """The values of a measure by query.

@@ -65,7 +65,10 @@ def charts(gathered: Gathered) -> list[list[Spec]]:
 
 def _chosen(gathered: Gathered, known: list[str]) -> list[str]:
     """Of many runs those that have a colour; of a few all have one without being chosen."""
-    return [run for run in known if run in hues(gathered)] if len(gathered.evaluations) > HUES else []
+    if len(gathered.evaluations) <= HUES:
+        return []
+    coloured = hues(gathered)
+    return [run for run in known if run in coloured]
 
 
 def theory_charts(gathered: Gathered) -> list[list[Spec]]:

@@ -41,7 +41,7 @@ def page(gathered: Gathered, written: datetime) -> dict[str, Any]:
         "board": leaderboard(gathered, view),
         "segment_maps": segment_maps(gathered, view),
         "notes": notes(gathered, view),
-        "signature": view.signature(),
+        "signature": view.signature,
         "hashes": [(each.run, each.run_sha256, view.own_signature(each)) for each in gathered.evaluations],
         "version": first.version,
         "day": f"{written.day} {written:%B %Y}",
@@ -122,15 +122,14 @@ def _column(gathered: Gathered, result: Evaluation, measure: Measure) -> list[fl
 
 
 def _pairs(gathered: Gathered) -> dict[str, dict[str, list[str]]]:
-    """What is said of each two runs, by measure and "baseline run", by their places; of many only by the first."""
+    """What is said of each two runs, by measure and "baseline run", by their places."""
     if gathered.comparison is None:
         return {}
     comparison = gathered.comparison
     own = [each.comparison for each in gathered.own]  # these come last: what they say of their pairs counts
     place = {each.run: at for at, each in enumerate(gathered.evaluations)}
-    shown = comparison.measures if len(place) <= LETTERED else comparison.measures[:1]
     found: dict[str, dict[str, list[str]]] = {}
-    for measure in shown:
+    for measure in comparison.measures if len(place) <= LETTERED else comparison.measures[:1]:
         found[measure.name] = said = {}
         for each in (difference for source in (comparison, *own) for difference in source.of(measure)):
             for run, baseline in ((each.run, each.baseline), (each.baseline, each.run)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,12 +11,13 @@ import numpy as np
 from cranfield.evaluation.facts import QueryFacts
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures.scope import Scope
+from cranfield.ranks.columns import Numbers
 from cranfield.ranks.first import first_documents
-from cranfield.ranks.judgments import Judgments
 from cranfield.read.source import open_source
 from cranfield.report.encoding import Encoded, safe_json
 from cranfield.report.gathered import Gathered
 from cranfield.report.numbers import listed
+from cranfield.report.relevant import RelevantDocuments, misordered
 from cranfield.report.settling import readable_name
 from cranfield.systems.collection import collection_beside
 
@@ -67,9 +68,11 @@ def details(gathered: Gathered) -> Details:
     reasons: dict[str, int] = {}
     tags: dict[tuple[str, ...], int] = {}
     with_steps = _with_steps(gathered)
+    documents = RelevantDocuments(gathered.judgments, relevant, most=RELEVANT, scope=scope)
     rankings = []
     for evaluation in gathered.evaluations:
-        rows = _ranking(gathered, gathered.judgments, evaluation, grades, relevant, found, number)
+        stepped = evaluation.run in with_steps
+        rows = _ranking(gathered, evaluation, documents, grades, found, number, with_steps=stepped)
         rankings.append(
             safe_json(
                 [
@@ -78,7 +81,7 @@ def details(gathered: Gathered) -> Details:
                         row.ranks,
                         reasons.setdefault(row.reason, len(reasons)),
                         tags.setdefault(tuple(row.why), len(tags)),
-                        row.steps if evaluation.run in with_steps else [],
+                        row.steps,
                     ]
                     for row in rows
                 ]
@@ -136,27 +139,6 @@ def why(facts: QueryFacts) -> list[str]:
     return found
 
 
-def misordered(
-    ranks: Mapping[str, int], grades: Mapping[str, float], relevant: Sequence[str], scope: Scope
-) -> list[str]:
-    """The two grades in the wrong order that differ most, where a measure minds: a lower one above a higher one.
-
-    >>> from cranfield import parse_measure
-    >>> misordered({"a": 1, "b": 2}, {"a": 1, "b": 3}, ["b", "a"], Scope.of(parse_measure("nDCG@10")))
-    ['grade 1 above grade 3']
-    """
-    if scope.rel is not None:
-        return []  # whatever is relevant counts the same
-    deepest = scope.cutoff or float("inf")
-    found = sorted((ranks[each], grades[each]) for each in relevant if each in ranks and ranks[each] <= deepest)
-    lowest, low, high = float("inf"), 0.0, 0.0
-    for _, grade in found:
-        lowest = min(lowest, grade)
-        if grade - lowest > high - low:
-            low, high = lowest, grade
-    return [f"grade {low:g} above grade {high:g}"] if high > low else []
-
-
 def _judged(grades: Mapping[str, float], relevant: Sequence[str], number: dict[str, int]) -> dict[str, Any]:
     """The relevant documents, the best first, and the grades known so far, to which the runs add."""
     listed = [(_number(document, number), grades[document]) for document in relevant[:RELEVANT]]
@@ -165,12 +147,13 @@ def _judged(grades: Mapping[str, float], relevant: Sequence[str], number: dict[s
 
 def _ranking(
     gathered: Gathered,
-    judgments: Judgments,
     evaluation: Evaluation,
+    relevant: RelevantDocuments,
     grades: Mapping[str, Mapping[str, float]],
-    relevant: Mapping[str, Sequence[str]],
     found: Mapping[str, dict[str, Any]],
     number: dict[str, int],
+    *,
+    with_steps: bool,
 ) -> list[RankedRow]:
     """What the page shows of the queries in one run."""
     source = gathered.request.rankings.get(evaluation.run)
@@ -178,53 +161,34 @@ def _ranking(
     if source is not None and grades:
         opened = open_source(source, "run", gathered.request.format)
         rankings = first_documents(opened, grades, gathered.request.depth, evaluation.policy)
-    place = {query: at for at, query in enumerate(evaluation.query_ids)}
-    known = [query for query in found if query in place]
-    facts = {each.query_id: each for each in evaluation.queries(gathered.request.measures[0], known)}
-    ranks = _ranks(evaluation, judgments)
-    steps = gathered.steps.get(evaluation.run, ())
-    scope = Scope.of(gathered.request.measures[0])
-    place = {query: at for at, query in enumerate(known)}
+    measured = set(evaluation.query_ids)
+    known = [query for query in found if query in measured]
+    measure = gathered.request.measures[0]
+    scope = Scope.of(measure)
+    facts = {each.query_id: each for each in evaluation.queries(measure, known)}
+    ranked = relevant.ranked(evaluation)
+    steps = dict(zip(known, _steps(gathered.steps.get(evaluation.run, ()) if with_steps else ()), strict=False))
     shown: list[RankedRow] = []
     for query, its in found.items():
-        top = rankings.get(query, [])
-        for document in top:
-            if document in grades[query]:
-                its["grades"][_number(document, number)] = grades[query][document]
-        its_facts = facts.get(query)
-        its_ranks = ranks(query)
+        top, its_facts = rankings.get(query, []), facts.get(query)
+        numbers = [number.setdefault(document, len(number)) for document in top]
+        judged = grades[query]
+        its["grades"].update((at, judged[each]) for at, each in zip(numbers, top, strict=True) if each in judged)
         shown.append(
             RankedRow(
-                [_number(document, number) for document in top] if source is not None else None,
-                None if its_ranks is None else [its_ranks.get(each, 0) for each in relevant[query][:RELEVANT]],
+                numbers if source is not None else None,
+                None if ranked is None else ranked.ranks[query],
                 its_facts.reason if its_facts else "not in this run, and left out",
-                [*why(its_facts), *misordered(its_ranks or {}, grades[query], relevant[query], scope)]
-                if its_facts
-                else [],
-                [step[: len(top), place[query]].tolist() for step in steps] if query in place else [],
+                [*why(its_facts), *misordered(ranked.grades[query] if ranked else (), scope)] if its_facts else [],
+                [step[: len(top)] for step in steps.get(query, ())],
             )
         )
     return shown
 
 
-def _ranks(evaluation: Evaluation, judgments: Judgments) -> Callable[[str], dict[str, int] | None]:
-    """A function: the ranks of a query's judged documents that were retrieved; None where they are not known."""
-    table = evaluation.ranks
-    if table is None:
-        return lambda query: None
-    number = {query: at for at, query in enumerate(table.query_ids)}
-    stops = np.searchsorted(table.query, np.arange(len(table) + 1)).tolist()
-    # Rows are counted from the query's first, since the evaluation may have had fewer queries than these judgments.
-    rows, ranks, first = table.row.tolist(), table.rank.tolist(), table.judged_first.tolist()
-
-    def of(query: str) -> dict[str, int]:
-        at = number.get(query)
-        if at is None:
-            return {}
-        start = judgments.first[judgments.number[query]] - first[at]
-        return {judgments.document_ids[rows[row] + start]: ranks[row] for row in range(stops[at], stops[at + 1])}
-
-    return of
+def _steps(families: Sequence[Numbers]) -> list[list[list[float]]]:
+    """Of each query the values of each family down to each rank."""
+    return np.stack(families).transpose(2, 0, 1).tolist() if families else []
 
 
 def _number(document: str, number: dict[str, int]) -> int:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cranfield.comparison import Comparison, Stability, compare_evaluations, stability
+from cranfield.comparison.conclusions import LETTERED
 from cranfield.comparison.significance import TESTS, Settings
 from cranfield.comparison.standing import Standings, standings
 from cranfield.comparison.thinning import FRACTIONS
@@ -58,6 +59,7 @@ class Gathered:
     families: the first measures that have cutoffs, by their names without one: shown rank by rank
     steps: of each run whose ranks are known, the values of each family at every cutoff (rows) for the queries of
         `listed` that it has (columns)
+    best_first: the runs, ranked by the primary measure
     comparable: whether all runs were measured by the same judgments under the same policy
     pair: the two runs that the page speaks about first
     own: runs that were each compared with a baseline of their own, the most important first
@@ -72,6 +74,7 @@ class Gathered:
     query_ids: tuple[str, ...]
     worst_first: tuple[str, ...]
     means: tuple[Measure, ...]
+    best_first: tuple[Evaluation, ...]
     families: Mapping[str, Measure]
     steps: Mapping[str, Sequence[Numbers]]
     comparable: bool
@@ -93,13 +96,7 @@ class Gathered:
     @property
     def primary(self) -> Measure:
         """The measure that runs are ranked by: the first that is a mean, or else the first."""
-        return self.means[0] if self.means else self.request.measures[0]
-
-    @property
-    def best_first(self) -> tuple[Evaluation, ...]:
-        """The runs, ranked by the primary measure."""
-        sign = 1 if self.primary.definition.lower_is_better else -1
-        return tuple(sorted(self.evaluations, key=lambda each: sign * each[self.primary]))
+        return _primary(self.request, self.means)
 
     def query_text(self, query: str) -> str:
         """What a query asks, as far as that is known; otherwise its id."""
@@ -119,7 +116,8 @@ def gather(request: Request) -> Gathered:
     comparable = len({(each.qrels_sha256, each.policy) for each in evaluations}) == 1
     enough = len(evaluations) > 1 and len(query_ids) > 1 and means and comparable
     ranked = [each for each in evaluations if each.ranks is not None]
-    steps, cutoffs = _at_cutoffs(ranked, families, worst_first[: request.queries], request.depth)
+    drawn = request.charts and request.ordinary and bool(ranked)
+    steps, curves = _curves(ranked, families, worst_first[: request.queries], request.depth, drawn=drawn)
     comparison = _compared(request, evaluations, means) if enough and request.given is None else request.given
     own = own_pairs(_own_comparisons(request, evaluations, means)) if enough else ()
     return Gathered(
@@ -129,6 +127,7 @@ def gather(request: Request) -> Gathered:
         query_ids=query_ids,
         worst_first=worst_first,
         means=means,
+        best_first=_best_first(_primary(request, means), evaluations),
         families=families,
         steps=steps,
         comparable=comparable,
@@ -139,7 +138,7 @@ def gather(request: Request) -> Gathered:
         overview=overview(evaluations, segments=request.segments),
         intervals=_intervals(evaluations, means, request.alpha),
         bounds=_bounds(ranked, request.measures) if request.bounds else {},
-        curves=_curves(ranked, cutoffs) if request.charts and request.ordinary and ranked else None,
+        curves=curves,
         thinned=_thinned(request, ranked, means) if request.charts and comparable else None,
     )
 
@@ -166,6 +165,15 @@ def _worst_first(measure: Measure, evaluations: Sequence[Evaluation], query_ids:
     return tuple(query_ids[at] for at in np.argsort(means, kind="stable").tolist())
 
 
+def _primary(request: Request, means: Sequence[Measure]) -> Measure:
+    return means[0] if means else request.measures[0]
+
+
+def _best_first(measure: Measure, evaluations: Sequence[Evaluation]) -> tuple[Evaluation, ...]:
+    sign = 1 if measure.definition.lower_is_better else -1
+    return tuple(sorted(evaluations, key=lambda each: sign * each[measure]))
+
+
 def _families(request: Request) -> dict[str, Measure]:
     known = {family(each): each for each in request.measures if "cutoff" in each.definition.kinds}
     wanted = {name: each for name, each in known.items() if not each.definition.of_holes}
@@ -173,9 +181,10 @@ def _families(request: Request) -> dict[str, Measure]:
 
 
 def _compared(request: Request, evaluations: Sequence[Evaluation], means: Sequence[Measure]) -> Comparison:
+    """The runs by each measure; many only by the first, since nothing is said of how they differ by others."""
     return compare_evaluations(
         evaluations,
-        means,
+        means if len(evaluations) <= LETTERED else means[:1],
         baseline=request.baseline,
         test=request.test,
         correction=request.correction,
@@ -225,31 +234,31 @@ def _bounds(ranked: Sequence[Evaluation], measures: Sequence[Measure]) -> ByRun:
     return {each.run: {measure.name: ends(each.bounds(measure)) for measure in wanted} for each in ranked}
 
 
-def _at_cutoffs(
-    ranked: Sequence[Evaluation], families: Mapping[str, Measure], queries: Sequence[str], deepest: int
-) -> tuple[dict[str, list[Numbers]], dict[str, dict[str, dict[int, float]]]]:
-    """Each family at every cutoff: the values of some queries, and the means."""
-    steps: dict[str, list[Numbers]] = {each.run: [] for each in ranked}
+def _curves(
+    ranked: Sequence[Evaluation],
+    families: Mapping[str, Measure],
+    queries: Sequence[str],
+    deepest: int,
+    *,
+    drawn: bool,
+) -> tuple[dict[str, list[Numbers]], Curves | None]:
+    """Each family at every cutoff: the values of some queries; and where they are drawn, the means and other curves."""
+    level, precision = parse_measures("IPrec@0 P@1")
+    levels = recall_levels(level) if drawn else []
+    cuts = {name: cutoffs_of(measure, deepest) for name, measure in families.items()}
+    steps: dict[str, list[Numbers]] = {}
+    recall: dict[str, list[float]] = {}
     means: dict[str, dict[str, dict[int, float]]] = {name: {} for name in families}
     for result in ranked:
+        whole = result.extended([*levels, *(cut for its in cuts.values() for cut in its)])
         place = {query: at for at, query in enumerate(result.query_ids)}
         at = [place[query] for query in queries if query in place]
-        for name, measure in families.items():
-            cuts = cutoffs_of(measure, deepest)
-            whole = result.extended(cuts)
-            steps[result.run].append(np.stack([whole.column(cut)[at] for cut in cuts]).round(4))
-            means[name][result.run] = {k: whole[cut] for k, cut in enumerate(cuts, 1)}
-    return steps, means
-
-
-def _curves(ranked: Sequence[Evaluation], cutoffs: Mapping[str, Mapping[str, Mapping[int, float]]]) -> Curves:
-    level, precision = parse_measures("IPrec@0 P@1")
-    levels = recall_levels(level)
-    recall = {}
-    for each in ranked:
-        whole = each.extended(levels)
-        recall[each.run] = [whole[its] for its in levels]
-    return Curves(recall, rank_curves(ranked, precision), cutoffs)
+        steps[result.run] = [np.stack([whole.column(cut)[at] for cut in its]).round(4) for its in cuts.values()]
+        if drawn:
+            recall[result.run] = [whole[its] for its in levels]
+            for name, its in cuts.items():
+                means[name][result.run] = {k: whole[cut] for k, cut in enumerate(its, 1)}
+    return steps, Curves(recall, rank_curves(ranked, precision), means) if drawn else None
 
 
 def _thinned(request: Request, ranked: Sequence[Evaluation], means: Sequence[Measure]) -> Stability | None:

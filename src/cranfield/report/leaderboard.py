@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from cranfield.comparison.conclusions import described_method
 from cranfield.comparison.differences import Difference, decisive_p
-from cranfield.comparison.means import means_table
 from cranfield.comparison.significance import SAME
 from cranfield.comparison.standing import Standing, Standings
 from cranfield.evaluation.result import Evaluation
@@ -22,10 +22,11 @@ SHADES = 9  # of the heat map
 def leaderboard(gathered: Gathered, view: View) -> dict[str, Any]:
     """Head and rows of the table."""
     names = [measure.name for measure in gathered.request.measures]
-    places = _places(gathered)
+    places, gaps = _places(gathered), _gaps(gathered)
     standing = {} if gathered.standings is None else {each.run: each for each in gathered.standings.rows}
     rows = [
-        _row(gathered, view, result, places[result.run], standing.get(result.run)) for result in gathered.best_first
+        _row(gathered, view, result, places[result.run], standing.get(result.run), gaps.get(result.run))
+        for result in gathered.best_first
     ]
     _draw_intervals(rows)
     return {
@@ -79,7 +80,14 @@ def _is_baseline(gathered: Gathered, run: str) -> bool:
     return gathered.pair is not None and gathered.pair.chosen != "second" and run == gathered.pair.baseline
 
 
-def _row(gathered: Gathered, view: View, result: Evaluation, place: int, standing: Standing | None) -> dict[str, Any]:
+def _row(
+    gathered: Gathered,
+    view: View,
+    result: Evaluation,
+    place: int,
+    standing: Standing | None,
+    gap: dict[str, Any] | None,
+) -> dict[str, Any]:
     cells = []
     for measure in _primary_first(gathered):
         bounds = gathered.bounds.get(result.run, {}).get(measure.name)
@@ -106,28 +114,37 @@ def _row(gathered: Gathered, view: View, result: Evaluation, place: int, standin
         "baseline": _is_baseline(gathered, result.run),
         "primary": cells[0],
         "others": cells[1:],
-        "gap": _gap(gathered, result.run),
+        "gap": gap,
         "judged": judged,
         "judged_text": "–" if judged is None else percent(judged),
     }
 
 
-def _gap(gathered: Gathered, run: str) -> dict[str, Any] | None:
-    """How far a run is from the one it is set against, and whether that is significant."""
-    pair = _difference(gathered, run)
-    if pair is None:
-        return None
-    kind = {"significantly better": "better", "significantly worse": "worse"}.get(pair.verdict, "")
-    return {"value": pair.difference, "text": signed(pair.difference), "kind": kind, "p": decisive_p(pair)}
+def _gaps(gathered: Gathered) -> dict[str, dict[str, Any]]:
+    """How far each run is from the one it is set against, and whether that is significant."""
+    found: dict[str, dict[str, Any]] = {}
+    for pair in _differences(gathered):
+        kind = {"significantly better": "better", "significantly worse": "worse"}.get(pair.verdict, "")
+        found[pair.run] = {
+            "value": pair.difference,
+            "text": signed(pair.difference),
+            "kind": kind,
+            "p": decisive_p(pair),
+        }
+    return found
 
 
-def _difference(gathered: Gathered, run: str) -> Difference | None:
+def _differences(gathered: Gathered) -> list[Difference]:
     if gathered.own:
-        return next((each.difference for each in gathered.own if each.run == run), None)
+        return [each.difference for each in gathered.own]
     against = _against(gathered)
-    if gathered.comparison is None or against is None or run == against:
-        return None
-    return seen_from(gathered.comparison.between(gathered.primary, run, against), run)
+    if gathered.comparison is None or against is None:
+        return []
+    return [
+        seen_from(each, each.baseline if each.run == against else each.run)
+        for each in gathered.comparison.of(gathered.primary)
+        if against in (each.run, each.baseline)
+    ]
 
 
 def _draw_intervals(rows: Sequence[dict[str, Any]]) -> None:
@@ -180,7 +197,7 @@ def notes(gathered: Gathered, view: View) -> list[str]:
     if gathered.comparison is not None:
         found.append("▲ ▼ significantly better, worse; without a sign the difference is too close to call.")
         method = gathered.own[0].comparison if gathered.own else gathered.comparison
-        found += [_sentence(note) for note in means_table(method).notes[1:]]
+        found.append(_sentence(described_method(method)))
     if gathered.own:
         found.append("Each run is compared with its own baseline; other pairs are corrected for all pairs of runs.")
     if gathered.standings is not None:

@@ -176,7 +176,7 @@ def _brief_ties(view: View) -> list[str]:
 
 
 def _signatures(view: View, width: int) -> Iterator[str]:
-    yield from folded(view.signature(), "|", width)
+    yield from folded(view.signature, "|", width)
     if len(view.evaluations) > 1:
         for result in view.evaluations:
             own = folded(view.own_signature(result), "|", width - 2)

@@ -10,6 +10,7 @@ from cranfield.comparison.significance import SAME
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure
 from cranfield.show.charts.drawing import NOTE, Spec
+from cranfield.show.charts.parts import Part, Rows, calculate, fixed, layer
 from cranfield.show.look import LIGHT
 
 
@@ -35,18 +36,33 @@ def shared_values(results: Sequence[Evaluation], measure: Any) -> dict[str, tupl
     return {query: (value, other[query]) for query, value in one.items() if query in other}
 
 
-def counts(alt: Any, base: Any, gain: str) -> list[Any]:
+def counts(gain: str, rows: Rows | None = None) -> list[Part]:
     """How many queries are better, the same and worse, in a line above the chart; gain: an expression of its data."""
-    counted = base.transform_calculate(up=f"{gain} > {SAME} ? 1 : 0", down=f"{gain} < -{SAME} ? 1 : 0")
-    counted = counted.transform_aggregate(n="count()", up="sum(up)", down="sum(down)")
+    counted = [
+        *calculate(up=f"{gain} > {SAME} ? 1 : 0", down=f"{gain} < -{SAME} ? 1 : 0"),
+        {
+            "aggregate": [
+                {"op": "count", "as": "n"},
+                *({"op": "sum", "field": way, "as": way} for way in ("up", "down")),
+            ]
+        },
+    ]
     texts = (
         ("better", "left", 0, "'▲ ' + format(datum.up, ',') + ' better'"),
         ("soft", "center", {"expr": "width / 2"}, "format(datum.n - datum.up - datum.down, ',') + ' the same'"),
         ("worse", "right", "width", "'▼ ' + format(datum.down, ',') + ' worse'"),
     )
+    look = {"style": NOTE, "baseline": "bottom", "fontWeight": "bold", "dy": -8}
     return [
-        counted.transform_calculate(told=text)
-        .mark_text(style=NOTE, align=align, baseline="bottom", fontWeight="bold", dy=-8)
-        .encode(x=alt.value(x), y=alt.value(0), text="told:N", color=alt.value(LIGHT[colour]))
+        layer(
+            "text",
+            {**look, "align": align},
+            rows=rows,
+            steps=[*counted, *calculate(told=text)],
+            x=fixed(x),
+            y=fixed(0),
+            text="told:N",
+            color=fixed(LIGHT[colour]),
+        )
         for colour, align, x, text in texts
     ]

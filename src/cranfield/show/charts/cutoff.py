@@ -10,7 +10,8 @@ from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure
 from cranfield.show.charts.axes import TICKS, domain, whole_ticks
 from cranfield.show.charts.chart import Chart
-from cranfield.show.charts.drawing import Spec, altair, specification
+from cranfield.show.charts.drawing import Spec, specification
+from cranfield.show.charts.parts import channel, scale
 from cranfield.show.charts.runs import best_of, emphasised, lines
 
 CUTOFFS = 20  # how deep the chart goes
@@ -28,7 +29,6 @@ def cutoff_chart(
 
     ends: of the axis of values; by default round numbers around them.
     """
-    alt = altair()
     rows: list[dict[str, Any]] = [
         {"run": run, "cutoff": k, "value": value} for run, values in curves.items() for k, value in values.items()
     ]
@@ -36,18 +36,20 @@ def cutoff_chart(
     whole = sorted({row["cutoff"] for row in rows}) or [1]
     means = {run: sum(values.values()) / max(len(values), 1) for run, values in curves.items()}
     shown = emphasised(curves, highlight, best_of(means, lower=lower_is_better))
-    chart = lines(alt, rows, list(curves), "cutoff", "value", ends, shown=shown).encode(
-        x=alt.X(
-            "cutoff:Q",
-            title="cutoff k",
-            axis=alt.Axis(values=whole_ticks(whole[0], whole[-1])),
-            scale=alt.Scale(domain=[whole[0], whole[-1]]),
-        ),
-        y=alt.Y("value:Q", title=f"{measure}@k", axis=alt.Axis(tickCount=TICKS), scale=alt.Scale(domain=ends)),
-        tooltip=["run:N", "cutoff:Q", alt.Tooltip("value:Q", format=".4f")],
+    first, last = whole[0], whole[-1]
+    chart = lines(
+        rows,
+        list(curves),
+        "cutoff",
+        "value",
+        ends,
+        shown=shown,
+        x=channel("cutoff:Q", title="cutoff k", axis={"values": whole_ticks(first, last)}, scale=scale([first, last])),
+        y=channel("value:Q", title=f"{measure}@k", axis={"tickCount": TICKS}, scale=scale(ends)),
+        tooltip=["run:N", "cutoff:Q", channel("value:Q", format=".4f")],
     )
-    last = {run: list(values.items())[-1] for run, values in curves.items() if values}
-    told = "; ".join(f"{run} reaches {value:.4f} at {k}" for run, (k, value) in last.items())
+    deepest = {run: list(values.items())[-1] for run, values in curves.items() if values}
+    told = "; ".join(f"{run} reaches {value:.4f} at {k}" for run, (k, value) in deepest.items())
     return specification(chart, f"{measure} by cutoff", f"The mean of {measure} at each cutoff: {told}.")
 
 

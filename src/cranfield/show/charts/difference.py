@@ -13,7 +13,8 @@ from cranfield.layout import columns, count
 from cranfield.measures import Measure
 from cranfield.show.charts.axes import TICKS
 from cranfield.show.charts.chart import Chart, counts, shared_values
-from cranfield.show.charts.drawing import NOTE, Spec, altair, specification
+from cranfield.show.charts.drawing import NOTE, Spec, specification
+from cranfield.show.charts.parts import Part, calculate, channel, data, fixed, layer
 from cranfield.show.look import LIGHT
 
 NAMED = 12  # queries whose names are written below their bars
@@ -50,93 +51,88 @@ def difference_chart(
 
     mean: drawn as a line, with a band for its interval.
     """
-    alt = altair()
     sign = -1 if lower_is_better else 1
     ordered = sorted(differences.items(), key=lambda pair: -sign * pair[1])
     rows = [{"place": at, "query": query, "difference": value} for at, (query, value) in enumerate(ordered, start=1)]
     layers = [
-        _bars(alt, [query for query, _ in ordered], measure, sign),
-        *counts(alt, alt.Chart(), f"{sign} * datum.difference"),
-        *_zero(alt, *([ordered[0][1], 0.0 if mean is None else mean.mean] if ordered else [1.0, 1.0])),
-        _room(alt, [*differences.values(), *(mean or ())[:3]]),
+        _bars([query for query, _ in ordered], measure, sign),
+        *counts(f"{sign} * datum.difference"),
+        *_zero(*([ordered[0][1], 0.0 if mean is None else mean.mean] if ordered else [1.0, 1.0])),
+        _room([*differences.values(), *(mean or ())[:3]]),
     ]
     if mean is not None:
-        layers = [_band(alt, mean, sign), *layers, *_mean(alt, mean, lower_is_better)]
+        layers = [_band(mean, sign), *layers, *_mean(mean, lower_is_better)]
     up, down = (sum(way * value > SAME for value in differences.values()) for way in (1, -1))
     gained = count(up, "query", "queries")
     told = f"{run} is higher than {baseline} for {gained}, lower for {down}, the same for {len(rows) - up - down}."
     told += "" if mean is None else f" The mean difference is {mean}."
-    chart = alt.layer(*layers, data=alt.Data(values=rows))
-    return specification(chart, f"{measure} by query: {run} against {baseline}", told)
+    return specification({**data(rows), "layer": layers}, f"{measure} by query: {run} against {baseline}", told)
 
 
-def _bars(alt: Any, queries: Sequence[str], measure: str, sign: int) -> Any:
+def _bars(queries: Sequence[str], measure: str, sign: int) -> Part:
     named = 0 < len(queries) <= NAMED
     few = f"n = {count(len(queries), 'query', 'queries')}" if queries else "queries"
-    turned = {"labelAngle": -35} if max(map(columns, queries), default=0) * len(queries) > 40 else {"labelAngle": 0}
-    x = alt.X(
+    angle = -35 if max(map(columns, queries), default=0) * len(queries) > 40 else 0
+    x = channel(
         "query:N" if named else "place:O",
-        sort=list(queries) if named else alt.Undefined,
         title=f"{few}, from largest gain to largest loss",
-        axis=alt.Axis(labels=named, ticks=False, domain=False, labelLimit=90, **turned),
-        scale=alt.Scale(paddingInner=0.12 if len(queries) <= NAMED**2 else 0, paddingOuter=0),
+        axis={"labels": named, "ticks": False, "domain": False, "labelLimit": 90, "labelAngle": angle},
+        scale={"paddingInner": 0.12 if len(queries) <= NAMED**2 else 0, "paddingOuter": 0},
+        **({"sort": list(queries)} if named else {}),
     )
-    y = alt.Y("difference:Q", title=f"difference in {measure}", axis=alt.Axis(tickCount=TICKS, labelExpr=_SIGNED))
-    shown = ["query:N", alt.Tooltip("difference:Q", format="+.4f")]
-    better, worse = (alt.value(LIGHT[name]) for name in ("better", "worse"))
+    y = channel("difference:Q", title=f"difference in {measure}", axis={"tickCount": TICKS, "labelExpr": _SIGNED})
+    shown = ["query:N", channel("difference:Q", format="+.4f")]
+    better, worse = (fixed(LIGHT[name]) for name in ("better", "worse"))
     if len(queries) <= BARS:
-        gained = alt.condition(f"{sign} * datum.difference > 0", better, worse)
-        return alt.Chart().mark_bar(minBandSize=1).encode(x=x, y=y, color=gained, tooltip=shown)
-    gains = alt.Chart().transform_calculate(difference=f"{sign} * max(0, {sign} * datum.difference)")
-    losses = alt.Chart().transform_calculate(difference=f"{sign} * min(0, {sign} * datum.difference)")
+        colour = {"condition": {"test": f"{sign} * datum.difference > 0", **better}, **worse}
+        return layer("bar", {"minBandSize": 1}, x=x, y=y, color=colour, tooltip=shown)
+    gains, losses = (calculate(difference=f"{sign} * {side}(0, {sign} * datum.difference)") for side in ("max", "min"))
     area = {"interpolate": "step"}
-    return alt.layer(
-        *(part.mark_area(**area).encode(x=x, y=y, color=way) for part, way in ((gains, better), (losses, worse)))
-    )
+    ways = ((gains, better), (losses, worse))
+    return {"layer": [layer("area", area, steps=part, x=x, y=y, color=colour) for part, colour in ways]}
 
 
-def _zero(alt: Any, first: float, mean: float) -> list[Any]:
+def _zero(first: float, mean: float) -> list[Part]:
     """The line of no difference, named where neither bars nor the mean are: first by the first bar, then the last."""
     below = first > 0
     left = mean >= 0 if below else mean <= 0
     above = below is not left
     side = {"baseline": "bottom", "dy": -4} if above else {"baseline": "top", "dy": 4}
     side |= {"align": "left", "dx": 2} if left else {"align": "right", "dx": -2}
-    line = alt.Chart(alt.Data(values=[{"difference": 0}])).encode(y="difference:Q")
+    line: dict[str, Any] = {"rows": [{"difference": 0}], "y": "difference:Q"}
+    words = {"style": NOTE, "text": "no difference", **side}
     return [
-        line.mark_rule(color=LIGHT["ink"], strokeWidth=1),
-        line.mark_text(style=NOTE, text="no difference", **side).encode(
-            x=alt.value(0 if left else "width"), color=alt.value(LIGHT["soft"])
-        ),
+        layer("rule", {"color": LIGHT["ink"], "strokeWidth": 1}, **line),
+        layer("text", words, x=fixed(0 if left else "width"), color=fixed(LIGHT["soft"]), **line),
     ]
 
 
-def _room(alt: Any, values: Sequence[float]) -> Any:
+def _room(values: Sequence[float]) -> Part:
     """Nothing to see: makes the axis long enough for words above and below its zero."""
     length = max([0.0, *values]) - min([0.0, *values])
     ends = [min([-ROOM * length, *values]), max([ROOM * length, *values])]
-    rows = alt.Data(values=[{"difference": end} for end in ends])
-    return alt.Chart(rows).mark_point(opacity=0, color=LIGHT["paper"]).encode(y="difference:Q")
+    rows = [{"difference": end} for end in ends]
+    return layer("point", {"opacity": 0, "color": LIGHT["paper"]}, rows=rows, y="difference:Q")
 
 
-def _band(alt: Any, mean: MeanDifference, sign: int) -> Any:
+def _band(mean: MeanDifference, sign: int) -> Part:
     decided = "better" if sign * mean.low > 0 and sign * mean.high > 0 else "worse"
     colour = LIGHT["close-ground" if mean.low <= 0 <= mean.high else f"{decided}-ground"]
-    band = alt.Chart(alt.Data(values=[{"difference": mean.low, "high": mean.high}]))
-    return band.mark_rect(color=colour, opacity=1).encode(
-        x=alt.value(0), x2=alt.value("width"), y="difference:Q", y2="high:Q"
-    )
+    ends = [{"difference": mean.low, "high": mean.high}]
+    look = {"color": colour, "opacity": 1}
+    return layer("rect", look, rows=ends, x=fixed(0), x2=fixed("width"), y="difference:Q", y2="high")
 
 
-def _mean(alt: Any, mean: MeanDifference, lower_is_better: bool) -> list[Any]:
+def _mean(mean: MeanDifference, lower_is_better: bool) -> list[Part]:
     """The mean as a line, and in words in the corner that sorted bars leave free."""
-    at = alt.Chart(alt.Data(values=[{"difference": mean.mean}]))
+    rows = [{"difference": mean.mean}]
     corner = {"baseline": "bottom", "dy": -2} if lower_is_better else {"baseline": "top", "dy": 2}
+    words = {"style": NOTE, "text": f"- - mean {mean}", "align": "right", **corner}
+    line = {"color": LIGHT["ink"], "strokeWidth": 1, "strokeDash": [4, 3]}
+    y = fixed("height" if lower_is_better else 0)
     return [
-        at.mark_rule(color=LIGHT["ink"], strokeWidth=1, strokeDash=[4, 3]).encode(y="difference:Q"),
-        at.mark_text(style=NOTE, text=f"- - mean {mean}", align="right", **corner).encode(
-            x=alt.value("width"), y=alt.value("height" if lower_is_better else 0), color=alt.value(LIGHT["ink"])
-        ),
+        layer("rule", line, rows=rows, y="difference:Q"),
+        layer("text", words, rows=rows, x=fixed("width"), y=y, color=fixed(LIGHT["ink"])),
     ]
 
 

@@ -8,13 +8,13 @@ import numpy as np
 
 from cranfield.show.charts.axes import TICKS, whole_ticks
 from cranfield.show.charts.chart import Chart
-from cranfield.show.charts.drawing import Spec, altair, specification
+from cranfield.show.charts.drawing import Spec, specification
+from cranfield.show.charts.parts import channel, scale
 from cranfield.show.charts.runs import lines
 
 
 def discount_chart(depth: int = 10) -> Spec:
     """What is left of a gain at each rank: of DCG 1/log2(i+1), of RR 1/i, of RBP with persistence 0.8 0.8^(i-1)."""
-    alt = altair()
     curves = {
         "DCG: 1/log2(i+1)": [1 / float(np.log2(i + 1)) for i in range(1, depth + 1)],
         "RR: 1/i": [1 / i for i in range(1, depth + 1)],
@@ -23,17 +23,16 @@ def discount_chart(depth: int = 10) -> Spec:
     rows: list[dict[str, Any]] = [
         {"run": name, "rank": i, "kept": kept} for name, values in curves.items() for i, kept in enumerate(values, 1)
     ]
-    chart = lines(alt, rows, list(curves), "rank", "kept", [0, 1]).encode(
-        x=alt.X(
-            "rank:Q", title="rank i", axis=alt.Axis(values=whole_ticks(1, depth)), scale=alt.Scale(domain=[1, depth])
-        ),
-        y=alt.Y(
-            "kept:Q",
-            title="share that counts",
-            axis=alt.Axis(format="%", tickCount=TICKS),
-            scale=alt.Scale(domain=[0, 1]),
-        ),
-        tooltip=[alt.Tooltip("run:N", title="discount"), "rank:Q", alt.Tooltip("kept:Q", format=".1%")],
+    share = {"format": "%", "tickCount": TICKS}
+    chart = lines(
+        rows,
+        list(curves),
+        "rank",
+        "kept",
+        [0, 1],
+        x=channel("rank:Q", title="rank i", axis={"values": whole_ticks(1, depth)}, scale=scale([1, depth])),
+        y=channel("kept:Q", title="share that counts", axis=share, scale=scale([0, 1])),
+        tooltip=[channel("run:N", title="discount"), "rank:Q", channel("kept:Q", format=".1%")],
     )
     shares = ", ".join(f"{value:.0%}" for value in curves["DCG: 1/log2(i+1)"][:5])
     return specification(

@@ -10,7 +10,8 @@ import numpy as np
 from cranfield.layout import columns, count
 from cranfield.show.charts.axes import TICKS, domain
 from cranfield.show.charts.chart import Chart
-from cranfield.show.charts.drawing import COLOURS, NOTE, Spec, altair, specification
+from cranfield.show.charts.drawing import COLOURS, NOTE, Spec, specification
+from cranfield.show.charts.parts import Part, Rows, channel, data, fixed, layer, scale
 from cranfield.show.charts.runs import LONG, best_of, emphasised, hue_scale
 from cranfield.show.look import LIGHT
 
@@ -34,7 +35,6 @@ def distribution_chart(
     to the 95th percentile, the median as a tick and the mean as a diamond; each query as a faint tick while they are
     few. Many runs are sorted by their means.
     """
-    alt = altair()
     rows: list[dict[str, Any]] = [{"run": run, **_summary(column)} for run, column in values.items()]
     means = {row["run"]: row["mean"] for row in rows}
     many = len(values) > len(COLOURS)
@@ -44,35 +44,31 @@ def distribution_chart(
     each = not many and max(sizes, default=0) <= FEW and sum(sizes) <= ALL
     long = not many and max(map(columns, values), default=0) > LONG
     ends = _ends([value for column in values.values() for value in column])
-    x = alt.X(
+    x = channel(
         "low:Q",
         title=_words(measure, sizes, many),
-        axis=alt.Axis(tickCount=TICKS, grid=True),
-        scale=alt.Scale(domain=ends),
+        axis={"tickCount": TICKS, "grid": True},
+        scale=scale(ends),
     )
-    y = alt.Y("run:N", title=None, sort=order, axis=alt.Axis(labels=not long, grid=False, labelColor=LIGHT["ink"]))
-    colour = alt.Color("run:N", scale=hue_scale(alt, order, shown), legend=None)
-    layers = _boxes(alt, rows, x, y, colour, box=FULL if many else BOX)
+    labels = {"labels": not long, "grid": False, "labelColor": LIGHT["ink"]}
+    y = channel("run:N", title=None, sort=order, axis=labels)
+    colour = channel("run:N", scale=hue_scale(order, shown), legend=None)
+    layers = _boxes(x, y, colour, box=FULL if many else BOX)
     if not many:
-        layers += _numbers(alt, rows, y, ends)
+        layers += _numbers(rows, y, ends)
     if long:
-        names = alt.Chart(alt.Data(values=rows)).mark_text(
-            style=NOTE, align="left", baseline="middle", fontWeight="bold", yOffset=_of_row(alt, -0.46)
-        )
-        layers.append(names.encode(x=alt.value(0), y=y, text="run:N", color=alt.value(LIGHT["ink"])))
+        names = {"style": NOTE, "align": "left", "baseline": "middle", "fontWeight": "bold", "yOffset": _of_row(-0.46)}
+        layers.append(layer("text", names, x=fixed(0), y=y, text="run:N", color=fixed(LIGHT["ink"])))
     if each:
         single = [{"run": run, "value": float(value)} for run, column in values.items() for value in column]
-        ticks = alt.Chart(alt.Data(values=single)).mark_tick(
-            size=7, opacity=0.45, thickness=1.2, yOffset=_of_row(alt, 0.33)
-        )
-        layers.append(ticks.encode(x="value:Q", y=y, color=colour))
+        ticks = {"size": 7, "opacity": 0.45, "thickness": 1.2, "yOffset": _of_row(0.33)}
+        layers.append(layer("tick", ticks, rows=single, x="value:Q", y=y, color=colour))
     told = "; ".join(f"{row['run']}: median {row['median']:.4f}, mean {row['mean']:.4f}" for row in rows)
     row_height = ROW + NAME_LINE * long if not many else THIN if len(values) <= VERY_MANY else THINNEST
     return specification(
-        alt.layer(*layers),
+        {**data(rows), "layer": layers, "height": {"step": row_height}},
         f"{measure} of the queries",
         f"How {measure} is spread over the queries. {told}.",
-        height={"step": row_height},
     )
 
 
@@ -96,26 +92,25 @@ def _words(measure: str, sizes: Sequence[int], many: bool) -> list[str]:
     return [f"{measure}, {n}", marks, *(["line: median, ◊: mean"] if many else [])]
 
 
-def _of_row(alt: Any, share: float) -> Any:
+def _of_row(share: float) -> Part:
     """A length that grows with the height of a row."""
-    return alt.expr(f"bandwidth('y') * {share}")
+    return {"expr": f"bandwidth('y') * {share}"}
 
 
-def _boxes(alt: Any, rows: list[dict[str, Any]], x: Any, y: Any, colour: Any, box: float) -> list[Any]:
-    shown = [alt.Tooltip(f"{name}:Q", format=".4f") for name in ("low", "q1", "median", "q3", "high", "mean")]
-    base = alt.Chart(alt.Data(values=rows)).encode(y=y, tooltip=["run:N", *shown])
-    ink = alt.value(LIGHT["ink"])
+def _boxes(x: Part, y: Part, colour: Part, box: float) -> list[Part]:
+    shown = [channel(f"{name}:Q", format=".4f") for name in ("low", "q1", "median", "q3", "high", "mean")]
+    shared: dict[str, Any] = {"y": y, "tooltip": ["run:N", *shown]}
+    ink, faint, paper = (fixed(LIGHT[name]) for name in ("ink", "faint", "paper"))
+    diamond = {"shape": "diamond", "size": 34 if box == BOX else 14, "filled": True, "opacity": 1, "strokeWidth": 1.2}
     return [
-        base.mark_rule(strokeWidth=1).encode(x=x, x2="high:Q", color=alt.value(LIGHT["faint"])),
-        base.mark_bar(height={"band": box}, opacity=0.55).encode(x="q1:Q", x2="q3:Q", color=colour),
-        base.mark_tick(size=_of_row(alt, box), thickness=2, opacity=1).encode(x="median:Q", color=ink),
-        base.mark_point(shape="diamond", size=34 if box == BOX else 14, filled=True, opacity=1, strokeWidth=1.2).encode(
-            x="mean:Q", fill=alt.value(LIGHT["paper"]), stroke=ink
-        ),
+        layer("rule", {"strokeWidth": 1}, x=x, x2="high", color=faint, **shared),
+        layer("bar", {"height": {"band": box}, "opacity": 0.55}, x="q1:Q", x2="q3", color=colour, **shared),
+        layer("tick", {"size": _of_row(box), "thickness": 2, "opacity": 1}, x="median:Q", color=ink, **shared),
+        layer("point", diamond, x="mean:Q", fill=paper, stroke=ink, **shared),
     ]
 
 
-def _numbers(alt: Any, rows: Sequence[Mapping[str, Any]], y: Any, ends: Sequence[float]) -> list[Any]:
+def _numbers(rows: Rows, y: Part, ends: Sequence[float]) -> list[Part]:
     """Mean and median by name and number, on either side of their marks; both on one side near an end of the axis."""
     texts = []
     for row in rows:
@@ -130,12 +125,10 @@ def _numbers(alt: Any, rows: Sequence[Mapping[str, Any]], y: Any, ends: Sequence
             texts.append((row["run"], high, "right", f"{left}, {right}"))
     layers = []
     for align, shift in (("right", -3), ("left", 3)):
-        data = [{"run": run, "at": at, "told": told} for run, at, side, told in texts if side == align]
-        if data:
-            text = alt.Chart(alt.Data(values=data)).mark_text(
-                style=NOTE, align=align, baseline="middle", dx=shift, yOffset=_of_row(alt, -0.28)
-            )
-            layers.append(text.encode(x="at:Q", y=y, text="told:N", color=alt.value(LIGHT["soft"])))
+        told = [{"run": run, "at": at, "told": words} for run, at, side, words in texts if side == align]
+        if told:
+            look = {"style": NOTE, "align": align, "baseline": "middle", "dx": shift, "yOffset": _of_row(-0.28)}
+            layers.append(layer("text", look, rows=told, x="at:Q", y=y, text="told:N", color=fixed(LIGHT["soft"])))
     return layers
 
 

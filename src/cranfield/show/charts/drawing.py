@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from cranfield.errors import CranfieldError, need
+from cranfield.errors import CranfieldError
+from cranfield.show.charts.parts import Part, fixed, layer
 from cranfield.show.look import LIGHT
 
 
@@ -26,6 +27,7 @@ class Spec(dict[str, Any]):
         return on_paper(self)
 
 
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 WIDTH, HEIGHT, LINE = 420, 260, 16  # of a chart, and of each line of its legend after the first
 COLOURS = tuple(LIGHT[f"run-{number}"] for number in range(1, 9))  # of runs
 NOTE = "note"  # the style of texts inside a chart, so that one setting sizes them all
@@ -64,32 +66,17 @@ CONFIG: dict[str, Any] = {
 }
 
 
-def altair() -> Any:
-    """The library that makes specifications."""
-    return need("altair", extra="report", purpose="drawing charts")
-
-
-def remark(alt: Any, text: str) -> Any:
+def remark(text: str) -> Part:
     """A few words above a chart, on the right."""
-    return (
-        alt.Chart(alt.Data(values=[{}]))
-        .mark_text(style=NOTE, align="right", baseline="bottom", dy=-4, text=text)
-        .encode(x=alt.value("width"), y=alt.value(0), color=alt.value(LIGHT["faint"]), tooltip=alt.value(None))
-    )
+    look = {"style": NOTE, "align": "right", "baseline": "bottom", "dy": -4, "text": text}
+    colour = fixed(LIGHT["faint"])
+    return layer("text", look, rows=[{}], x=fixed("width"), y=fixed(0), color=colour, tooltip=fixed(None))
 
 
-def specification(chart: Any, title: str, description: str, *, height: Any = None) -> Spec:
+def specification(chart: Part, title: str, description: str) -> Spec:
     """A chart as a dict that holds its own data, with its title and what it says in words."""
-    found: dict[str, Any] = chart.properties(title=title, description=description, width=WIDTH).to_dict(validate=False)
-    spec = {**found, "height": height or found.get("height", HEIGHT)}
-    spec["config"] = CONFIG
-    datasets: dict[str, Any] = spec.pop("datasets", {})
-    for part in (spec, *spec.get("layer", ())):
-        name = part.get("data", {}).get("name")
-        if name in datasets:
-            part["data"] = {"values": datasets[name]}
-    for part in (spec, *spec.get("layer", ())):
-        part.pop("name", None)
+    whole = {"$schema": SCHEMA, "title": title, "description": description, "width": WIDTH, "height": HEIGHT}
+    spec = {**whole, **chart, "config": CONFIG}
     # Names become parts of Vega's expressions, where these two signs would end a line inside a string.
     try:
         text = json.dumps(spec, ensure_ascii=False, allow_nan=False)

@@ -6,13 +6,13 @@ from typing import Any
 
 from cranfield.show.charts.axes import TICKS, domain
 from cranfield.show.charts.chart import Chart
-from cranfield.show.charts.drawing import Spec, altair, specification
+from cranfield.show.charts.drawing import Spec, specification
+from cranfield.show.charts.parts import channel, scale
 from cranfield.show.charts.runs import lines
 
 
 def gain_chart(highest: int = 4) -> Spec:
     """What a grade is worth: the grade itself (linear), or 2^grade - 1 (exponential)."""
-    alt = altair()
     grades = list(range(highest + 1))
     curves = {
         "linear: g": [float(grade) for grade in grades],
@@ -24,12 +24,15 @@ def gain_chart(highest: int = 4) -> Spec:
         for grade, gain in enumerate(values)
     ]
     ends = domain(row["gain"] for row in rows)
-    chart = lines(alt, rows, list(curves), "grade", "gain", ends).encode(
-        x=alt.X(
-            "grade:Q", title="grade g", axis=alt.Axis(values=grades, format="d"), scale=alt.Scale(domain=[0, highest])
-        ),
-        y=alt.Y("gain:Q", title="gain", axis=alt.Axis(tickCount=TICKS), scale=alt.Scale(domain=ends)),
-        tooltip=[alt.Tooltip("run:N", title="gain"), "grade:Q", "gain:Q"],
+    chart = lines(
+        rows,
+        list(curves),
+        "grade",
+        "gain",
+        ends,
+        x=channel("grade:Q", title="grade g", axis={"values": grades, "format": "d"}, scale=scale([0, highest])),
+        y=channel("gain:Q", title="gain", axis={"tickCount": TICKS}, scale=scale(ends)),
+        tooltip=[channel("run:N", title="gain"), "grade:Q", "gain:Q"],
     )
     told = f"At grade {highest} the linear gain is {highest}, the exponential one {2**highest - 1}."
     return specification(chart, "What a grade is worth", told)

@@ -8,7 +8,8 @@ from typing import Any
 from cranfield.measures import Measure
 from cranfield.show.charts.axes import TICKS, share_domain
 from cranfield.show.charts.chart import Chart
-from cranfield.show.charts.drawing import Spec, altair, specification
+from cranfield.show.charts.drawing import Spec, specification
+from cranfield.show.charts.parts import channel, scale
 from cranfield.show.charts.runs import best_of, emphasised, lines
 
 RECALLS = tuple(level / 10 for level in range(11))
@@ -16,7 +17,6 @@ RECALLS = tuple(level / 10 for level in range(11))
 
 def precision_recall_chart(curves: Mapping[str, Sequence[float]], *, highlight: Sequence[str] = ()) -> Spec:
     """Interpolated precision at the eleven levels of recall 0, 0.1, …, 1, a line for each run."""
-    alt = altair()
     rows: list[dict[str, Any]] = [
         {"run": run, "recall": level, "precision": value}
         for run, values in curves.items()
@@ -24,15 +24,16 @@ def precision_recall_chart(curves: Mapping[str, Sequence[float]], *, highlight: 
     ]
     top = share_domain(max((row["precision"] for row in rows), default=1.0))
     shown = emphasised(curves, highlight, best_of({run: sum(values) for run, values in curves.items()}))
-    chart = lines(alt, rows, list(curves), "recall", "precision", top, shown=shown).encode(
-        x=alt.X("recall:Q", title="recall", axis=alt.Axis(tickCount=TICKS), scale=alt.Scale(domain=[0, 1])),
-        y=alt.Y(
-            "precision:Q",
-            title="interpolated precision",
-            axis=alt.Axis(tickCount=TICKS),
-            scale=alt.Scale(domain=top),
-        ),
-        tooltip=["run:N", "recall:Q", alt.Tooltip("precision:Q", format=".4f")],
+    chart = lines(
+        rows,
+        list(curves),
+        "recall",
+        "precision",
+        top,
+        shown=shown,
+        x=channel("recall:Q", title="recall", axis={"tickCount": TICKS}, scale=scale([0, 1])),
+        y=channel("precision:Q", title="interpolated precision", axis={"tickCount": TICKS}, scale=scale(top)),
+        tooltip=["run:N", "recall:Q", channel("precision:Q", format=".4f")],
     )
     ends = "; ".join(f"{run} from {values[0]:.2f} to {values[-1]:.2f}" for run, values in curves.items())
     return specification(

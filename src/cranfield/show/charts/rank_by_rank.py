@@ -12,7 +12,8 @@ from cranfield.measures.curve import Curve
 from cranfield.ranks.columns import Flags
 from cranfield.show.charts.axes import TICKS, share_domain
 from cranfield.show.charts.chart import Chart
-from cranfield.show.charts.drawing import HEIGHT, LINE, NOTE, WIDTH, Spec, altair, remark, specification
+from cranfield.show.charts.drawing import HEIGHT, LINE, NOTE, WIDTH, Spec, remark, specification
+from cranfield.show.charts.parts import Part, channel, flatten, layer, scale
 from cranfield.show.charts.runs import (
     POINTS,
     best_of,
@@ -33,7 +34,6 @@ def rank_by_rank_chart(
 
     query: the one that the curves are of; mean: whether they are means over queries.
     """
-    alt = altair()
     tops = [
         share_domain(max((float(values.max()) for values in columns), default=1.0)) for columns in zip(*curves.values())
     ] or [[0.0, 1.0]] * 2
@@ -43,50 +43,51 @@ def rank_by_rank_chart(
     points = [{"run": run, **_points(curves[run], wide, high)} for run in (order if len(order) <= POINTS else ())]
     steps = [{"run": run, **_steps(curves[run].interpolated(), high)} for run in order]
     x, y = (
-        axis(
-            f"{name}:Q",
-            title=f"{'mean ' * mean}{name}{'' if points or axis is alt.X else ', interpolated'}",
-            scale=alt.Scale(domain=top),
-            axis=alt.Axis(tickCount=TICKS),
-        )
-        for axis, name, top in ((alt.X, "recall", tops[0]), (alt.Y, "precision", tops[1]))
+        channel(f"{name}:Q", title=f"{'mean ' * mean}{name}{words}", scale=scale(top), axis={"tickCount": TICKS})
+        for name, top, words in (("recall", tops[0], ""), ("precision", tops[1], "" if points else ", interpolated"))
     )
-    values = [alt.Tooltip(f"{name}:Q", format=".4f") for name in ("recall", "precision")]
-    named = legend(alt, shown) if len(order) > 1 else None
-    colour = alt.Color("run:N", title=None, sort=order, scale=hue_scale(alt, order, shown), legend=named)
-    dashes = alt.StrokeDash("run:N", title=None, sort=order, scale=dash_scale(alt, order, shown), legend=named)
-    stairs = alt.Chart(alt.Data(values=steps)).transform_flatten(["recall", "precision"])
-    dots = alt.Chart(alt.Data(values=points)).transform_flatten(["rank", "recall", "precision"])
-    dot = alt.OverlayMarkDef(size=20, filled=True, opacity=0.9)
+    values = [channel(f"{name}:Q", format=".4f") for name in ("recall", "precision")]
+    named = legend(shown) if len(order) > 1 else None
+    colour, dashes = (
+        channel("run:N", title=None, sort=order, scale=looks(order, shown), legend=named)
+        for looks in (hue_scale, dash_scale)
+    )
+    shared: dict[str, Any] = {"x": x, "y": y, "color": colour}
     layers = [
-        stairs.mark_line(interpolate="step-before").encode(
-            x=x,
-            y=y,
-            color=colour,
+        layer(
+            "line",
+            {"interpolate": "step-before"},
+            rows=steps,
+            steps=[flatten("recall", "precision")],
             strokeDash=dashes,
-            strokeWidth=stroke_width(alt, "run", order, shown, named),
+            strokeWidth=stroke_width("run", order, shown, named),
             tooltip=["run:N", *values],
+            **shared,
         ),
     ]
     if points:
         layers.append(
-            dots.mark_line(strokeWidth=0.75, opacity=0.4, point=dot).encode(
-                x=x, y=y, color=colour, shape=_key(alt), order="rank:Q", tooltip=["run:N", "rank:Q", *values]
+            layer(
+                "line",
+                {"strokeWidth": 0.75, "opacity": 0.4, "point": {"size": 20, "filled": True, "opacity": 0.9}},
+                rows=points,
+                steps=[flatten("rank", "recall", "precision")],
+                shape=_key(),
+                order="rank:Q",
+                tooltip=["run:N", "rank:Q", *values],
+                **shared,
             )
         )
     if len(order) == 1:
-        labels = alt.Chart(alt.Data(values=_labelled(points[0], wide, high))).encode(x=x, y=y, text="rank:Q")
-        layers.append(labels.mark_text(style=NOTE, align="left", dx=3, dy=-7, color=LIGHT["soft"]))
+        ranks = {"style": NOTE, "align": "left", "dx": 3, "dy": -7, "color": LIGHT["soft"]}
+        layers.append(layer("text", ranks, rows=_labelled(points[0], wide, high), x=x, y=y, text="rank:Q"))
     if len(order) > len(shown):
-        layers.append(remark(alt, f"in grey: {count(len(order) - len(shown), 'other run')}"))
+        layers.append(remark(f"in grey: {count(len(order) - len(shown), 'other run')}"))
     title = f"Precision and recall{'' if query is None else f' of query {query}'}, rank by rank"
     told = "; ".join(f"{run} {_ends(curve)}" for run, curve in curves.items())
-    return specification(
-        alt.layer(*layers),
-        title,
-        f"A point for each rank, and steps where it is interpolated: {told}.",
-        height=HEIGHT + LINE * bool(points) + legend_height(shown if named is not None else ()),
-    )
+    height = HEIGHT + LINE * bool(points) + legend_height(shown if named is not None else ())
+    told = f"A point for each rank, and steps where it is interpolated: {told}."
+    return specification({"layer": layers, "height": height}, title, told)
 
 
 def _area(curve: Curve) -> float:
@@ -133,11 +134,11 @@ def _labelled(points: Mapping[str, Any], wide: float, high: float) -> list[dict[
     return found
 
 
-def _key(alt: Any) -> Any:
+def _key() -> Part:
     """Says in the legend what points and steps are."""
-    shapes = alt.Scale(domain=["each rank", "interpolated"], range=["circle", STAIRS])
-    signs = alt.Legend(orient="top", offset=14, symbolFillColor=LIGHT["soft"], symbolStrokeWidth=0, symbolSize=60)
-    return alt.ShapeDatum("each rank", title=None, scale=shapes, legend=signs)
+    shapes = {"domain": ["each rank", "interpolated"], "range": ["circle", STAIRS]}
+    looks = {"symbolFillColor": LIGHT["soft"], "symbolStrokeWidth": 0, "symbolSize": 60}
+    return {"datum": "each rank", "title": None, "scale": shapes, "legend": {"orient": "top", "offset": 14, **looks}}
 
 
 def _ends(curve: Curve) -> str:

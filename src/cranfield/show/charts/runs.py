@@ -8,6 +8,7 @@ from typing import Any
 from cranfield.errors import CranfieldError
 from cranfield.layout import columns, count
 from cranfield.show.charts.drawing import COLOURS, HEIGHT, LINE, NOTE
+from cranfield.show.charts.parts import Part, channel, data, encoding, fixed, layer
 from cranfield.show.look import LIGHT
 
 OTHERS = LIGHT["run-0"]
@@ -38,10 +39,10 @@ def best_of(values: Mapping[str, float], *, lower: bool = False) -> str | None:
     return (min if lower else max)(values, key=lambda run: values[run], default=None)
 
 
-def hue_scale(alt: Any, names: Sequence[str], shown: Sequence[str]) -> Any:
+def hue_scale(names: Sequence[str], shown: Sequence[str]) -> Part:
     """The colour of each name; grey for those that are not to be seen one by one."""
     hues = {name: COLOURS[at % len(COLOURS)] for at, name in enumerate(shown)}
-    return alt.Scale(domain=list(names), range=[hues.get(name, OTHERS) for name in names])
+    return {"domain": list(names), "range": [hues.get(name, OTHERS) for name in names]}
 
 
 def dash(at: int) -> tuple[int, ...]:
@@ -53,25 +54,25 @@ def dash(at: int) -> tuple[int, ...]:
     return DASHES[(at + at // len(COLOURS)) % len(DASHES)]
 
 
-def dash_scale(alt: Any, names: Sequence[str], shown: Sequence[str]) -> Any:
+def dash_scale(names: Sequence[str], shown: Sequence[str]) -> Part:
     """The dashes of each name."""
     dashes = {name: list(dash(at)) for at, name in enumerate(shown)}
-    return alt.Scale(domain=list(names), range=[dashes.get(name, [1, 0]) for name in names])
+    return {"domain": list(names), "range": [dashes.get(name, [1, 0]) for name in names]}
 
 
-def stroke_width(alt: Any, field: str, names: Sequence[str], shown: Sequence[str], legend: Any) -> Any:
+def stroke_width(field: str, names: Sequence[str], shown: Sequence[str], legend: Part | None) -> Part:
     """Thin lines for those that are not to be seen one by one.
 
     Ordinal, and with the legend of the dashes: Vega-Lite warns of widths without an order and of legends that differ.
     """
     widths = [2.0 if name in shown else 0.8 for name in names]
-    scale = alt.Scale(type="ordinal", domain=list(names), range=widths)
-    return alt.StrokeWidth(f"{field}:O", title=None, sort=list(names), scale=scale, legend=legend)
+    scale = {"type": "ordinal", "domain": list(names), "range": widths}
+    return channel(f"{field}:O", title=None, sort=list(names), scale=scale, legend=legend)
 
 
-def legend(alt: Any, shown: Sequence[str]) -> Any:
+def legend(shown: Sequence[str]) -> Part:
     """The names below the chart."""
-    return alt.Legend(orient="bottom", columns=_legend_columns(shown), values=list(shown))
+    return {"orient": "bottom", "columns": _legend_columns(shown), "values": list(shown)}
 
 
 def _legend_columns(names: Sequence[str]) -> int:
@@ -85,7 +86,6 @@ def legend_height(names: Sequence[str]) -> int:
 
 
 def lines(
-    alt: Any,
     rows: Sequence[dict[str, Any]],
     names: Sequence[str],
     across: str,
@@ -94,27 +94,31 @@ def lines(
     *,
     field: str = "run",
     shown: Sequence[str] | None = None,
-) -> Any:
+    **channels: Any,
+) -> Part:
     """A line for each name, named at its end, or below the chart where names are long; what is not `shown` is grey.
 
-    across, up: the fields of the rows; ends: of the vertical axis, whose length the places of the names depend on.
+    across, up: the fields of the rows; ends: of the vertical axis, whose length the places of the names depend on
+    channels: of all lines, such as their axes
     """
     shown = list(names) if shown is None else shown
     order = [*(name for name in names if name not in shown), *shown]  # what is drawn later lies on top
     place = {name: at for at, name in enumerate(order)}
     ordered = sorted(rows, key=lambda row: place[row[field]]) if len(order) > len(shown) else list(rows)
     named = _named_ends(ordered, field, across, up, ends, shown)
-    key = legend(alt, shown) if not named else None
-    colour = alt.Color(f"{field}:N", title=None, sort=order, scale=hue_scale(alt, order, shown), legend=key)
-    dashes = alt.StrokeDash(f"{field}:N", title=None, sort=order, scale=dash_scale(alt, order, shown), legend=key)
-    point = alt.OverlayMarkDef(size=22, filled=True) if len(names) <= POINTS else False
-    drawn = alt.Chart().mark_line(point=point)
-    layers = [
-        drawn.encode(strokeDash=dashes, strokeWidth=stroke_width(alt, field, order, shown, key)),
-        *_written(alt, named, across, up, set(shown)),
-    ]
-    height = HEIGHT + legend_height(() if named else shown)
-    return alt.layer(*layers, data=alt.Data(values=ordered), height=height).encode(color=colour)
+    key = legend(shown) if not named else None
+    colour, dashes = (
+        channel(f"{field}:N", title=None, sort=order, scale=scale(order, shown), legend=key)
+        for scale in (hue_scale, dash_scale)
+    )
+    point = {"size": 22, "filled": True} if len(names) <= POINTS else False
+    drawn = layer("line", {"point": point}, strokeDash=dashes, strokeWidth=stroke_width(field, order, shown, key))
+    return {
+        **data(ordered),
+        "layer": [drawn, *_written(named, across, up, set(shown))],
+        "encoding": encoding(color=colour, **channels),
+        "height": HEIGHT + legend_height(() if named else shown),
+    }
 
 
 def _named_ends(
@@ -139,18 +143,21 @@ def _named_ends(
     ]
 
 
-def _written(alt: Any, named: Sequence[dict[str, Any]], across: str, up: str, shown: Collection[str]) -> list[Any]:
+def _written(named: Sequence[dict[str, Any]], across: str, up: str, shown: Collection[str]) -> list[Part]:
     """The names at their places, and what leads to them from the ends of the lines."""
     layers = []
     for part, colour in (
         ([each for each in named if each["name"] in shown], {}),
-        ([each for each in named if each["name"] not in shown], {"color": alt.value(LIGHT["faint"])}),
+        ([each for each in named if each["name"] not in shown], {"color": fixed(LIGHT["faint"])}),
     ):
         if part:
-            data = alt.Chart(alt.Data(values=part)).encode(tooltip=alt.value(None), **colour)
-            lead = data.mark_rule(strokeWidth=0.6, xOffset=3, x2Offset=9)
-            text = data.mark_text(style=NOTE, align="left", baseline="middle", dx=11)
-            layers += [lead.encode(x2=across, y="end:Q", y2=up), text.encode(text="name:N")]
+            shared: dict[str, Any] = {"rows": part, "tooltip": fixed(None), **colour}
+            lead = {"strokeWidth": 0.6, "xOffset": 3, "x2Offset": 9}
+            text = {"style": NOTE, "align": "left", "baseline": "middle", "dx": 11}
+            layers += [
+                layer("rule", lead, x2=across, y="end:Q", y2=up, **shared),
+                layer("text", text, text="name:N", **shared),
+            ]
     return layers
 
 

@@ -8,7 +8,8 @@ from typing import Any
 from cranfield.comparison.thinning import USUAL_MEASURES, Stability
 from cranfield.show.charts.axes import TICKS, domain
 from cranfield.show.charts.chart import Chart
-from cranfield.show.charts.drawing import Spec, altair, remark, specification
+from cranfield.show.charts.drawing import Spec, remark, specification
+from cranfield.show.charts.parts import channel, layer, scale
 from cranfield.show.charts.runs import lines
 
 
@@ -17,7 +18,6 @@ def stability_chart(rows: Sequence[tuple[str, float, float, float]], design: str
 
     design: that of `stability`.
     """
-    alt = altair()
     plain: list[dict[str, Any]] = [
         {"measure": name, "removed": share, "mean": mean, "low": mean - spread, "high": mean + spread}
         for name, share, mean, spread in rows
@@ -26,20 +26,20 @@ def stability_chart(rows: Sequence[tuple[str, float, float, float]], design: str
     what = "each query's judgments" if design == "per-query" else "all judgments"
     ends = domain(row[name] for row in plain for name in ("low", "high"))
     shares = sorted({row["removed"] for row in plain}) or [0.0, 1.0]
-    x = alt.X(
+    x = channel(
         "removed:Q",
         title=f"share of {what} removed",
-        axis=alt.Axis(format="%", values=shares),
-        scale=alt.Scale(domain=[shares[0], shares[-1]]),
+        axis={"format": "%", "values": shares},
+        scale=scale([shares[0], shares[-1]]),
     )
-    y = alt.Y("mean:Q", title="mean over the runs", axis=alt.Axis(tickCount=TICKS), scale=alt.Scale(domain=ends))
-    shown = ["measure:N", alt.Tooltip("removed:Q", format=".0%"), alt.Tooltip("mean:Q", format=".4f")]
-    line = lines(alt, plain, names, "removed", "mean", ends, field="measure").encode(x=x, y=y, tooltip=shown)
-    line.layer.insert(0, alt.Chart().mark_area(opacity=0.14).encode(y="low:Q", y2="high:Q"))
-    line.layer.append(remark(alt, "bands: ± 1 standard deviation"))
+    y = channel("mean:Q", title="mean over the runs", axis={"tickCount": TICKS}, scale=scale(ends))
+    shown = ["measure:N", channel("removed:Q", format=".0%"), channel("mean:Q", format=".4f")]
+    chart = lines(plain, names, "removed", "mean", ends, field="measure", x=x, y=y, tooltip=shown)
+    bands = layer("area", {"opacity": 0.14}, y="low:Q", y2="high")
+    chart["layer"] = [bands, *chart["layer"], remark("bands: ± 1 standard deviation")]
     told = "; ".join(f"{name} at {share:.0%} removed: {mean:.4f}" for name, share, mean, _ in rows)
     told = f"A share of {what} is removed at random. {told}. Bands are one standard deviation."
-    return specification(line, "Measures as judgments are removed", told)
+    return specification(chart, "Measures as judgments are removed", told)
 
 
 def of_stability(found: Stability) -> Spec:
