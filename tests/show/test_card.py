@@ -153,7 +153,8 @@ def test_sentences_of_one_run(collection, measure):
     shown, naive = card(gathered(qrels, runs, measure)), Naive(qrels, measure)
     result = cranfield.evaluate(qrels, runs["old"], measure, check_ids=False)
     assert (shown["badge"], shown["number"]) == (None, rounded(result[measure]))
-    assert [each["query"] for each in shown["worst"]] == [each.query_id for each in result.worst(measure, 3)]
+    imperfect = [each.query_id for each in result.worst(measure, 3) if each.value < 1 - 1e-9]
+    assert [each["query"] for each in shown["worst"]] == imperfect
     said = shown["sentences"]
     if measure in ("Rprec", "nDCG(judged_only=True)@3") or not naive.judgeable:
         assert said == []
