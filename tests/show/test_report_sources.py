@@ -236,3 +236,15 @@ def test_the_texts_of_the_built_in_collection_are_known(tmp_path):
     assert "generate questions with a language model for testing" in page.data["texts"]
     other = program("report", "builtin:ten", "builtin:keywords", "-o", "page.html", "--no-charts", cwd=tmp_path)
     assert "To show the texts of queries and documents, use --collection." in other.stdout
+
+
+def test_of_many_runs_the_page_says_by_which_measure_pairs_are_tested(tmp_path):
+    qrels = {str(q): {"a": 1} for q in range(4)}
+    runs = {f"run{at}": {str(q): ["a", "b"] if q % (at + 1) else ["b", "a"] for q in range(4)} for at in range(13)}
+    page = made(tmp_path, qrels, runs, "RR P@1 AP")
+    assert list(page.data["pairs"]) == ["RR"]
+    told = "There are more than 12 runs, so pairs of runs are tested only by RR, not by P@1, AP."
+    assert told in page.data["left_out"]
+    few = made(tmp_path, qrels, dict(list(runs.items())[:12]), "RR P@1 AP")
+    assert list(few.data["pairs"]) == ["RR", "P@1", "AP"]
+    assert not any("pairs of runs" in each for each in few.data["left_out"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,9 @@ from cranfield.cli.run_files import expanded, only
 from cranfield.cli.view_options import view_options
 from cranfield.comparison.corrections import CORRECTIONS
 from cranfield.comparison.significance import TESTS
+from cranfield.errors import ComparisonError
 from cranfield.layout import count
+from cranfield.read.streams import stream_name
 
 if TYPE_CHECKING:
     from cranfield.comparison import Comparison
@@ -97,6 +100,8 @@ def command(
     if baseline is not None:
         baseline = only(baseline)
         paths = paths if baseline in paths else [baseline, *paths]
+    if len(paths) < 2:
+        raise _one_run(qrels, paths[0])
     if correct_with:
         beside = {f"--test {test}": test != "t", "--family all": family == "all", "--pairs": pairs}
         refuse_beside({**beside, f"--format {form}": form in ("markdown", "latex")})
@@ -152,6 +157,15 @@ def command(
         "json": lambda found: found.to_json(),
     }
     output.write([texts[form](found)], file, data=form == "json")
+
+
+def _one_run(qrels: Any, run: str) -> ComparisonError:
+    """The error where there is nothing to compare a run with."""
+    judged = shlex.quote(stream_name(qrels))
+    return ComparisonError(
+        f"compare needs at least two runs, and there is only {run}.",
+        hint=f"name another run behind it; or measure this one: cranfield evaluate {judged} {shlex.quote(run)}",
+    )
 
 
 def _corrected(

@@ -242,10 +242,12 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as plain dicts, ready for JSON."""
+        ours = {each.name: str(each.canonical) for each in self.measures if each.typed}
         return {
             "runs": list(self.runs),
             "baseline": self.baseline,
             "measures": [measure.name for measure in self.measures],
+            **({"canonical_names": ours} if ours else {}),
             "queries": self.queries,
             "queries_left_out": self.left_out,
             "test": self.test,
