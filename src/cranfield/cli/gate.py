@@ -20,6 +20,7 @@ from cranfield.cli.run_files import only
 from cranfield.cli.view_options import view_options
 from cranfield.comparison.corrections import CORRECTIONS, MAX_T
 from cranfield.comparison.gating import GATE_TESTS
+from cranfield.comparison.significance import TESTS
 from cranfield.ranks.policy import settings_of
 from cranfield.read.formats.store import JudgmentView, names_store
 from cranfield.read.streams import BUILT_IN_FILES
@@ -40,7 +41,7 @@ _CORRECTIONS = [name for name in CORRECTIONS if name != MAX_T]  # which has to d
 @click.option("--require-improvement", is_flag=True, default=None, help="Fail if no measure is significantly better.")
 @click.option("--non-inferiority", type=float, metavar="N", help="Fail unless a true drop of N or more is ruled out.")
 @click.option("--max-worse-queries", type=int, metavar="N", help="Fail if more queries got worse.")
-@options.significance(GATE_TESTS, _CORRECTIONS, "holm", settings=True)
+@options.significance({name: TESTS[name] for name in GATE_TESTS}, _CORRECTIONS, "holm", settings=True)
 @options.config(None)
 @chunk_options()
 @options.printed("json", "junit", "markdown")

@@ -313,4 +313,6 @@ def _count(number: int, one: str, many: str = "") -> str:
 def described_method(comparison: Comparison) -> str:
     """The test and the correction of a comparison, in words."""
     settings = Settings(comparison.alpha, comparison.permutations, comparison.seed)
-    return f"{TESTS[comparison.test].described(settings)}, two-sided; {comparison.corrected}"
+    test = TESTS[comparison.test]
+    assumed = f"; assumes that {test.assumes}" if test.assumes and len(comparison.runs) > 2 else ""
+    return f"{test.described(settings)}, two-sided; {comparison.corrected}{assumed}"
