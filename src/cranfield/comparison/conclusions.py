@@ -163,7 +163,7 @@ class Comparison:
         return [each for each in self.differences if each.measure == wanted.name]
 
     def groups(self, measure: str | Measure) -> list[tuple[str, ...]]:
-        """The largest groups of runs that are not separable by a measure; groups may overlap.
+        """The largest groups of runs without a significant difference by a measure; groups may overlap.
 
         measure: any of its names, or a `Measure`.
         Returns the names of the runs of each group, the best run and the best group first.
@@ -274,7 +274,7 @@ class Comparison:
     def to_json(self, *, indent: int | None = 2) -> str:
         """The comparison as JSON.
 
-        indent: how many blanks a level is indented by; None writes all in one line.
+        indent: how many spaces to indent each level by; None writes everything on one line.
         Returns the text.
         """
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)

@@ -36,7 +36,7 @@ GUESSED = 100  # ... and of a name that is worth a suggestion
 
 
 def parse_measures(measures: Measures) -> tuple[Measure, ...]:
-    """Read one or many measures; a string may name several, separated by blanks or commas.
+    """Parse one or more measures; a string may name several, separated by spaces or commas.
 
     measures: a name or several, measures, or a list of both.
     Returns a `Measure` for each, in their order; repeats count once.
@@ -97,7 +97,7 @@ def _expanded(word: str) -> list[str]:
 
 
 def parse_measure(measure: str | Measure) -> Measure:
-    """Read one measure; one that is read already stays as it is.
+    """Parse the name of a measure; a `Measure` is returned as it is.
 
     measure: its name with its parameters, such as "P(rel=2)@5".
     Returns a `Measure`.

@@ -106,7 +106,7 @@ def write_report(
     charts: without them, the page lacks the 0.9 MB of the library that draws them.
     removal: also measure the runs with fewer judgments; by default where that takes hardly any time.
     test, correction, alpha: those of `compare`.
-    comparison: one that was made of the same evaluations, in place of baseline, test, correction and alpha.
+    comparison: a comparison of the same evaluations, in place of baseline, test, correction and alpha.
     command: the command line that asks for the page, to be printed at its foot.
     Returns a `ReportFile`: its size, and what was left out.
 
