@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 FIRST = 10  # what people see of a ranking, and how deep `cranfield pool` goes by itself
 MOST_NAMES = 5  # runs in a command
+QUERIES, RUNS = "QUERIES", "RUN..."
+STAND_FOR = {QUERIES: "the file with the texts of the queries", RUNS: "each run"}
 
 
 def pool_command(qrels: Any, runs: Sequence[str]) -> list[str] | None:
@@ -34,8 +36,8 @@ def pool_command(qrels: Any, runs: Sequence[str]) -> list[str] | None:
     if any(run == "-" or run.startswith(BUILT_IN) for run in runs):  # which cannot be read again
         return None
     known = names_store(name)
-    words = ["cranfield", "pool", stream_name(name) if known else STORE, folder_of_queries(name) or "QUERIES"]
-    words += runs if len(runs) <= MOST_NAMES else ["RUN..."]
+    words = ["cranfield", "pool", stream_name(name) if known else STORE, folder_of_queries(name) or QUERIES]
+    words += runs if len(runs) <= MOST_NAMES else [RUNS]
     return words if known else [*words, "--qrels", name]
 
 
@@ -50,7 +52,12 @@ def say_unjudged(evaluations: Sequence[Evaluation], find: Callable[[], Sequence[
     output.say("")
     told = f"{'Up to ' if len(unjudged) > 1 else ''}{documents}. To judge {'it' if most == 1 else 'them'}:"
     command = list(map(shlex.quote, words))
-    for line in [*wrapped(told, width=output.width()), *_folded(command, output.width())]:
+    stands = "; ".join(f"{word} is {meaning}" for word, meaning in STAND_FOR.items() if word in words)
+    for line in [
+        *wrapped(told, width=output.width()),
+        *_folded(command, output.width()),
+        *wrapped(stands, "  where ", width=output.width()) * bool(stands),
+    ]:
         output.remark(line)
 
 

@@ -221,7 +221,7 @@ def _parameter(pair: str, measure: Definition) -> dict[str, Any]:
 
 def _suggestion(name: str, at: str | None) -> str:
     if len(name) > GUESSED:
-        return "see cranfield.catalogue() for all measures"
+        return "'cranfield measures' lists them; in Python, cranfield.catalogue()"
     if theirs := near(name, at):
         return theirs
     # A slip of the keyboard, or two in a long word. Words that only share an ending mean something else.
@@ -231,7 +231,7 @@ def _suggestion(name: str, at: str | None) -> str:
     close = [(_slips(name.lower(), word), word) for word in words if abs(len(word) - len(name)) <= slips]
     if close and min(close)[0] <= slips:
         return f"did you mean {_meant(words[min(close)[1]], at)}?"
-    return "see cranfield.catalogue() for all measures"
+    return "'cranfield measures' lists them; in Python, cranfield.catalogue()"
 
 
 def _meant(word: str, at: str | None) -> str:
