@@ -197,6 +197,24 @@ def test_measures_and_the_next_step_have_colours(tmp_path):
     assert "  cranfield pool judgments.db QUERIES plain.run\n  where QUERIES is the file with the texts" in told
 
 
+def test_a_comparison_that_could_reverse_says_how_to_settle_it(tmp_path):
+    for name in ("plain", "tuned"):
+        run("convert", f"builtin:{name}", f"{name}.run", cwd=tmp_path)
+    run("pool", "judgments.db", "builtin", "plain.run", "tuned.run", "--qrels", "builtin", cwd=tmp_path)
+    told = "\nTo settle it, judge the most informative documents first:\n  cranfield judge judgments.db --decide "
+    said = run("compare", "judgments.db", "plain.run", "tuned.run", cwd=tmp_path).stdout
+    assert said.endswith(f"{told}plain.run tuned.run -m nDCG@10\n")
+    other = run("compare", "judgments.db", "plain.run", "tuned.run", "-b", "tuned.run", cwd=tmp_path).stdout
+    assert other.endswith(f"{told}tuned.run plain.run -m nDCG@10\n")
+    # Nothing is said where it would not help: examples, other formats, what cannot be read again.
+    assert "To settle it" not in run("compare", "builtin", "builtin:plain", "builtin:tuned").stdout
+    assert "To settle it" not in run("compare", "judgments.db", "plain.run", "plain.run", cwd=tmp_path).stdout
+    for more in (("--format", "json"), ("--assessor", "builtin"), ("--no-bounds",)):
+        assert (
+            "To settle it" not in run("compare", "judgments.db", "plain.run", "tuned.run", *more, cwd=tmp_path).stdout
+        )
+
+
 def test_perfect_queries_are_not_among_the_worst(tmp_path):
     (tmp_path / "qrels").write_text("1 0 a 1\n2 0 a 1\n")
     (tmp_path / "half.run").write_text("1 Q0 a 1 2 t\n2 Q0 b 1 2 t\n2 Q0 a 2 1 t\n")

@@ -16,6 +16,7 @@ from cranfield.cli.measure_options import MeasureOptions, measure_options
 from cranfield.cli.progress import shown_reading
 from cranfield.cli.reading_options import ReadingOptions, reading_options
 from cranfield.cli.run_files import expanded, only
+from cranfield.cli.to_judge import say_settling
 from cranfield.cli.view_options import view_options
 from cranfield.comparison.corrections import CORRECTIONS
 from cranfield.comparison.significance import TESTS
@@ -157,6 +158,11 @@ def command(
         "json": lambda found: found.to_json(),
     }
     output.write([texts[form](found)], file, data=form == "json")
+    if form == "text" and file is None and found.pairs == 1 and opened == streams and judged is qrels:
+        difference = found.of(found.measures[0])[0]
+        if difference.could_reverse and difference.better + difference.worse:
+            in_order = sorted(paths, key=lambda path: path != baseline) if baseline else paths
+            say_settling(qrels, in_order, found.measures[0].canonical)
 
 
 def _one_run(qrels: Any, run: str) -> ComparisonError:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cranfield.cli import output
 from cranfield.layout import count, wrapped
 from cranfield.read.formats.store import STORE, names_store
-from cranfield.read.streams import BUILT_IN, stream_name
+from cranfield.read.streams import BUILT_IN, BUILT_IN_FILES, stream_name
 
 if TYPE_CHECKING:
     from cranfield.evaluation.result import Evaluation
@@ -59,6 +59,21 @@ def say_unjudged(evaluations: Sequence[Evaluation], find: Callable[[], Sequence[
         *wrapped(stands, "  where ", width=output.width()) * bool(stands),
     ]:
         output.remark(line)
+
+
+def say_settling(qrels: Any, runs: Sequence[str], measure: str) -> None:
+    """Say which documents to judge so that a difference is settled, where a command for that is known."""
+    from cranfield.systems.settling import settling_commands
+
+    if str(getattr(qrels, "name", qrels)) in BUILT_IN_FILES:  # examples, which nobody needs to judge
+        return
+    commands = settling_commands(qrels, runs, measure)
+    if commands:
+        output.say("")
+        told = wrapped("To settle it, judge the most informative documents first:", width=output.width())
+        folded = (_folded(list(map(shlex.quote, words)), output.width()) for words in commands)
+        for line in [*told, *(line for lines in folded for line in lines)]:
+            output.remark(line)
 
 
 def _folded(words: Sequence[str], width: int) -> Iterator[str]:
