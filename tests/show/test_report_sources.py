@@ -155,7 +155,7 @@ def test_the_page_of_a_test_of_systems(tmp_path):
     assert page.data["runs"] == ["sqlite, accepted", "sqlite"]
     assert len(page.data["texts"]) == 60
     assert page.data["values"][0] == page.data["values"][1]
-    assert page.data["rankings"][0]["0"]["top"] is None
+    assert page.data["rankings"][0]["0"]["top"] == page.data["rankings"][1]["0"]["top"]
     assert len(page.data["documents"][page.data["rankings"][1]["0"]["top"][0]]) == 3  # id, title, text
 
 
@@ -181,10 +181,12 @@ def test_each_system_is_compared_with_its_own_accepted_version(tmp_path):
     page = Page(tmp_path / "page.html")
     runs = page.data["runs"]
     assert runs == ["docs, accepted", "docs", "help, accepted", "help"]
-    before, now = (runs[at] for at in page.data["chosen"])
-    assert before == f"{now}, accepted"
-    other = "help" if now == "docs" else "docs"
+    assert [runs[at] for at in page.data["chosen"]] == ["docs, accepted", "docs"]  # what got worse comes first
+    now, other = "docs", "help"
     text = " ".join(page.text.split())
+    assert "docs failed its test: nDCG@10 fell from 0.4719 to 0.4346: significantly (one-sided p = " in text
+    assert "help failed" not in text
+    assert page.data["rankings"][0]["0"]["top"]
     assert f"{now} vs {now}, accepted" in text
     assert f": {other} vs {other}, accepted, nDCG@10 " in text
     assert "vs its baseline" in text
