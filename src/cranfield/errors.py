@@ -74,7 +74,7 @@ class DuplicateError(InputError):
 
 
 class OutputError(CranfieldError):
-    """A file that cannot be written, or not as it is asked for.
+    """A file that cannot be written, or not in the way that was asked for.
 
     >>> import cranfield
     >>> cranfield.save_chart({}, "chart.doc")
@@ -140,7 +140,7 @@ class SystemFailure(CranfieldError):
     """A live search system or a model that did not answer, or not as it should.
 
     `retry` says that the same request may succeed later, `after` how many seconds the system asked to wait; `final`
-    that no other query will fare better, because we are not let in.
+    that no other query will succeed either, because access was denied.
 
     >>> import cranfield
     >>> def search(query, k):

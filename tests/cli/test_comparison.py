@@ -132,3 +132,40 @@ def test_evaluating_never_imports_scipy(files):
     for arguments in (["evaluate", "qrels", "good.run"], ["evaluate", "qrels", "good.run", "--save", "x.json"]):
         done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, cwd=files)
         assert done.stdout.splitlines()[-1] == "False", done.stderr
+
+
+def test_a_gate_says_which_file_is_missing_and_how_to_make_it(files):
+    assert run("gate", "--init", cwd=files).returncode == 0
+    call = ("gate", "--config", "cranfield-gate.toml")
+    (files / "qrels").rename(files / "qrels.txt")
+    done = run(*call, cwd=files)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "cranfield: baseline.run: there is no such file; cranfield-gate.toml names it as baseline.\n"
+        "Hint: copy the run of the version in use to it, and commit it: cp YOUR.run baseline.run\n"
+    )
+    (files / "good.run").rename(files / "baseline.run")
+    assert "'cranfield run' asks a system" in run(*call, cwd=files).stderr
+    (files / "bad.run").rename(files / "candidate.run")
+    assert run(*call, cwd=files).returncode == 1
+    (files / "cranfield-gate.toml").write_text(
+        'qrels = "builtin"\nbaseline = "builtin:plain"\ncandidate = "builtin:tuned"\n'
+    )
+    assert run(*call, cwd=files).returncode == 0
+
+
+def test_one_run_is_not_compared(files):
+    done = run("compare", "qrels", "good.run", cwd=files)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "cranfield: compare needs at least two runs, and there is only good.run.\n"
+        "Hint: name another run behind it; or measure this one: cranfield evaluate qrels good.run\n"
+    )
+
+
+def test_ours_is_named_in_json_too(files):
+    call = ("compare", "qrels", "good.run", "bad.run", "--format", "json")
+    assert json.loads(run(*call, "-m", "hit_rate@5", cwd=files).stdout)["canonical_names"] == {
+        "hit_rate@5": "Success@5"
+    }
+    assert "canonical_names" not in json.loads(run(*call, "-m", "RR", cwd=files).stdout)

@@ -164,6 +164,57 @@ def test_one_run_has_no_order_that_could_be_stable():
     assert "at least two runs" not in two
 
 
+@pytest.mark.parametrize("width", [50, 80])
+def test_a_test_of_systems_fits_the_window(tmp_path, width):
+    assert on_terminal("init", "builtin", cwd=tmp_path)[1] == 0
+    for _ in range(2):
+        said, code = on_terminal("test", "--worst", "1", columns=width, cwd=tmp_path)
+        assert code == 0
+        assert f"\nsqlite: {GREEN}passed{PLAIN}, 60 of 60 queries answered" in said
+        lines = without_codes(said).split("\r")[-1].splitlines()
+        assert max(map(columns_of, lines)) <= width
+        on_terminal("accept", cwd=tmp_path)
+    said, code = on_terminal("run", "sqlite", "builtin", "-o", "x.run", columns=width, cwd=tmp_path)
+    assert max(map(columns_of, without_codes(said).split("\r")[-1].splitlines())) <= width
+
+
+def test_narrow_tables_of_stability_repeat_what_was_removed():
+    said, _ = on_terminal("stability", *TEN, "-m", "RR", "--repeats", "1", columns=44)
+    lines = without_codes(said).split("\r")[-1].splitlines()
+    assert max(map(columns_of, lines)) <= 44
+    assert sum(line.startswith("measure  removed") for line in lines) == 2
+
+
+def test_measures_and_the_next_step_have_colours(tmp_path):
+    assert on_terminal("measures")[0].startswith(f"{BOLD}Counts: documents retrieved, relevant, judged.{PLAIN}\n")
+    assert f"\n{BOLD}Reference:{PLAIN} " in on_terminal("measures", "nDCG")[0]
+    said, _ = on_terminal("pool", "judgments.db", "builtin", "builtin:plain", "--qrels", "builtin", cwd=tmp_path)
+    assert said.endswith("Next: \x1b[36mcranfield judge judgments.db\x1b[0m\n")
+    told = run("evaluate", "judgments.db", "builtin:plain", cwd=tmp_path).stdout
+    assert "QUERIES" not in told
+    run("convert", "builtin:plain", "plain.run", cwd=tmp_path)
+    told = run("evaluate", "judgments.db", "plain.run", cwd=tmp_path).stdout
+    assert "  cranfield pool judgments.db QUERIES plain.run\n  where QUERIES is the file with the texts" in told
+
+
+def test_a_comparison_that_could_reverse_says_how_to_settle_it(tmp_path):
+    for name in ("plain", "tuned"):
+        run("convert", f"builtin:{name}", f"{name}.run", cwd=tmp_path)
+    run("pool", "judgments.db", "builtin", "plain.run", "tuned.run", "--qrels", "builtin", cwd=tmp_path)
+    told = "\nTo settle it, judge the most informative documents first:\n  cranfield judge judgments.db --decide "
+    said = run("compare", "judgments.db", "plain.run", "tuned.run", cwd=tmp_path).stdout
+    assert said.endswith(f"{told}plain.run tuned.run -m nDCG@10\n")
+    other = run("compare", "judgments.db", "plain.run", "tuned.run", "-b", "tuned.run", cwd=tmp_path).stdout
+    assert other.endswith(f"{told}tuned.run plain.run -m nDCG@10\n")
+    # Nothing is said where it would not help: examples, other formats, what cannot be read again.
+    assert "To settle it" not in run("compare", "builtin", "builtin:plain", "builtin:tuned").stdout
+    assert "To settle it" not in run("compare", "judgments.db", "plain.run", "plain.run", cwd=tmp_path).stdout
+    for more in (("--format", "json"), ("--assessor", "builtin"), ("--no-bounds",)):
+        assert (
+            "To settle it" not in run("compare", "judgments.db", "plain.run", "tuned.run", *more, cwd=tmp_path).stdout
+        )
+
+
 def test_perfect_queries_are_not_among_the_worst(tmp_path):
     (tmp_path / "qrels").write_text("1 0 a 1\n2 0 a 1\n")
     (tmp_path / "half.run").write_text("1 Q0 a 1 2 t\n2 Q0 b 1 2 t\n2 Q0 a 2 1 t\n")

@@ -7,9 +7,11 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
+import cranfield
 from cranfield.comparison.significance import TESTS, Settings
 from cranfield.comparison.significance import tukey as module
 from cranfield.comparison.significance.tukey import TUKEY, largest_differences
+from tests.program import run
 
 tukey = TUKEY.compared
 
@@ -76,3 +78,15 @@ def test_it_keeps_its_level_over_all_pairs():
         values = chance.normal(0, 0.1, (25, 5)) + chance.normal(0, 1, (25, 1))
         hits += tukey(values, Settings(0.05, 199, seed))[0].min() <= 0.05
     assert abs(hits / times - 0.05) < 4 * math.sqrt(0.05 * 0.95 / times)
+
+
+def test_the_assumption_is_named_wherever_the_test_is_offered():
+    assumed = "assumes that all runs vary equally"
+    assert f"tukey {assumed}" in " ".join(run("compare", "--help").stdout.split())
+    assert "vary equally" not in run("gate", "--help").stdout  # which does not offer it
+    assert assumed in " ".join((cranfield.compare.__doc__ or "").split())
+    assert assumed in TUKEY.meaning
+    qrels = {str(q): {"a": 1} for q in range(5)}
+    runs = {name: {str(q): ["b", "a"][:: (q % at) - 1 or 1] for q in range(5)} for at, name in enumerate("xyz", 2)}
+    assert assumed in str(cranfield.compare(qrels, runs, "RR", test="tukey"))
+    assert "assumes" not in str(cranfield.compare(qrels, dict(list(runs.items())[:2]), "RR", test="tukey"))

@@ -52,7 +52,10 @@ def test_spellings(name, spelling):
     ("name", "fact"),
     [
         ("nDGC@10", "there is no measure 'nDGC'.\nHint: did you mean nDCG@10?"),
-        ("xyzzy", "there is no measure 'xyzzy'.\nHint: see cranfield.catalogue() for all measures"),
+        (
+            "xyzzy",
+            "there is no measure 'xyzzy'.\nHint: 'cranfield measures' lists them; in Python, cranfield.catalogue()",
+        ),
         ("P", "P needs a cutoff.\nHint: for instance P@10"),
         ("P@0", "invalid cutoff '0' for P.\nHint: cutoff is a whole number from 1"),
         ("P@-1", "invalid cutoff '-1' for P."),

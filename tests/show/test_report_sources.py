@@ -154,7 +154,7 @@ def test_the_page_of_a_test_of_systems(tmp_path):
     assert page.data["runs"] == ["sqlite, accepted", "sqlite"]
     assert len(page.data["texts"]) == 60
     assert page.data["values"][0] == page.data["values"][1]
-    assert page.data["rankings"][0]["0"]["top"] is None
+    assert page.data["rankings"][0]["0"]["top"] == page.data["rankings"][1]["0"]["top"]
     assert len(page.data["documents"][page.data["rankings"][1]["0"]["top"][0]]) == 3  # id, title, text
 
 
@@ -180,10 +180,12 @@ def test_each_system_is_compared_with_its_own_accepted_version(tmp_path):
     page = Page(tmp_path / "page.html")
     runs = page.data["runs"]
     assert runs == ["docs, accepted", "docs", "help, accepted", "help"]
-    before, now = (runs[at] for at in page.data["chosen"])
-    assert before == f"{now}, accepted"
-    other = "help" if now == "docs" else "docs"
+    assert [runs[at] for at in page.data["chosen"]] == ["docs, accepted", "docs"]  # what got worse comes first
+    now, other = "docs", "help"
     text = " ".join(page.text.split())
+    assert "docs failed its test: nDCG@10 fell from 0.4719 to 0.4346: significantly (one-sided p = " in text
+    assert "help failed" not in text
+    assert page.data["rankings"][0]["0"]["top"]
     assert f"{now} vs {now}, accepted" in text
     assert f": {other} vs {other}, accepted, nDCG@10 " in text
     assert "vs its baseline" in text
@@ -235,3 +237,15 @@ def test_the_texts_of_the_built_in_collection_are_known(tmp_path):
     assert "generate questions with a language model for testing" in page.data["texts"]
     other = program("report", "builtin:ten", "builtin:keywords", "-o", "page.html", "--no-charts", cwd=tmp_path)
     assert "To show the texts of queries and documents, use --collection." in other.stdout
+
+
+def test_of_many_runs_the_page_says_by_which_measure_pairs_are_tested(tmp_path):
+    qrels = {str(q): {"a": 1} for q in range(4)}
+    runs = {f"run{at}": {str(q): ["a", "b"] if q % (at + 1) else ["b", "a"] for q in range(4)} for at in range(13)}
+    page = made(tmp_path, qrels, runs, "RR P@1 AP")
+    assert list(page.data["pairs"]) == ["RR"]
+    told = "There are more than 12 runs, so pairs of runs are tested only by RR, not by P@1, AP."
+    assert told in page.data["left_out"]
+    few = made(tmp_path, qrels, dict(list(runs.items())[:12]), "RR P@1 AP")
+    assert list(few.data["pairs"]) == ["RR", "P@1", "AP"]
+    assert not any("pairs of runs" in each for each in few.data["left_out"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +16,13 @@ from cranfield.cli.measure_options import MeasureOptions, measure_options
 from cranfield.cli.progress import shown_reading
 from cranfield.cli.reading_options import ReadingOptions, reading_options
 from cranfield.cli.run_files import expanded, only
+from cranfield.cli.to_judge import say_settling
 from cranfield.cli.view_options import view_options
 from cranfield.comparison.corrections import CORRECTIONS
 from cranfield.comparison.significance import TESTS
+from cranfield.errors import ComparisonError
 from cranfield.layout import count
+from cranfield.read.streams import stream_name
 
 if TYPE_CHECKING:
     from cranfield.comparison import Comparison
@@ -97,6 +101,8 @@ def command(
     if baseline is not None:
         baseline = only(baseline)
         paths = paths if baseline in paths else [baseline, *paths]
+    if len(paths) < 2:
+        raise _one_run(qrels, paths[0])
     if correct_with:
         beside = {f"--test {test}": test != "t", "--family all": family == "all", "--pairs": pairs}
         refuse_beside({**beside, f"--format {form}": form in ("markdown", "latex")})
@@ -152,6 +158,20 @@ def command(
         "json": lambda found: found.to_json(),
     }
     output.write([texts[form](found)], file, data=form == "json")
+    if form == "text" and file is None and found.pairs == 1 and opened == streams and judged is qrels:
+        difference = found.of(found.measures[0])[0]
+        if difference.could_reverse and difference.better + difference.worse:
+            in_order = sorted(paths, key=lambda path: path != baseline) if baseline else paths
+            say_settling(qrels, in_order, found.measures[0].canonical)
+
+
+def _one_run(qrels: Any, run: str) -> ComparisonError:
+    """The error where there is nothing to compare a run with."""
+    judged = shlex.quote(stream_name(qrels))
+    return ComparisonError(
+        f"compare needs at least two runs, and there is only {run}.",
+        hint=f"name another run behind it; or measure this one: cranfield evaluate {judged} {shlex.quote(run)}",
+    )
 
 
 def _corrected(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +20,10 @@ from cranfield.cli.run_files import only
 from cranfield.cli.view_options import view_options
 from cranfield.comparison.corrections import CORRECTIONS, MAX_T
 from cranfield.comparison.gating import GATE_TESTS
+from cranfield.comparison.significance import TESTS
 from cranfield.ranks.policy import settings_of
-from cranfield.read.formats.store import JudgmentView
+from cranfield.read.formats.store import JudgmentView, names_store
+from cranfield.read.streams import BUILT_IN_FILES
 
 if TYPE_CHECKING:
     from cranfield.comparison import GateResult
@@ -37,7 +41,7 @@ _CORRECTIONS = [name for name in CORRECTIONS if name != MAX_T]  # which has to d
 @click.option("--require-improvement", is_flag=True, default=None, help="Fail if no measure is significantly better.")
 @click.option("--non-inferiority", type=float, metavar="N", help="Fail unless a true drop of N or more is ruled out.")
 @click.option("--max-worse-queries", type=int, metavar="N", help="Fail if more queries got worse.")
-@options.significance(GATE_TESTS, _CORRECTIONS, "holm", settings=True)
+@options.significance({name: TESTS[name] for name in GATE_TESTS}, _CORRECTIONS, "holm", settings=True)
 @options.config(None)
 @chunk_options()
 @options.printed("json", "junit", "markdown")
@@ -86,10 +90,12 @@ def command(
         settings["judged_only"] = True
     if minimum:
         settings["minimum"] = {**settings.get("minimum", {}), **dict(map(_floor, minimum))}
-    lacking = [name.upper() for name in ("qrels", "baseline", "candidate") if name not in settings]
+    if config:
+        _check_files(config, {name: value for name, value in settings.items() if given.get(name) is None})
+    lacking = [name.upper() for name in FILES if name not in settings]
     if lacking:
         raise click.UsageError(f"Missing argument '{lacking[0]}'; give it here or in the --config file.")
-    qrels, *runs = [settings.pop(name) for name in ("qrels", "baseline", "candidate")]
+    qrels, *runs = [settings.pop(name) for name in FILES]
     reading = reading._replace(settings={name: settings.pop(name) for name in _POLICY if name in settings})
     model, people = settings.pop("assessor", None), settings.pop("correct_with", None)
     if correct_with or people:
@@ -171,6 +177,14 @@ SETTINGS: dict[str, type | tuple[type, ...]] = {
 }
 
 
+# The files that a config file names, and what to do where one is missing.
+FILES = {
+    "qrels": "put the judgments there, or name another file as qrels",
+    "baseline": "copy the run of the version in use to it, and commit it: cp YOUR.run {file}",
+    "candidate": "write the run of the version under test to it; 'cranfield run' asks a system and writes one",
+}
+
+
 def _read_config(path: Path) -> dict[str, Any]:
     import tomllib
 
@@ -188,10 +202,23 @@ def _read_config(path: Path) -> dict[str, Any]:
         # In Python true is a number; here it is none.
         if not isinstance(value, SETTINGS[name]) or (isinstance(value, bool) and SETTINGS[name] is not bool):
             raise InputError(str(path), f"{name} = {value!r} is not a valid value for this setting.", hint="see --init")
-    for name in ("qrels", "baseline", "candidate"):
+    for name in FILES:
         if name in settings:
             settings[name] = str(path.parent / settings[name])
     return settings
+
+
+def _check_files(config: Path, settings: dict[str, Any]) -> None:
+    """Refuse a config file that names files which do not exist, and say how to make them."""
+    from cranfield.errors import InputError
+
+    for name, hint in FILES.items():
+        file = str(settings.get(name, ""))
+        known = os.path.exists(file) or file in BUILT_IN_FILES or names_store(file) or any(s in file for s in "*?[")
+        if file and not known:
+            raise InputError(
+                file, f"there is no such file; {config} names it as {name}.", hint=hint.format(file=shlex.quote(file))
+            )
 
 
 def _write_files() -> None:

@@ -28,6 +28,6 @@ def command(names: tuple[str, ...], bibtex: bool, imports: tuple[str, ...]) -> N
     if bibtex:
         output.write([entries([each.name for each in definitions] or None).rstrip("\n")])
     elif definitions:
-        output.write(["\n\n\n".join(measure_text(each, output.width()) for each in definitions)])
+        output.write(["\n\n\n".join(measure_text(each, output.width(), output.paint()) for each in definitions)])
     else:
-        output.write([measures_text(output.width())])
+        output.write([measures_text(output.width(), output.paint())])

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from cranfield.comparison.significance import Test
 
 
 def fill_help(command: click.Command, **texts: str) -> None:
@@ -126,15 +129,18 @@ def config(default: str | None) -> Decorator:
     return click.option("--config", type=click.Path(path_type=Path), default=default, help=told)
 
 
-def significance(tests: Iterable[str], corrections: Iterable[str], correction: str, *, settings: bool) -> Decorator:
+def significance(
+    tests: Mapping[str, Test], corrections: Iterable[str], correction: str, *, settings: bool
+) -> Decorator:
     """How differences are tested; `settings`: a file may say it, so that what was not said is None."""
 
     def usual(value: Any) -> Any:
         return None if settings else value
 
+    assumed = "".join(f" {name} assumes that {test.assumes}." for name, test in tests.items() if test.assumes)
     told = f"Correct p-values for several tests: {listed(corrections)} [{correction}]."
     return all_of(
-        click.option("--test", default=usual("t"), help=f"The significance test: {listed(tests)} [t]."),
+        click.option("--test", default=usual("t"), help=f"The significance test: {listed(tests)} [t].{assumed}"),
         click.option("--correction", help=told),
         click.option("--alpha", type=float, default=usual(0.05), help="The level of significance [0.05]."),
         click.option(

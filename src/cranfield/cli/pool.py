@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -178,7 +179,8 @@ def command(
     if sheet is not None:
         for line in _save_sheet(store, sheet, force):
             say(line)
-    say(f"Next: cranfield judge {stream_name(store)}")
+    judge = shlex.join(["cranfield", "judge", stream_name(store)])
+    say(f"Next: {output.paint(err=sheet == '-').hint(judge)}")
     return 1 if failed else 0
 
 

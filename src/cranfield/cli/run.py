@@ -97,7 +97,7 @@ def command(
 
     from cranfield.systems.text.recorded import recorded_lines
 
-    for line in recorded_lines(recorded):
+    for line in recorded_lines(recorded, output.width(), output.paint()):
         say(line)
     if not recorded.complete:
         if os.path.exists(f"{file}.partial"):

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 from cranfield.cli import output
 from cranfield.layout import count, wrapped
 from cranfield.read.formats.store import STORE, names_store
-from cranfield.read.streams import BUILT_IN, stream_name
+from cranfield.read.streams import BUILT_IN, BUILT_IN_FILES, stream_name
 
 if TYPE_CHECKING:
     from cranfield.evaluation.result import Evaluation
 
 FIRST = 10  # what people see of a ranking, and how deep `cranfield pool` goes by itself
 MOST_NAMES = 5  # runs in a command
+QUERIES, RUNS = "QUERIES", "RUN..."
+STAND_FOR = {QUERIES: "the file with the texts of the queries", RUNS: "each run"}
 
 
 def pool_command(qrels: Any, runs: Sequence[str]) -> list[str] | None:
@@ -34,8 +36,8 @@ def pool_command(qrels: Any, runs: Sequence[str]) -> list[str] | None:
     if any(run == "-" or run.startswith(BUILT_IN) for run in runs):  # which cannot be read again
         return None
     known = names_store(name)
-    words = ["cranfield", "pool", stream_name(name) if known else STORE, folder_of_queries(name) or "QUERIES"]
-    words += runs if len(runs) <= MOST_NAMES else ["RUN..."]
+    words = ["cranfield", "pool", stream_name(name) if known else STORE, folder_of_queries(name) or QUERIES]
+    words += runs if len(runs) <= MOST_NAMES else [RUNS]
     return words if known else [*words, "--qrels", name]
 
 
@@ -50,8 +52,28 @@ def say_unjudged(evaluations: Sequence[Evaluation], find: Callable[[], Sequence[
     output.say("")
     told = f"{'Up to ' if len(unjudged) > 1 else ''}{documents}. To judge {'it' if most == 1 else 'them'}:"
     command = list(map(shlex.quote, words))
-    for line in [*wrapped(told, width=output.width()), *_folded(command, output.width())]:
+    stands = "; ".join(f"{word} is {meaning}" for word, meaning in STAND_FOR.items() if word in words)
+    for line in [
+        *wrapped(told, width=output.width()),
+        *_folded(command, output.width()),
+        *wrapped(stands, "  where ", width=output.width()) * bool(stands),
+    ]:
         output.remark(line)
+
+
+def say_settling(qrels: Any, runs: Sequence[str], measure: str) -> None:
+    """Say which documents to judge so that a difference is settled, where a command for that is known."""
+    from cranfield.systems.settling import settling_commands
+
+    if str(getattr(qrels, "name", qrels)) in BUILT_IN_FILES:  # examples, which nobody needs to judge
+        return
+    commands = settling_commands(qrels, runs, measure)
+    if commands:
+        output.say("")
+        told = wrapped("To settle it, judge the most informative documents first:", width=output.width())
+        folded = (_folded(list(map(shlex.quote, words)), output.width()) for words in commands)
+        for line in [*told, *(line for lines in folded for line in lines)]:
+            output.remark(line)
 
 
 def _folded(words: Sequence[str], width: int) -> Iterator[str]:

@@ -54,7 +54,7 @@ def compare(
     measures: those of `evaluate_runs`; the first is primary, the one that decides, and the others are secondary.
     baseline: the name of the run that the others are compared with, or another run; without one, all pairs are.
     test: "t" (Student's paired test), or another of those that `cranfield compare --help` lists, such as "tukey"
-        (randomised Tukey HSD, for all pairs of several runs at once).
+        (randomised Tukey HSD, for all pairs of several runs at once, which assumes that all runs vary equally).
     correction: of the p-values of a family of several pairs, and with them of the intervals. "max-t" judges each pair
         by the largest |t| of the family under chance, and "bonferroni" by its share of alpha: with both, the intervals
         hold for all pairs at once. "holm", "bh" (Benjamini and Hochberg) and "none" decide more often; their intervals

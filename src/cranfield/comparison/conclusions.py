@@ -163,7 +163,7 @@ class Comparison:
         return [each for each in self.differences if each.measure == wanted.name]
 
     def groups(self, measure: str | Measure) -> list[tuple[str, ...]]:
-        """The largest groups of runs that are not separable by a measure; groups may overlap.
+        """The largest groups of runs without a significant difference by a measure; groups may overlap.
 
         measure: any of its names, or a `Measure`.
         Returns the names of the runs of each group, the best run and the best group first.
@@ -242,10 +242,12 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as plain dicts, ready for JSON."""
+        ours = {each.name: str(each.canonical) for each in self.measures if each.typed}
         return {
             "runs": list(self.runs),
             "baseline": self.baseline,
             "measures": [measure.name for measure in self.measures],
+            **({"canonical_names": ours} if ours else {}),
             "queries": self.queries,
             "queries_left_out": self.left_out,
             "test": self.test,
@@ -272,7 +274,7 @@ class Comparison:
     def to_json(self, *, indent: int | None = 2) -> str:
         """The comparison as JSON.
 
-        indent: how many blanks a level is indented by; None writes all in one line.
+        indent: how many spaces to indent each level by; None writes everything on one line.
         Returns the text.
         """
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
@@ -311,4 +313,6 @@ def _count(number: int, one: str, many: str = "") -> str:
 def described_method(comparison: Comparison) -> str:
     """The test and the correction of a comparison, in words."""
     settings = Settings(comparison.alpha, comparison.permutations, comparison.seed)
-    return f"{TESTS[comparison.test].described(settings)}, two-sided; {comparison.corrected}"
+    test = TESTS[comparison.test]
+    assumed = f"; assumes that {test.assumes}" if test.assumes and len(comparison.runs) > 2 else ""
+    return f"{test.described(settings)}, two-sided; {comparison.corrected}{assumed}"

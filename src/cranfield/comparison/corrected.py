@@ -182,11 +182,11 @@ class CorrectedEvaluation:
         return self.values[run][known_measure(measure, self.measures).name]
 
     def judged_share(self, run: str, measure: str | Measure) -> float | None:
-        """How much of what a run returns first the model has judged; what nobody has counts as not relevant.
+        """The share of a run's first documents that the model has judged; the others count as not relevant.
 
         run: its name.
         measure: any of its names, or a `Measure`; it says how many documents count.
-        Returns the mean share over the queries; None for a measure that looks at no one depth.
+        Returns the mean share over the queries; None for a measure without a fixed depth.
         """
         self.value(run, measure)
         known = known_measure(measure, self.measures)
@@ -246,7 +246,7 @@ class CorrectedEvaluation:
     def to_json(self, *, indent: int | None = 2) -> str:
         """The same as JSON.
 
-        indent: how many blanks a level is indented by; None writes all in one line.
+        indent: how many spaces to indent each level by; None writes everything on one line.
         Returns the text.
         """
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)

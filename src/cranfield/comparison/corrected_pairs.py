@@ -122,7 +122,7 @@ class CorrectedComparison:
     def to_json(self, *, indent: int | None = 2) -> str:
         """The same as JSON.
 
-        indent: how many blanks a level is indented by; None writes all in one line.
+        indent: how many spaces to indent each level by; None writes everything on one line.
         Returns the text.
         """
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)

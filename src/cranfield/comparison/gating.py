@@ -106,7 +106,7 @@ class GateResult:
     def to_json(self, *, indent: int | None = 2) -> str:
         """The result as JSON.
 
-        indent: how many blanks a level is indented by; None writes all in one line.
+        indent: how many spaces to indent each level by; None writes everything on one line.
         Returns the text.
         """
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
@@ -156,8 +156,8 @@ def gate(
     A candidate that is no better and no worse is stopped with a chance of at most alpha; `detectable` says which true
     drop is stopped with a chance of 0.8.
 
-    Where the judgments, the policy or the set of queries are not those of the baseline, a difference would not be one
-    of the candidate: this is a `ComparisonError`.
+    If the judgments, the policy or the queries differ from those of the baseline, a difference would not be due to the
+    candidate alone: this is a `ComparisonError`.
 
     >>> qrels = {str(q): {"a": 1} for q in range(9)}
     >>> good, bad = {str(q): ["a", "b"] for q in range(9)}, {str(q): ["b", "a"] for q in range(8)}

@@ -43,8 +43,8 @@ def rbo(
     An order is a list, the best first, in which an inner list, tuple or set is a tie; or {id: score}, in which equal
     scores are one. Tied items share the first rank of their tie (Webber, Moffat & Zobel 2010).
 
-    Below the end of a list nothing is known. `least` takes it that nothing more agrees, least + residual that all that
-    can agree does. `extrapolated` goes on with the agreement at the end of the shorter list for what that list lacks,
+    Below the end of a list nothing is known. `least` assumes that nothing more agrees, least + residual that everything
+    agrees that can. `extrapolated` goes on with the agreement at the end of the shorter list for what that list lacks,
     and with the agreement at the end of the longer one below it. An empty list agrees with nothing.
 
     one, other: the two orders.

@@ -47,7 +47,7 @@ def detectable_difference(spread: float, queries: int, alpha: float = 0.05, powe
 
     spread, alpha: those of `power_of`.
     queries: how many there are.
-    power: the chance to find the difference.
+    power: the chance of detecting the difference.
     Returns a difference of the means, above 0.
 
     >>> round(detectable_difference(0.1, 34), 3)
@@ -73,7 +73,7 @@ def queries_needed(difference: float, spread: float, alpha: float = 0.05, power:
     """How many queries it takes to detect a true difference with this power.
 
     difference, spread, alpha: those of `power_of`.
-    power: the chance to find the difference.
+    power: the chance of detecting the difference.
     Returns a number of queries.
 
     >>> queries_needed(0.05, 0.1)
@@ -114,7 +114,7 @@ def query_set_sizes(
 
     spread, alpha: those of `power_of`.
     differences: the true differences, one for each row.
-    powers: the chances to find them, one for each column.
+    powers: the chances of detecting them, one for each column.
     Returns a row for each difference.
 
     >>> query_set_sizes(0.1, [0.05, 0.1])

@@ -71,7 +71,7 @@ class OverallChange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reusability:
-    """The result of `reusability`: a row for each measure and run, and what it comes to for each measure.
+    """The result of `reusability`: a row for each measure and run, and a summary for each measure.
 
     >>> qrels = {"q": {"a": 1, "b": 0, "c": 1}}
     >>> found = reusability(qrels, {"old": {"q": ["a", "b"]}, "new": {"q": ["c", "a"]}}, "AP")
@@ -111,7 +111,7 @@ class Reusability:
     def to_json(self, *, indent: int | None = 2) -> str:
         """The result as JSON.
 
-        indent: how many blanks a level is indented by; None writes all in one line.
+        indent: how many spaces to indent each level by; None writes everything on one line.
         Returns the text.
         """
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
@@ -143,7 +143,7 @@ def reusability(
     The judged documents that only the run (or its group) has down to the depth become unjudged, relevant or not, and
     all runs are measured by the judgments that are left (Zobel 1998). What no run has down to the depth stays judged.
     Ranks stay as they are, also where the policy ranks ties by grade.
-    Each run is read once; {name: JudgedRanks} of the same judgments spares the reading.
+    Each run is read once; pass {name: JudgedRanks} of the same judgments to skip the reading.
 
     >>> qrels = {"q": {"a": 1, "b": 0, "c": 1}}
     >>> old, new = reusability(qrels, {"old": {"q": ["a", "b"]}, "new": {"q": ["c", "a"]}}, "AP").rows

@@ -95,7 +95,7 @@ class Stability:
     def to_json(self, *, indent: int | None = 2) -> str:
         """The result as JSON.
 
-        indent: how many blanks a level is indented by; None writes all in one line.
+        indent: how many spaces to indent each level by; None writes everything on one line.
         Returns the text.
         """
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
@@ -124,13 +124,13 @@ def stability(
         its nonrelevant ones, and leaves it one of each, as Buckley & Voorhees (2004) thinned judgments;
         "uniform" draws from all judgments alike, so that queries with few relevant documents soon have none.
     repeats: how often each share is drawn.
-    seed: where random draws start.
+    seed: the seed of the random draws.
     policy, format, qrels_format, check_ids: those of `evaluate`.
     Returns a `Stability`: a row for each measure and share.
 
     A document whose judgment is removed stays in the ranking as an unjudged one. A query that loses all its relevant
     documents, as happens with "uniform", scores 0 like every other without any. Each run is read once;
-    {name: JudgedRanks} of the same judgments spares the reading.
+    pass {name: JudgedRanks} of the same judgments to skip the reading.
 
     >>> qrels = {str(q): {"a": 1, "b": 1, "c": 0} for q in range(20)}
     >>> run = {str(q): ["c", "b", "a"] for q in range(20)}

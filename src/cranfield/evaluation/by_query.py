@@ -133,7 +133,7 @@ class ValuesByQuery(Summary):
         """The evaluation as JSON.
 
         per_query: with the value of every query, not only the means.
-        indent: how many blanks a level is indented by; None writes all in one line.
+        indent: how many spaces to indent each level by; None writes everything on one line.
         Returns the text.
 
         >>> from cranfield import evaluate

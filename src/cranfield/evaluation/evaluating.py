@@ -69,7 +69,7 @@ def evaluate(
         a frame; `run` may also be {query: [documents, best first]}, and `qrels` a `Judgments` to read them only once.
         The rows of a lazy frame, such as a `polars.LazyFrame` or a DuckDB relation, stay in their engine. Judgments of
         passages (`PassageJudgments`) measure a `ChunkRun`, which says where the chunks of a run are.
-    measures: names such as "nDCG@10", separated by blanks or in a list.
+    measures: names such as "nDCG@10", separated by spaces or in a list.
     policy: the conventions; see `Policy`.
     format, qrels_format: the format of the run and of the judgments, if it cannot be detected from the file.
     lengths: of the documents, {document: length} or a file of two columns, for TBG and U.
@@ -77,7 +77,8 @@ def evaluate(
     engine: the name of an engine, such as "duckdb", that reads the Parquet files of a path, a pattern or a folder as
         one run. `evaluate_lazily` leaves even the values of the queries there.
     check_ids: a run that shares no query with the judgments is an error, and so is one that retrieves no judged
-        document (in memory, only for five queries or more). False makes a warning of it: see `Evaluation.warnings`.
+        document (in memory, only for five queries or more). False turns the error into a warning: see
+        `Evaluation.warnings`.
     Returns an `Evaluation`.
 
     Dict runs are probed only for judged documents; a ranking in a dict that holds none of them is counted, and its

@@ -94,12 +94,12 @@ def evaluate_lazily(
 
     qrels: whatever `evaluate` takes; a lazy frame of the same engine as the run is never collected.
     run: a lazy frame, or the path of Parquet files and an `engine` to read them.
-    measures: names such as "nDCG@10", separated by blanks or in a list; those of judgments with groups need `evaluate`.
+    measures: names such as "nDCG@10", separated by spaces or in a list; those of judgments with groups need `evaluate`.
     policy: the conventions; see `Policy`. The rows of a lazy frame have no order, so nothing may depend on it.
     format, qrels_format: the format of the run and of the judgments, if it cannot be detected from the file.
     name: what the run is called in the result.
     engine: the name of an engine, such as "duckdb", that reads the Parquet files of a path, a pattern or a folder.
-    check_ids: False makes a warning of a run that has no ids in common with the judgments, which is an error otherwise.
+    check_ids: False warns about a run that has no ids in common with the judgments, instead of raising an error.
     Returns a `LazyEvaluation`: a mapping from measure to mean, whose `per_query` is a lazy frame of all values.
 
     >>> import polars

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class Evaluation(ValuesByQuery):
     """The result of `evaluate`: a mapping from measure to its mean over the queries.
 
-    Any spelling of a measure finds it.
+    Measures are found by any of their names.
 
     >>> from cranfield import evaluate
     >>> result = evaluate({"q1": {"a": 1, "b": 0}}, {"q1": {"a": 0.2, "b": 0.9}}, "RR P@1")
@@ -72,8 +72,8 @@ class Evaluation(ValuesByQuery):
     def extended(self, measures: str | Measure | Iterable[str | Measure]) -> Evaluation:
         """The same evaluation with further measures of ranks and grades; the run is not read again.
 
-        measures: names such as "nDCG@10", separated by blanks or in a list.
-        Returns a new evaluation. A saved one does not know the ranks, so this is an error there.
+        measures: names such as "nDCG@10", separated by spaces or in a list.
+        Returns a new evaluation. A saved evaluation has no ranks, so this raises an error for it.
 
         >>> from cranfield import evaluate
         >>> evaluate({"1": {"a": 1}}, {"1": ["x", "a"]}, "RR").extended("P@1 P@2")
@@ -114,7 +114,7 @@ class Evaluation(ValuesByQuery):
         """Load a saved evaluation.
 
         path: a file that `save` wrote.
-        Returns the evaluation. It lacks only the ranks, so that `bounds`, `extended` and `unjudged` are errors.
+        Returns the evaluation. It has everything but the ranks, so `bounds`, `extended` and `unjudged` raise an error.
 
         >>> import tempfile
         >>> from cranfield import evaluate
@@ -164,7 +164,7 @@ class Evaluation(ValuesByQuery):
             0, 1 and the grade that counts as relevant.
         unseen: how many documents that were neither judged nor retrieved may have such a grade as well, of each query
             or by query.
-        budget: how much to try; with less, bounds may be wider than need be.
+        budget: how much work to do; with less, bounds may be wider than necessary.
         Returns the bounds of the mean and of each query.
 
         >>> from cranfield import evaluate
@@ -243,7 +243,7 @@ class Evaluation(ValuesByQuery):
         return self._evidence.facts(Scope.of(self._find(measure)))
 
     def queries(self, measure: str | Measure, query_ids: Sequence[str]) -> QueryList:
-        """What is known of some queries: their value, and counts by the measure's own rel and cutoff.
+        """The facts about some queries: their value, and counts by the measure's own rel and cutoff.
 
         measure: any of its names, or a `Measure`.
         query_ids: which queries; one that was not evaluated is an error.

@@ -75,7 +75,7 @@ class Summary(Mapping[str, float]):
         return wanted
 
     def definition(self, measure: str | Measure) -> Definition:
-        """What the registry says of a measure.
+        """What the registry says about a measure.
 
         measure: any of its names, or a `Measure`.
         Returns its definition, with its formula, its reference and its parameters.

@@ -57,14 +57,14 @@ def convert_file(
     """Write judgments or a run in another format; the values of all measures stay the same.
 
     source, target: paths, or "-" for standard input and output; the target is compressed by its extension.
-    format, target_format: names of formats, such as trec or csv, where the file's name does not say it.
-    role: "qrels" or "run", where the file does not say it.
+    format, target_format: names of formats, such as trec or csv, if the file's name does not tell.
+    role: "qrels" or "run", if the file does not tell.
     name: of the run, for trec.
     force: replace a target that exists.
     Returns a `Conversion`: how many rows were written, and what the new format could not hold.
 
-    The target is complete or not there. Text is converted in pieces, whatever its size; where all rows of a query are
-    needed together and are not, they are brought together in temporary files. Parquet and JSON are read as a whole.
+    The target appears only once it is complete. Text is converted in pieces, whatever its size; rows of a query that
+    are scattered, but needed together, are collected in temporary files. Parquet and JSON are read as a whole.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -24,8 +24,8 @@ def save_chart(
     spec: what `draw_chart` returns.
     path: the file to write; its extension says what kind of picture.
     columns: make it as wide as one column of a two-column paper, or as both (2).
-    title: without it, for a figure that has a caption.
-    dark: in colours for a dark page or slide.
+    title: False leaves it out, for a figure that has a caption.
+    dark: use colours for a dark page or slide.
 
     >>> import cranfield, os, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

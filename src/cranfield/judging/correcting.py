@@ -37,7 +37,7 @@ def evaluate_corrected(
 
     store: a `Store`, or where it is. Its queries were drawn by `pool(…, sample=20)`.
     runs: {name: run}, or a list of runs or paths; a run is what `evaluate` takes.
-    measures: names such as "nDCG@10", separated by blanks or in a list; means over queries, of ranks and grades.
+    measures: names such as "nDCG@10", separated by spaces or in a list; means over queries, of ranks and grades.
     model: the name of the assessor whose grades all queries have, of the kind "model".
     people: who judged the sampled queries: "people" for all, or their names.
     merge: the rule where several people judged a document; see `Store.view`.

@@ -47,10 +47,10 @@ class Pooled:
     beyond_limit: unjudged documents that the limit, or an order that follows grades, left out; not in the pool
     chosen_by: the order of judging, if it follows grades: what it chooses is a biased sample. Otherwise ""
     empty: queries for which no run returned anything
-    without_text: documents to be judged of which the store has no text
-    unknown: of each run that has such, the number of its queries that are not among the queries
+    without_text: documents to be judged that have no text in the store
+    unknown: by run, the number of its queries that are not among the queries, if there are any
     drawn: of a pool with a sample of queries, those that people judge completely
-    seed: that the sample was drawn with
+    seed: the seed of the sample
     for_models: documents of the other queries, which only models are to judge
 
     >>> import tempfile
@@ -102,9 +102,9 @@ def pool(
     seed: int = 0,
     format: str | None = None,
 ) -> Pooled:
-    """Collect the first documents of all runs for judging, less what people have judged already.
+    """Collect the first documents of all runs for judging, except those that people have judged already.
 
-    store: a `Store`, or where it is; a file that is not there yet is made.
+    store: a `Store`, or where it is; a file that does not exist yet is created.
     queries: what `Store.add_queries` takes. All of them go into the store.
     runs: {name: run}, or a list of runs or paths; a run is what `evaluate` takes. Ties are broken as there.
     depth: how many documents of each ranking; 0 for a sample alone.
@@ -122,7 +122,7 @@ def pool(
         documents come at random. Orders that follow grades take those that are in the store: pool, judge, and pool
         again for the next ones. What they choose is a biased sample: never estimate from it how much is relevant.
     overlap: the share of the documents that is for two assessors.
-    seed: for what is drawn; with the same seed the same queries and documents are drawn.
+    seed: the seed of the random draws; with the same seed the same queries and documents are drawn.
     format: of the runs, if it cannot be detected.
     Returns a `Pooled`: what waits now, and what to look at.
 

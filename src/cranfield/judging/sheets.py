@@ -150,8 +150,8 @@ def read_sheet(store: Store, path: str | os.PathLike[str], assessor: str) -> Rea
     path: the CSV that somebody has filled in; its columns may be in another order, and separated by semicolons or tabs.
     assessor: who filled it in.
     Returns a `ReadSheet`. A row without a grade is left out. A grade that is not on the scale of the store, and a
-    document that never waited in it, are errors, and then nothing is brought in. What is in the store already is not
-    said again.
+    document that never waited in it, are errors, and then nothing is imported. Grades that are in the store already are
+    not added again.
 
     >>> import tempfile
     >>> from cranfield import open_store

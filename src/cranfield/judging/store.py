@@ -38,7 +38,7 @@ def open_store(where: str | os.PathLike[str], *, create: bool = False, read_only
     """Open a store of judgments: a file, or a PostgreSQL database by its URL, postgresql+psycopg://user@host/name.
 
     where: the path of the file, or the URL.
-    create: make the store if there is none yet.
+    create: create the store if there is none yet.
     read_only: never write to it; a file in a folder that cannot be written can be read like this.
     Returns a `Store`, to be closed, or used in a `with` statement.
     A store that an older version made is brought up to date. Several processes and threads may use one store.
@@ -175,13 +175,13 @@ class Store:
         """The next document for an assessor, query by query in a random order of their own.
 
         assessor: their name.
-        Returns the document with its query; None if nothing is open to them.
-        For half an hour nobody else gets it, unless it is for several assessors. Until it is judged, it is the next.
+        Returns the document with its query; None if nothing is left for them.
+        It is reserved for half an hour, unless it is for several assessors, and is returned again until it is judged.
         """
         return next(iter(self.next_several(assessor, 1)), None)
 
     def next_several(self, assessor: str, count: int, *, without: Collection[int] = (), first: str = "") -> list[Task]:
-        """The next documents for an assessor, all of which are kept for them.
+        """The next documents for an assessor, all of them reserved.
 
         assessor: their name.
         count: how many, at most.
@@ -276,7 +276,7 @@ class Store:
         assessor: their name.
         query_id, doc_id: take back the last event of this query or this document instead.
         adjudicates: only what settled a difference (True), or only grades of their own (False).
-        key: as of `judge`.
+        key: as in `judge`.
         Returns the event that says so; None if there is nothing to take back.
         """
         from cranfield.judging.appending import take_back
@@ -348,12 +348,12 @@ class Store:
         """Import judgments as those of an assessor.
 
         qrels: anything that `Judgments.read` takes. A negative grade, which stands for "not judged", is left out.
-        assessor: the name under which they are brought in.
+        assessor: the name under which they are imported.
         kind: "person", "model", "clicks" or "imported".
         format: the format of the file, if it cannot be detected.
         comment: what is noted with each of them.
-        Returns how many were new: what the assessor says already is not said again, so that a file can be brought in
-        twice.
+        Returns how many were new: grades that the assessor has given already are not added again, so a file can be
+        imported twice.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
@@ -387,7 +387,7 @@ class Store:
         kinds: whose grades count: "person", "model", "clicks", "imported"; by default "person" and "imported".
         pooled: also what was pooled and is not judged, with the grade -1, as measures of sampled pools (infAP) need it.
         Returns the judgments. Documents that could not be judged are not in them. A document of which only parts were
-        judged has the highest grade of its parts. What was chosen is in their `provenance`, and so in every signature.
+        judged has the highest grade of its parts. Their `provenance`, and so every signature, says what was chosen.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
@@ -413,7 +413,7 @@ class Store:
         return conflicts(self, assessors, kinds)
 
     def to_judgments(self) -> Judgments:
-        """The view that is taken where a store is given as judgments: all people, by majority."""
+        """The view that is used when a store is given as judgments: all people, by majority."""
         return self.view()
 
     def to_strata(

@@ -109,7 +109,7 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A measure with its parameters; `name` is its one canonical spelling, or the one that was typed where it is kept.
+    """A measure with its parameters; `name` is its canonical spelling, or the one that was typed, if that is kept.
 
     >>> from cranfield.measures import parse_measure
     >>> ndcg = parse_measure("ndcg_cut_10")

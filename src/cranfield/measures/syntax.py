@@ -36,7 +36,7 @@ GUESSED = 100  # ... and of a name that is worth a suggestion
 
 
 def parse_measures(measures: Measures) -> tuple[Measure, ...]:
-    """Read one or many measures; a string may name several, separated by blanks or commas.
+    """Parse one or more measures; a string may name several, separated by spaces or commas.
 
     measures: a name or several, measures, or a list of both.
     Returns a `Measure` for each, in their order; repeats count once.
@@ -97,7 +97,7 @@ def _expanded(word: str) -> list[str]:
 
 
 def parse_measure(measure: str | Measure) -> Measure:
-    """Read one measure; one that is read already stays as it is.
+    """Parse the name of a measure; a `Measure` is returned as it is.
 
     measure: its name with its parameters, such as "P(rel=2)@5".
     Returns a `Measure`.
@@ -221,7 +221,7 @@ def _parameter(pair: str, measure: Definition) -> dict[str, Any]:
 
 def _suggestion(name: str, at: str | None) -> str:
     if len(name) > GUESSED:
-        return "see cranfield.catalogue() for all measures"
+        return "'cranfield measures' lists them; in Python, cranfield.catalogue()"
     if theirs := near(name, at):
         return theirs
     # A slip of the keyboard, or two in a long word. Words that only share an ending mean something else.
@@ -231,7 +231,7 @@ def _suggestion(name: str, at: str | None) -> str:
     close = [(_slips(name.lower(), word), word) for word in words if abs(len(word) - len(name)) <= slips]
     if close and min(close)[0] <= slips:
         return f"did you mean {_meant(words[min(close)[1]], at)}?"
-    return "see cranfield.catalogue() for all measures"
+    return "'cranfield measures' lists them; in Python, cranfield.catalogue()"
 
 
 def _meant(word: str, at: str | None) -> str:

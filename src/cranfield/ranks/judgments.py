@@ -67,7 +67,7 @@ class Judgments:
         qrels: a path, "-" for standard input, an open binary file, a dict of dicts, rows (query, document, grade) or a
             frame; a `Store` and other judgments too.
         format: the format of the file, if it cannot be detected.
-        Returns the judgments. None at all is an error, and so is a document that is judged twice for a query.
+        Returns the judgments. It is an error if there are none, or if a document is judged twice for a query.
 
         >>> Judgments.read({"q1": {"d1": 2, "d2": 0}})
         Judgments(queries=1, judgments=2)

@@ -37,10 +37,12 @@ def card(gathered: Gathered) -> dict[str, Any] | None:
     if not gathered.means:
         return None
     if gathered.pair is not None:
-        return _verdict(gathered, gathered.pair)
-    if len(gathered.evaluations) == 1:
-        return _alone(gathered, gathered.evaluations[0], gathered.means[0])
-    return _undecided(gathered, gathered.means[0])
+        found = _verdict(gathered, gathered.pair)
+    elif len(gathered.evaluations) == 1:
+        found = _alone(gathered, gathered.evaluations[0], gathered.means[0])
+    else:
+        found = _undecided(gathered, gathered.means[0])
+    return {**found, "sentences": [*gathered.request.notes, *found["sentences"]]}
 
 
 def page_title(gathered: Gathered) -> str:

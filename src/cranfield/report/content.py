@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from cranfield.comparison import Difference
+from cranfield.comparison import Comparison, Difference
 from cranfield.comparison.conclusions import LETTERED
 from cranfield.comparison.differences import UNDECIDED
 from cranfield.evaluation.result import Evaluation
+from cranfield.layout import listed
 from cranfield.measures import Measure
 from cranfield.measures.arithmetic import gains
 from cranfield.report.card import card, page_title
@@ -90,7 +91,7 @@ def program_data(gathered: Gathered, found: Details) -> dict[str, Any]:
         "reasons": found.reasons,
         "tags": found.tags,
         "documents": found.documents,
-        "left_out": [*found.left_out, *not_drawn(gathered)],
+        "left_out": [*found.left_out, *_unsaid(gathered), *not_drawn(gathered)],
         "colours": LIGHT,
         "charts": charts(gathered) if drawn else [],
         "theory": theory_charts(gathered) if drawn else [],
@@ -129,12 +130,29 @@ def _pairs(gathered: Gathered) -> dict[str, dict[str, list[str]]]:
     own = [each.comparison for each in gathered.own]  # these come last: what they say of their pairs counts
     place = {each.run: at for at, each in enumerate(gathered.evaluations)}
     found: dict[str, dict[str, list[str]]] = {}
-    for measure in comparison.measures if len(place) <= LETTERED else comparison.measures[:1]:
+    for measure in _said_by(comparison):
         found[measure.name] = said = {}
         for each in (difference for source in (comparison, *own) for difference in source.of(measure)):
             for run, baseline in ((each.run, each.baseline), (each.baseline, each.run)):
                 said[f"{place[baseline]} {place[run]}"] = _said(seen_from(each, run))
     return found
+
+
+def _said_by(comparison: Comparison) -> tuple[Measure, ...]:
+    """The measures by which something is said of each two runs: of many runs only the first."""
+    return comparison.measures if len(comparison.runs) <= LETTERED else comparison.measures[:1]
+
+
+def _unsaid(gathered: Gathered) -> list[str]:
+    """What is not said of two runs, in words."""
+    comparison = gathered.comparison
+    others = [] if comparison is None else comparison.measures[len(_said_by(comparison)) :]
+    if comparison is None or not others:
+        return []
+    return [
+        f"There are more than {LETTERED} runs, so pairs of runs are tested only by {comparison.measures[0]}, not by "
+        f"{listed([each.name for each in others])}."
+    ]
 
 
 def _said(difference: Difference) -> list[str]:

@@ -18,8 +18,8 @@ from cranfield.report.encoding import Encoded, safe_json
 from cranfield.report.gathered import Gathered
 from cranfield.report.numbers import listed
 from cranfield.report.relevant import RelevantDocuments, misordered
-from cranfield.report.settling import readable_name
 from cranfield.systems.collection import collection_beside
+from cranfield.systems.settling import readable_name
 
 RELEVANT = 50  # relevant documents listed for a query
 STEPS = 200_000  # ranks whose values are shown

@@ -110,7 +110,12 @@ def chosen_pair(comparison: Comparison | None) -> VerdictPair | None:
 def own_pairs(comparisons: Iterable[Comparison]) -> tuple[VerdictPair, ...]:
     """Pairs that were each compared on their own: what got worse comes first, then what got better."""
     pairs = [replace(pair, chosen="own") for pair in map(chosen_pair, comparisons) if pair is not None]
-    return tuple(sorted(pairs, key=lambda pair: NEWS_FIRST.index(pair.kind)))
+
+    def importance(pair: VerdictPair) -> tuple[int, float]:
+        gain = pair.difference.estimate * (-1 if pair.difference.lower_is_better else 1)
+        return NEWS_FIRST.index(pair.kind), gain
+
+    return tuple(sorted(pairs, key=importance))
 
 
 def _reach(comparison: Comparison, measure: Measure, baseline: str, run: str) -> Reach | None:

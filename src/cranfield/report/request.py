@@ -43,6 +43,7 @@ class Request:
     rankings: Mapping[str, Any]
     measures: Sequence[Measure]
     title: str | None
+    notes: tuple[str, ...]
     baseline: str | None
     own_baselines: Mapping[str, str]
     command: str | None

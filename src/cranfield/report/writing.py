@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -70,6 +70,7 @@ def write_report(
     rankings: Mapping[str, Any] | None = None,
     lengths: Any = None,
     title: str | None = None,
+    notes: Sequence[str] = (),
     baseline: str | Mapping[str, str] | None = None,
     collection: Any = None,
     segments: Any = None,
@@ -95,6 +96,7 @@ def write_report(
         be an `Evaluation`, or the file of a saved one; the page then lacks what needs its ranks or its rankings.
     rankings: for runs that are evaluations, {name: run} to read their rankings from.
     title: the page's heading; by default the runs that are compared, and the measure.
+    notes: sentences of your own, with which the card at the top of the page begins.
     baseline: the name of the run that the others are compared with, or {run: its own baseline}, such as an earlier
         version of the same system; by default the best run is compared with the second.
     collection: what `open_collection` takes, for the texts of queries and documents; by default that of the built-in
@@ -106,7 +108,7 @@ def write_report(
     charts: without them, the page lacks the 0.9 MB of the library that draws them.
     removal: also measure the runs with fewer judgments; by default where that takes hardly any time.
     test, correction, alpha: those of `compare`.
-    comparison: one that was made of the same evaluations, in place of baseline, test, correction and alpha.
+    comparison: a comparison of the same evaluations, in place of baseline, test, correction and alpha.
     command: the command line that asks for the page, to be printed at its foot.
     Returns a `ReportFile`: its size, and what was left out.
 
@@ -131,6 +133,7 @@ def write_report(
         rankings={name: run for name, run in named.items() if _readable(run)} | dict(rankings or {}),
         measures=wanted,
         title=title,
+        notes=tuple(notes),
         baseline=None if isinstance(baseline, Mapping) else baseline,
         own_baselines=baseline if isinstance(baseline, Mapping) else {},
         command=command,

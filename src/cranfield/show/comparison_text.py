@@ -61,8 +61,7 @@ def _verdict_lines(comparison: Comparison, width: int, paint: Paint) -> Iterator
         if comparison.baseline is None:
             close = any(row.not_worse for row in standings(comparison).others)
             tone = paint.close if close else paint.good
-    # What belongs together is not parted at the end of a line.
-    kept = rest.replace("  ", " \u00a0").replace(", p = ", ", p\u00a0=\u00a0").replace(", p < ", ", p\u00a0<\u00a0")
+    kept = rest.replace("  ", " \u00a0")  # the verdict and what it is about stay on one line
     first, *more = wrapped(lead + kept, width=width)
     first, *more = (line.replace("\u00a0", " ") for line in (first, *more))
     yield tone(first) if len(first) <= len(lead) else tone(first[: len(lead)]) + first[len(lead) :]

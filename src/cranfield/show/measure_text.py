@@ -6,7 +6,7 @@ import math
 from types import ModuleType
 from typing import Any
 
-from cranfield.layout import wrapped
+from cranfield.layout import UNPAINTED, Paint, wrapped
 from cranfield.measures import FAMILIES, Definition, catalogue
 from cranfield.measures.parameters import ParameterKind
 from cranfield.measures.rag_names import explained_elsewhere, names_elsewhere
@@ -44,7 +44,7 @@ def _overview(by_family: dict[str, list[Definition]]) -> str:
     return "\n".join([*lines, ""])
 
 
-def measures_text(width: int) -> str:
+def measures_text(width: int, paint: Paint = UNPAINTED) -> str:
     """All measures, a line for each, by family."""
     known = catalogue()
     names = max(map(len, known))
@@ -52,7 +52,7 @@ def measures_text(width: int) -> str:
     titles = {family.__name__: (family.__doc__ or "").strip().partition("\n")[0] for family in FAMILIES}
     lines: list[str] = []
     for home in dict.fromkeys([*homes, *(each.function.__module__ for each in known.values())]):
-        lines += ["", *wrapped(titles.get(home, "Of your own."), width=width)]
+        lines += ["", *map(paint.strong, wrapped(titles.get(home, "Of your own."), width=width))]
         for definition in known.values():
             if definition.function.__module__ == home:
                 first, *rest = wrapped(definition.summary, width=max(width - names - 4, 20))
@@ -60,16 +60,16 @@ def measures_text(width: int) -> str:
     return "\n".join(lines[1:])
 
 
-def measure_text(definition: Definition, width: int) -> str:
+def measure_text(definition: Definition, width: int, paint: Paint = UNPAINTED) -> str:
     """All that is known of one measure."""
     paragraphs = [_unwrapped(part) for part in (definition.function.__doc__ or "").strip().split("\n\n")]
     summary, formula, notes = paragraphs[0], definition.formula, paragraphs[2:]
-    lines = [definition.name, "", *wrapped(summary, width=width), ""]
+    lines = [paint.strong(definition.name), "", *wrapped(summary, width=width), ""]
     lines += wrapped(_unwrapped(formula), "    ", hang=8, width=width - 4)
     for note in notes:
         lines += ["", *wrapped(note, width=width)]
     parameters = _parameters(definition)
-    lines += ["", "Parameters:" if parameters else "Parameters: none"]
+    lines += ["", paint.strong("Parameters:") + ("" if parameters else " none")]
     for each in parameters:
         lines += wrapped(each.replace("`", ""), "  ", hang=4, width=width)
     facts = {
@@ -80,9 +80,10 @@ def measure_text(definition: Definition, width: int) -> str:
     }
     for name, fact in facts.items():
         if fact:
-            lines += ["", *wrapped(f"{name}: {fact}", hang=2, width=width)]
+            first, *rest = wrapped(f"{name}: {fact}", hang=2, width=width)
+            lines += ["", first.replace(f"{name}:", paint.strong(f"{name}:"), 1), *rest]
     if explained := explained_elsewhere(definition):
-        lines += ["", "In tools for RAG:"]
+        lines += ["", paint.strong("In tools for RAG:")]
         for each in explained:
             lines += wrapped(each, "  ", hang=4, width=width)
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""What runs would lose if they were not in the pool, as text at 80 columns."""
+"""What runs would lose if they were not in the pool, as text."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ def reusability_text(found: Reusability, width: int = WIDTH, paint: Paint = UNPA
         width=width,
     )
     for measure in found.measures:
-        lines += ["", *_table(found, measure, width), *_overall(found, measure, width)]
+        lines += ["", *_table(found, measure, width, paint), *_overall(found, measure, width)]
     return "\n".join([*lines, "", *map(paint.dim, _legend(found, width))])
 
 
-def _table(found: Reusability, measure: str, width: int) -> list[str]:
+def _table(found: Reusability, measure: str, width: int, paint: Paint) -> list[str]:
     group = ["group"] if found.groups else []
     rows = [[measure, *group, "unique", "value", "without", "change", "rank", "without"]]
     rows += [_cells(row, bool(group)) for row in found.rows if row.measure == measure]
-    return fitted(rows, width, left=(0, 1) if group else (0,))
+    return fitted(rows, width, paint.strong, left=(0, 1) if group else (0,))
 
 
 def _cells(row: LeftOutRow, grouped: bool) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cranfield.comparison.thinning import Stability
-from cranfield.layout import UNPAINTED, WIDTH, Paint, count, wrapped
+from cranfield.layout import UNPAINTED, WIDTH, Paint, count, fitted, wrapped
 from cranfield.show.comparison_words import share_text
 
 _DESIGNS = {
@@ -21,19 +21,20 @@ def stability_text(found: Stability, width: int = WIDTH, paint: Paint = UNPAINTE
         f"{_DESIGNS[found.design]} (design {found.design}).",
         width=width,
     )
-    name = max(len("measure"), *(len(name) for name in found.measures))
     several = len(found.runs) > 1  # of one run, there is no order
-    names = f"{'removed':>9}{'left':>8}{'mean':>9}{'spread':>9}{'change':>9}"
-    names += f"{'tau':>8}{'lowest':>8}" if several else ""
-    lines += ["", paint.strong(f"{'measure':<{name}}{names}")]
+    rows = [["measure", "removed", "left", "mean", "spread", "change", *(["tau", "lowest"] if several else [])]]
     before = ""
     for row in found.rows:
         if row.measure != before:
-            lines.append(f"{row.measure:<{name}}{'0%':>9}{found.judgments:>8}{row.complete:>9.4f}")
+            blank = [""] * (len(rows[0]) - 4)
+            rows.append([row.measure, "0%", str(found.judgments), f"{row.complete:.4f}", *blank])
         before = row.measure
         change = f"{(row.mean - row.complete) / row.complete:+.1%}" if row.complete else "-"
-        line = f"{'':<{name}}{row.removed:>9.0%}{row.left:>8.0f}{row.mean:>9.4f}{row.spread:>9.4f}{change:>9}"
-        lines.append(line + (f"{share_text(row.tau, 3):>8}{share_text(row.lowest, 3):>8}" if several else ""))
+        order = [share_text(row.tau, 3), share_text(row.lowest, 3)] if several else []
+        rows.append(
+            ["", f"{row.removed:.0%}", f"{row.left:.0f}", f"{row.mean:.4f}", f"{row.spread:.4f}", change, *order]
+        )
+    lines += ["", *fitted(rows, width, paint.strong, repeated=2)]
     told = (
         "left: judgments that remain. mean: over the runs and the repeats; spread: standard deviation over the "
         "repeats; change: of the mean, relative to all judgments."

@@ -23,8 +23,12 @@ VALUES, _RUN = ".json", ".run.tsv.gz"
 
 
 class BesideAccepted(NamedTuple):
-    """The accepted run and the new one, measured by the same judgments of the same queries, and what to say of it."""
+    """The accepted run and the new one, measured by the same judgments of the same queries, and what to say of it.
 
+    path: the file of the accepted run
+    """
+
+    path: Path
     accepted: Evaluation
     compared: Evaluation
     notes: tuple[str, ...]
@@ -64,7 +68,7 @@ def beside_accepted(
             f"{len(new)} {'query is' if len(new) == 1 else 'queries are'} new since then and not compared: "
             f"{', '.join(new[:5])}{', …' if len(new) > 5 else ''}"
         )
-    return BesideAccepted(accepted, compared, tuple(notes))
+    return BesideAccepted(run, accepted, compared, tuple(notes))
 
 
 def accept(project: Project, systems: Sequence[str] = ()) -> dict[str, tuple[Evaluation | None, Evaluation]]:

@@ -37,7 +37,7 @@ class Recorded:
     """The result of recording a run.
 
     failed: query → why; these are not in the run, and they are not zeros
-    not_asked: queries left when the system was given up
+    not_asked: queries that were not asked, because the system was given up
     empty: queries answered with no document; short: how many were answered with fewer than k
     parted: in how many answers equal scores were lowered, each to the next 32-bit number, to keep the order returned
     replaced: in how many answers the scores contradicted the order returned, and were replaced by falling ones
@@ -107,8 +107,8 @@ def record(
     queries: the text of each query.
     path: the file to write.
     k: how many documents to ask for.
-    resume: go on from where an earlier call ended.
-    force: write over whatever an earlier call has left.
+    resume: continue where an earlier call ended.
+    force: overwrite what an earlier call left.
     on_answer: called with each answer.
     on_start: called with the number of queries answered already and of all.
     known: gives the ids of the corpus, to warn of documents that are not in it.
@@ -116,7 +116,7 @@ def record(
     options: those of `ask`: jobs, retries, wait, give_up, to_document.
     Returns a `Recorded`: how many were answered, which failed, how long it took.
 
-    The run has the documents in the order that was returned: scores that do not fall are made to; see `Recorded`.
+    The run has the documents in the order that was returned: scores that do not fall are adjusted; see `Recorded`.
 
     >>> import tempfile
     >>> from pathlib import Path

@@ -31,6 +31,7 @@ class Tested:
 
     evaluation: over the queries that were answered; None if there is none
     accepted: the accepted run, measured again by today's judgments; None if nothing was accepted, or if a query failed
+    accepted_path: the file of that run
     compared: the evaluation over the queries that were asked when that run was accepted
     gate: the comparison of the two
     checks: the minimums, where there is no gate that holds them
@@ -42,6 +43,7 @@ class Tested:
     recorded: Recorded
     evaluation: Evaluation | None
     accepted: Evaluation | None = None
+    accepted_path: Path | None = None
     compared: Evaluation | None = None
     gate: GateResult | None = None
     checks: tuple[Check, ...] = ()
@@ -51,8 +53,13 @@ class Tested:
     @property
     def passed(self) -> bool:
         """Every query was answered, nothing fell below its minimum, and nothing got worse than accepted."""
-        gated = self.gate is None or self.gate.passed
-        return self.recorded.complete and gated and all(check.passed for check in self.checks)
+        return self.recorded.complete and not self.failed_checks
+
+    @property
+    def failed_checks(self) -> tuple[Check, ...]:
+        """What fell below its minimum, or got worse than accepted."""
+        every = (*(self.gate.checks if self.gate is not None else ()), *self.checks)
+        return tuple(check for check in every if not check.passed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +149,14 @@ def _test_one(project: Project, collection: Collection, judgments: Judgments, na
     if beside is None:
         return Tested(name, recorded, evaluation, checks=_floors(project, evaluation))
     return Tested(
-        name, recorded, evaluation, beside.accepted, beside.compared, beside.gate(project), notes=beside.notes
+        name,
+        recorded,
+        evaluation,
+        accepted=beside.accepted,
+        accepted_path=beside.path,
+        compared=beside.compared,
+        gate=beside.gate(project),
+        notes=beside.notes,
     )
 
 

@@ -111,7 +111,7 @@ class FullCorpus:
     ) -> Evaluation:
         """Measure how good the embeddings are.
 
-        measures: names such as "nDCG@10", separated by blanks or in a list.
+        measures: names such as "nDCG@10", separated by spaces or in a list.
         policy: the conventions; see `Policy`.
         name: what the run is called in the result.
         Returns an `Evaluation`. The similarities are computed once, however often this is called.

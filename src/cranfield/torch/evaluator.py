@@ -114,7 +114,7 @@ class RetrievalEvaluator(SentenceEvaluator):
 
     @property
     def description(self) -> str:
-        """What stands in a model card as the kind of evaluation."""
+        """The kind of evaluation, as a model card names it."""
         return "Information Retrieval"
 
     def get_config_dict(self) -> dict[str, Any]:

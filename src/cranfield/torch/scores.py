@@ -49,7 +49,7 @@ def evaluate(
         A negative grade means "pooled, not judged", as everywhere, unless the policy says otherwise.
     run: the scores: half, bfloat16, float32 or float64. -∞ means "not retrieved", for rows of different lengths; a row
         of nothing else is a query that the run lacks. NaN and ∞ are errors.
-    measures: names such as "nDCG@10", separated by blanks or in a list.
+    measures: names such as "nDCG@10", separated by spaces or in a list.
     judged: with dense grades, which of them are judgments.
     policy: the conventions. A document's id is its column: ties="doc_id" puts the larger column first, "smaller_doc_id"
         and "file" the smaller. Scores tie if they are equal in their own precision: 1.0001 and 1.0002 tie in half.

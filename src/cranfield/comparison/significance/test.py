@@ -53,6 +53,7 @@ class Test:
     of: what its interval is an interval of
     effect: what its effect size is called
     studentised: whether it draws t-values, so that a whole family can be judged by its largest
+    assumes: what several runs must have in common for its p-values and intervals to hold, where it assumes that
     all_at_once: it compares all runs together, which is its correction, and has no one-sided p-value for one pair
     """
 
@@ -64,6 +65,7 @@ class Test:
     of: str = "mean"
     effect: str = "Hedges' g"
     draws: str = ""
+    assumes: str = ""
     studentised: bool = False
     all_at_once: bool = False
 

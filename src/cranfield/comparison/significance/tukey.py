@@ -4,6 +4,8 @@ If the systems were alike, the values of a query could stand in any order. So th
 query anew, and the largest difference between two means is noted; it happens by chance that often. A pair is judged
 against that largest difference, which makes its p-value hold for all pairs together (Carterette 2012). One system that
 is far worse than the others makes that difference large, and so hides theirs: keep weak systems out of the comparison.
+Values can stand in any order only if those of all systems vary equally: where some vary far more than others, p-values
+are too small for them.
 
 The random order of query q in permutation b is a function of (seed, b, q): the compiled code and its twin in numpy here
 draw the same, in any number of threads.
@@ -62,8 +64,9 @@ class Tukey(Test):
 TUKEY = Tukey(
     "tukey",
     "randomised Tukey HSD",
-    "compares all pairs of several runs at once; weak runs reduce its power",
+    "compares all pairs of several runs at once; assumes that all runs vary equally; weak runs reduce its power",
     draws="permutations",
+    assumes="all runs vary equally",
     all_at_once=True,
 )
 

@@ -66,7 +66,7 @@ def advise(
 
     qrels, runs, options: those of `evaluate_runs`; each run is read once. Without runs the advice rests on the
         judgments alone.
-    measures: those you mean to use, to be warned where they do not suit.
+    measures: those you plan to use; you are warned if they do not suit.
     Returns an `Advice`: measures to use, each with its reason, and warnings.
 
     >>> advice = advise({"q1": {"a": 1}, "q2": {"b": 1}}, {"mine": {"q1": ["a", "x"], "q2": ["y", "b"]}}, "AP")

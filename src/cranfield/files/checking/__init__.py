@@ -92,7 +92,7 @@ def check_files(
     policy: Policy | None = None,
     most: int = MOST,
 ) -> CheckReport:
-    """Find all problems of a file of judgments and of runs; of each kind and file the first `most` are listed.
+    """Find all problems in judgments and runs, and list the first `most` of each kind and file.
 
     Files are paths, "-" for standard input, or open binary files; of runs, one or several. Judgments that cannot be
     read at all raise an InputError; such a run is a problem of the kind "unreadable", and the others are still checked.

@@ -39,21 +39,22 @@ def decide(
 ) -> Look:
     """Let an assessor judge what can still change the verdict on runs, until it stands. Each grade goes into the store.
 
-    store: a `Store`, or where it is; a file that is not there yet is made. What is judged in it counts from the start.
+    store: a `Store`, or where it is; a file that does not exist yet is created. What is judged in it counts from the
+        start.
     runs: {name: run} or a list of runs, which are what `evaluate` takes; the first is the baseline.
-    measure: the measure that decides, as of `Decision.of`.
+    measure: the measure that decides, as in `Decision.of`.
     assessor: a function of the ids of a query and of a document, which returns the grade; None if it cannot be judged.
     name: the name of the assessor in the store.
-    kind: what the assessor is: "person", "model", "clicks" or "imported". What people said always counts; what is of
-        another kind counts if the assessor is.
+    kind: what the assessor is: "person", "model", "clicks" or "imported". What people said always counts; other kinds
+        count only if the assessor is of that kind.
     alpha: the level of significance.
     confidence: how probable a verdict must be before it stands.
     depth: how many documents of each ranking count; by default the cutoff of the measure, or 10 without one.
     queries: their ids; by default all that any run has.
-    all_pairs: compare each run with each other one, not only with the first.
+    all_pairs: compare every pair of runs, not only each run with the first.
     batch: how many documents are judged between two looks.
     most: stop after this many judgments, whatever stands then.
-    seed: for what is drawn.
+    seed: the seed of the random draws.
     format: of the runs, if it cannot be detected.
     Returns the last `Look`; its `state` says why it is the last one.
 

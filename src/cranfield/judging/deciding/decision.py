@@ -49,7 +49,7 @@ class PairStanding(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """Judge until the verdict on two runs stands, or on several: beside a baseline, or each beside each other one.
+    """Judge until the verdict on runs is settled: on each run against a baseline, or on every pair of runs.
 
     Make one with `Decision.of`.
 
@@ -113,8 +113,8 @@ class Decision:
         confidence: how probable a verdict must be before it stands.
         depth: how many documents of each ranking count; by default the cutoff of the measure, or 10 without one.
         queries: their ids; by default all that any run has. All of them count in the comparison.
-        all_pairs: compare each run with each other one, not only with the first: decide the order of all of them.
-        seed: for what is drawn.
+        all_pairs: compare every pair of runs, not only each run with the first: decide the order of all of them.
+        seed: the seed of the random draws.
         format: of the runs, if it cannot be detected.
         Returns a `Decision`.
         """
@@ -146,7 +146,7 @@ class Decision:
     def with_grades(self, grades: Mapping[str, Mapping[str, float | None]]) -> Self:
         """The decision with more grades.
 
-        grades: by query and document, as of `judge`.
+        grades: by query and document, as in `judge`.
         Returns the next decision.
         """
         standing = self._standing

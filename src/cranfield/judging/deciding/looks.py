@@ -13,11 +13,11 @@ STATES = {BETTER: BETTER, WORSE: WORSE, NEITHER: NOT_WORTH}  # of a verdict that
 
 
 class PairLook(NamedTuple):
-    """What is known of a run beside the baseline, or beside another run if all pairs are compared.
+    """What is known about a run and the baseline, or about two runs if all pairs are compared.
 
     baseline, run: their names
     measure: the name of the measure
-    difference: run less baseline, as estimated from what is judged and what the model expects of the rest
+    difference: run - baseline, as estimated from what is judged and what the model expects of the rest
     low, high: its interval, wide enough for both what is not judged and the choice of queries
     from_judging, from_queries: the shares of the variance that come from documents not judged, and from having no more
         queries; judging takes away the first, and only more queries the second
@@ -105,7 +105,7 @@ class Look(NamedTuple):
 
     @property
     def ranks(self) -> dict[str, int]:
-        """Of each run 1 and how many runs are better, by the most probable verdicts; all pairs must be compared.
+        """The rank of each run, 1 plus the number of better runs by the most probable verdicts; needs all pairs.
 
         Runs without a significant difference can share a rank.
         """

@@ -44,7 +44,7 @@ def ask_model(
 
     store: an open store.
     assessor: the model, and how it is asked.
-    jobs: how many requests are under way at a time.
+    jobs: how many requests are sent at a time.
     limit: the most requests to send, failed ones included.
     budget: the most tokens to spend on this assessor in this store, in all; by default that of the assessor. It is
         never exceeded: before a request is sent, the most that it can take is set aside.
@@ -52,7 +52,7 @@ def ask_model(
         are never judgments.
     check_order: about how many pairs of documents it is asked in both orders, which of the two is better.
     again: also ask about documents whose reply could not be read before.
-    retries: further attempts at a request, where the failure may pass.
+    retries: further attempts at a request, if it may succeed later.
     wait: seconds before the second attempt; they double each time. An endpoint may ask for longer.
     Returns what was asked and graded, and what is missing. Every reply is on disk with the grade that it leads to
     before the next one is asked for, and is never paid for twice: after an interruption, call this again. Ctrl-C

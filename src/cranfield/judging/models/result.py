@@ -65,7 +65,7 @@ class OrderCheck:
 
 @dataclass(frozen=True, slots=True)
 class ModelReport:
-    """What a model was asked, and what came of it; made by `ask_model`.
+    """What a model was asked and what it answered; returned by `ask_model`.
 
     assessor: the name of the model's assessor
     judge: the fingerprint of how it was asked, which its grades name
@@ -73,7 +73,7 @@ class ModelReport:
     judged_before, graded: documents it had judged already, and those it has judged now
     reused: of these, those whose texts were paid for under another id
     missing: documents without a grade, and why
-    without_text: of these, those that the store has no text of
+    without_text: of these, those without a text in the store
     requests, tokens: sent now, and spent now
     spent: tokens spent on this assessor in this store in all
     stopped: why it ended early: "", "requests", "budget" or "interrupted"

@@ -16,10 +16,11 @@ def demonstration_lines(found: Demonstration, width: int = WIDTH, paint: Paint =
     collection, evaluations = found.collection, found.evaluations
     yield from wrapped(
         f"Two engines search {found.documents} short texts about search evaluation: SQLite's full-text search as it is "
-        f"(plain), and with stems, weights and no stop words (tuned). Both were just asked {len(collection.queries)} "
-        "queries whose relevant texts are known.",
+        "(plain), and with stems, weights and no stop words (tuned).",
         width=width,
     )
+    asked = f"Both were just asked {len(collection.queries)} queries whose relevant texts are known."
+    yield from wrapped(asked, width=width)
     yield ""
     measures = list(evaluations[0])
     rows = [["run", *measures], *([each.run, *map(each.shown, measures)] for each in evaluations)]

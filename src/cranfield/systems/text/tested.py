@@ -1,4 +1,4 @@
-"""The result of a test of systems as text, 80 columns wide."""
+"""The result of a test of systems as text."""
 
 from __future__ import annotations
 
@@ -20,8 +20,11 @@ def tested_lines(found: ProjectTest, worst: int, width: int, paint: Paint) -> It
     for tested in found.systems:
         yield ""
         word, _, said = _verdict(tested).partition(", ")
-        yield f"{visible(tested.system)}: {(paint.good if tested.passed else paint.bad)(word)}, {said}"
-        yield from failure_lines(tested.recorded)
+        name = f"{visible(tested.system)}: "
+        first, *rest = wrapped(f"{name}{word}, {said}", hang=2, width=width)
+        yield first.replace(f"{name}{word}", f"{name}{(paint.good if tested.passed else paint.bad)(word)}", 1)
+        yield from rest
+        yield from failure_lines(tested.recorded, width, paint)
         yield from _warnings(tested, width)
         for check in (*(tested.gate.checks if tested.gate is not None else ()), *tested.checks):
             yield from check_lines(check, width, paint)
@@ -90,7 +93,7 @@ def _warnings(tested: Tested, width: int) -> Iterator[str]:
     if evaluation is not None and not evaluation["Judged@10"]:
         hint = "none of the first 10 documents is judged: does the system use the same ids as the judgments?"
         yield from wrapped(hint, "  warning ", width=width)
-    yield from order_lines(recorded)
+    yield from order_lines(recorded, width)
     for note in tested.notes:
         yield from wrapped(note, "  note    ", width=width)
 

@@ -1,0 +1,51 @@
+"""The command that lets people judge what would settle a difference, as it can be pasted into a shell."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from cranfield.read.formats.store import STORE, names_store
+from cranfield.read.streams import BUILT_IN_FILES, stream_name
+from cranfield.systems.collection import collection_beside
+
+HIDDEN = "***"  # in place of a password
+
+
+def readable_name(source: Any) -> str | None:
+    """The name under which a command can read a source again; None where it has none, or one with a password."""
+    if getattr(source, "view", None) is not None:  # what some assessors lack, others may have judged
+        return None
+    named = source if isinstance(source, str | os.PathLike) else getattr(source, "name", None)
+    if not isinstance(named, str | os.PathLike):
+        return None
+    name = stream_name(named)
+    known = os.path.exists(name) or name in BUILT_IN_FILES or (names_store(name) and HIDDEN not in name)
+    return name if known else None
+
+
+def settling_commands(qrels: Any, runs: Sequence[Any], measure: str) -> list[list[str]]:
+    """The calls that settle which of two runs is better, the baseline first; none where they cannot be known.
+
+    Judgments in a file first go into a store, with what waits to be judged.
+
+    >>> for words in settling_commands("builtin", ["builtin:plain", "builtin:tuned"], "nDCG@10"):
+    ...     print(*words)
+    cranfield pool judgments.db builtin builtin:plain builtin:tuned --qrels builtin
+    cranfield judge judgments.db --decide builtin:plain builtin:tuned -m nDCG@10
+    >>> settling_commands({"q": {"a": 1}}, ["builtin:plain", "builtin:tuned"], "nDCG@10")
+    []
+    """
+    judged, paths = readable_name(qrels), [name for name in map(readable_name, runs) if name is not None]
+    if judged is None or len(paths) < len(runs):
+        return []
+    if names_store(judged):
+        return [["cranfield", "judge", judged, "--decide", *paths, "-m", measure]]
+    queries = collection_beside(judged)
+    if queries is None:
+        return []
+    return [
+        ["cranfield", "pool", STORE, queries, *paths, "--qrels", judged],
+        ["cranfield", "judge", STORE, "--decide", *paths, "-m", measure],
+    ]
