@@ -117,8 +117,11 @@ def _definition(measure: Measure) -> dict[str, Any]:
 
 def _column(gathered: Gathered, result: Evaluation, measure: Measure) -> list[float | None]:
     """A run's value of every query of the page; None for one that it was not measured on."""
-    rounded = dict(zip(result.query_ids, np.round(result.column(measure), 9).tolist(), strict=True))
-    return [rounded.get(query) for query in gathered.query_ids]
+    rounded: list[float | None] = np.round(result.column(measure), 9).tolist()
+    if result.query_ids == gathered.query_ids:
+        return rounded
+    known = dict(zip(result.query_ids, rounded, strict=True))
+    return [known.get(query) for query in gathered.query_ids]
 
 
 def _pairs(gathered: Gathered) -> dict[str, dict[str, list[str]]]:
