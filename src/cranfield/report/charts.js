@@ -15,7 +15,7 @@ const repainted = (part, style) => {
 const recoloured = (part) => {
   if (Array.isArray(part)) { part.forEach(recoloured); return; }
   if (!part || typeof part !== "object") return;
-  const { domain, range } = part.scale ?? {};
+  const { domain, range } = part.field === "run" ? part.scale ?? {} : {};
   const runs = Array.isArray(domain) && Array.isArray(range) ? domain.map((name) => data.runs.indexOf(name)) : [-1];
   if (runs.length && runs.every((run) => run >= 0)) {
     // A chart may name a run that has no colour on the page, such as the one that is best in it alone.
