@@ -44,6 +44,7 @@ const fitted = (spec, painted, wide) => {
   // Names become parts of Vega's expressions, where these two signs would end a line inside a string.
   const safe = JSON.parse(JSON.stringify(whole).replace(/[\u2028\u2029]/g, "\ufffd"));
   recoloured(safe);
+  if (safe.layer) renamed(safe);
   // A title that is longer than its axis is wrapped where it has a comma.
   eachAxis(safe, (axis) => { if (typeof axis.title === "string" && axis.title.length * LETTER > wide) axis.title = axis.title.split(/(?<=,) /); });
   return painted ? repainted(safe, getComputedStyle(document.documentElement)) : safe;
