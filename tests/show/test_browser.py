@@ -265,6 +265,8 @@ def test_many_runs_are_grey_but_for_the_best_and_the_chosen(opened, tmp_path, mo
     assert page.locator(f"[data-run={names[2]}] .swatch.run-0").count() == 0
     page.get_by_role("button", name="Show all 24 runs").click()
     assert rows.filter(visible=True).count() == 24
+    phone = opened(tmp_path / "report.html", viewport={"width": 390, "height": 844})
+    assert phone.locator("#board tbody tr").filter(visible=True).count() == 8
 
 
 def test_names_in_charts_follow_the_chosen_runs(opened, tmp_path):

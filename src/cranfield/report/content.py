@@ -21,7 +21,7 @@ from cranfield.report.encoding import safe_json
 from cranfield.report.gathered import Gathered
 from cranfield.report.leaderboard import leaderboard, notes, segment_maps
 from cranfield.report.pair import seen_from
-from cranfield.show.charts.runs import FAR, GAP, LONG
+from cranfield.show.charts.runs import DASHES, FAR, GAP, LONG
 from cranfield.show.look import LIGHT
 from cranfield.show.view import View
 
@@ -93,7 +93,7 @@ def program_data(gathered: Gathered, found: Details) -> dict[str, Any]:
         "documents": found.documents,
         "left_out": [*found.left_out, *not_drawn(gathered)],
         "colours": LIGHT,
-        "names": {"gap": GAP, "far": FAR, "long": LONG},
+        "names": {"gap": GAP, "far": FAR, "long": LONG, "dashes": DASHES},
         "charts": charts(gathered) if drawn else [],
         "theory": theory_charts(gathered) if drawn else [],
         "templates": templates(gathered) if drawn else {},
