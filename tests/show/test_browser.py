@@ -265,6 +265,37 @@ def test_many_runs_are_grey_but_for_the_best_and_the_chosen(opened, tmp_path, mo
     assert page.locator(f"[data-run={names[2]}] .swatch.run-0").count() == 0
     page.get_by_role("button", name="Show all 24 runs").click()
     assert rows.filter(visible=True).count() == 24
+    phone = opened(tmp_path / "report.html", viewport={"width": 390, "height": 844})
+    assert phone.locator("#board tbody tr").filter(visible=True).count() == 8
+
+
+def test_names_in_charts_follow_the_chosen_runs(opened, tmp_path):
+    qrels = {f"q{n}": {"a": 3, "b": 2, "c": 1} for n in range(12)}
+    names = [f"run{n:02}" for n in range(14)]
+    runs = {
+        name: {query: [*"xyz"[: (at + place) % 4], *"abc"[at % 3 :]] for place, query in enumerate(qrels)}
+        for at, name in enumerate(names)
+    }
+    cranfield.write_report(tmp_path / "report.html", qrels, runs, "nDCG@3 RR")
+    page = opened(tmp_path / "report.html", charts=True)
+    figures = page.locator("#chart-list figure")
+    curves, recall, ranks = (figures.nth(at).locator("svg") for at in range(3))
+
+    def written(figure):
+        texts = figure.locator("text").all_text_contents()
+        return {text for text in texts if re.fullmatch(r"run\d\d|\d+ other runs?", text)}
+
+    before = written(curves)
+    chosen = next(name for name in names if name not in before | written(recall) | written(ranks))
+    page.locator("#run-b").select_option(label=chosen)
+    page.wait_for_selector("html[data-charts=drawn]")
+    for figure in (curves, recall, ranks):
+        assert chosen in written(figure)
+    assert {f"{14 - len(written(curves)) + 1} other runs"} == {text for text in written(curves) if "other" in text}
+    lines = curves.locator("g.mark-line.role-mark path")
+    colours = [lines.nth(at).get_attribute("stroke") for at in range(lines.count())]
+    grey = colours[0]
+    assert grey not in colours[colours.count(grey) :]  # what has a colour is drawn on top
 
 
 def test_a_phone_needs_no_sideways_scrolling(opened, report):

@@ -8,15 +8,15 @@ pytest.importorskip("vl_convert")
 
 from cranfield.errors import CranfieldError
 from cranfield.report.plotting import draw_chart
-from cranfield.show.charts import CHARTS, difference, distribution, precision_recall, runs
+from cranfield.show.charts import CHARTS, difference, distribution, precision_recall, runs, stability
 from cranfield.show.look import DARK, LIGHT
 from cranfield.show.pictures import darkened, picture, sized
 from tests.show.test_charts import FILES, rows
 
 
-def looks(spec):
+def looks(spec, layer=0):
     """{run: (colour, dashes)} of a chart of lines."""
-    scales = [spec["encoding"]["color"]["scale"], spec["layer"][0]["encoding"]["strokeDash"]["scale"]]
+    scales = [spec["encoding"]["color"]["scale"], spec["layer"][layer]["encoding"]["strokeDash"]["scale"]]
     colours, dashes = (dict(zip(scale["domain"], scale["range"], strict=True)) for scale in scales)
     return {run: (colour, tuple(dashes[run])) for run, colour in colours.items()}
 
@@ -108,6 +108,26 @@ def test_colours_are_those_of_the_page_in_light_and_dark(kind):
         used = set(re.findall("#[0-9a-f]{6}", picture(drawn, "svg").decode().lower()))
         assert used <= {*colours.values(), "#000000"}
         assert "#000000" not in re.findall('<text[^>]*fill="(#[0-9a-f]{6})', picture(drawn, "svg").decode())
+
+
+@pytest.mark.parametrize("kind", ["stability", "discount", "gain"])
+def test_lines_that_are_no_runs_are_told_apart_without_the_hues_of_runs(kind):
+    spec = draw_chart(kind, *FILES)
+    used = set(re.findall("#[0-9a-f]{6}", picture(spec, "svg").decode().lower()))
+    assert not used & {LIGHT[f"run-{number}"] for number in range(9)}
+    line = next(layer for layer in spec["layer"] if layer["mark"]["type"] == "line")
+    names = spec["encoding"]["color"]["scale"]["domain"]
+    for channel in ("strokeDash", "shape"):
+        scale = line["encoding"][channel]["scale"]
+        assert scale["domain"] == names
+        assert len({str(look) for look in scale["range"]}) == len(names) > 1
+
+
+def test_many_measures_are_told_apart_by_dashes_and_shade():
+    rows = [(f"measure {n}", share, n / 10, 0.01) for n in range(8) for share in (0.0, 0.5)]
+    found = looks(stability.stability_chart(rows), layer=1)
+    assert len(set(found.values())) == 8
+    assert {colour for colour, _ in found.values()} == {LIGHT["ink"], LIGHT["faint"]}
 
 
 def test_a_name_that_looks_like_a_colour_stays():

@@ -144,13 +144,13 @@ def test_what_a_full_curve_cannot_show():
 
 
 def test_the_penalties_of_dcg():
-    kept = [row["kept"] for row in rows(discount.discount_chart(5)) if row["run"].startswith("DCG")]
+    kept = [row["kept"] for row in rows(discount.discount_chart(5)) if row["discount"].startswith("DCG")]
     assert kept == [1 / log2(i + 1) for i in range(1, 6)]
     assert "100%, 63%, 50%, 43%, 39%" in discount.discount_chart(5)["description"]
 
 
 def test_gains():
-    found = {(row["run"].partition(":")[0], row["grade"]): row["gain"] for row in rows(gain.gain_chart(3))}
+    found = {(row["formula"].partition(":")[0], row["grade"]): row["gain"] for row in rows(gain.gain_chart(3))}
     assert found["linear", 3] == 3
     assert found["exponential", 3] == 7
     assert found["exponential", 0] == 0

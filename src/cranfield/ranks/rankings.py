@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -61,20 +62,19 @@ def with_lengths(
 def ordered(scores: Mapping[str, float], query: str, grades: Mapping[str, float], policy: Policy) -> list[str]:
     """The documents of a ranking, best first."""
     kept = [document for document in scores if policy.same_id == "keep" or document != query]
-    place = {document: at for at, document in enumerate(kept)}
+    if policy.ties == "doc_id":  # the usual order, without a call for each document
+        return [document for _, document in sorted([(scores[each], each) for each in kept], reverse=True)]
+    if policy.ties == "smaller_doc_id":
+        return sorted(sorted(kept), key=scores.__getitem__, reverse=True)  # equals stay in the order they come in
+    if policy.ties == "file":
+        return sorted(kept, key=scores.__getitem__, reverse=True)
 
-    def tie(document: str) -> tuple[object, ...]:
-        if policy.ties == "file":
-            return (-place[document],)
-        if policy.ties == "doc_id":
-            return (document,)
-        if policy.ties == "smaller_doc_id":
-            return ()  # equals stay in the order they come in below
+    def worth(document: str) -> tuple[float, tuple[float, float], str]:
         grade = grades.get(document)
-        worth = _class_in_a_tie(grade, pooled=grade is not None and grade < lowest_judged(policy))
-        return (worth if policy.ties == "best" else (-worth[0], -worth[1]), document)
+        found = _class_in_a_tie(grade, pooled=grade is not None and grade < lowest_judged(policy))
+        return scores[document], found if policy.ties == "best" else (-found[0], -found[1]), document
 
-    return sorted(sorted(kept), key=lambda document: (scores[document], tie(document)), reverse=True)
+    return sorted(kept, key=worth, reverse=True)
 
 
 def _class_in_a_tie(grade: float | None, pooled: bool) -> tuple[int, float]:
@@ -132,6 +132,8 @@ def _from_rankings(source: Rankings, queries: Container[str] | None) -> dict[str
 def _pairs(ranking: Any, where: str, source: str) -> ScoredPairs:
     if isinstance(ranking, Pairs):
         return list(ranking)
+    if isinstance(ranking, dict) and _plain(ranking):
+        return list(ranking.items())
     if isinstance(ranking, Mapping):
         return [(id_text(d, source, where), finite(score, source, where)) for d, score in ranking.items()]
     if not isinstance(ranking, Sequence) or isinstance(ranking, str | bytes):
@@ -141,3 +143,14 @@ def _pairs(ranking: Any, where: str, source: str) -> ScoredPairs:
             hint="a ranking is {document: score}, or a list of documents, best first",
         )
     return [(id_text(d, source, where), -float(at)) for at, d in enumerate(ranking)]
+
+
+def _plain(ranking: dict[Any, Any]) -> bool:
+    """Whether all ids are ordinary texts and all scores finite numbers, seen without a call for each of them."""
+    return (
+        {*map(type, ranking)} == {str}
+        and {*map(type, ranking.values())} == {float}
+        and "" not in ranking
+        and "".join(ranking).isascii()
+        and isfinite(sum(map(abs, ranking.values())))
+    )

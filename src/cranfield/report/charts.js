@@ -15,14 +15,13 @@ const repainted = (part, style) => {
 const recoloured = (part) => {
   if (Array.isArray(part)) { part.forEach(recoloured); return; }
   if (!part || typeof part !== "object") return;
-  const { domain, range } = part.scale ?? {};
+  const { domain, range } = part.field === "run" ? part.scale ?? {} : {};
   const runs = Array.isArray(domain) && Array.isArray(range) ? domain.map((name) => data.runs.indexOf(name)) : [-1];
   if (runs.length && runs.every((run) => run >= 0)) {
-    // A chart may name a run that has no colour on the page, such as the one that is best in it alone.
-    let free = Math.max(...runs.map(hue));
-    const own = (run, index) => hue(run) || (range[index] === data.colours["run-0"] ? 0 : Math.min(++free, 8));
-    if (tokens.has(range[0])) part.scale.range = runs.map((run, index) => data.colours[`run-${own(run, index)}`]);
-    else if (typeof range[0] === "number") part.scale.range = runs.map((run, index) => (hue(run) ? Math.max(...range) : range[index]));
+    const dashes = data.names.dashes;
+    if (tokens.has(range[0])) part.scale.range = runs.map((run) => data.colours[`run-${hue(run)}`]);
+    else if (typeof range[0] === "number") part.scale.range = runs.map((run) => (hue(run) ? Math.max : Math.min)(...range));
+    else if (runs.some((run) => !hue(run))) part.scale.range = runs.map((run) => dashes[hue(run) ? (hue(run) - 1) % dashes.length : 0]);
   }
   for (const [key, each] of Object.entries(part)) if (key !== "values") recoloured(each);
 };
@@ -44,6 +43,7 @@ const fitted = (spec, painted, wide) => {
   // Names become parts of Vega's expressions, where these two signs would end a line inside a string.
   const safe = JSON.parse(JSON.stringify(whole).replace(/[\u2028\u2029]/g, "\ufffd"));
   recoloured(safe);
+  if (safe.layer) renamed(safe);
   // A title that is longer than its axis is wrapped where it has a comma.
   eachAxis(safe, (axis) => { if (typeof axis.title === "string" && axis.title.length * LETTER > wide) axis.title = axis.title.split(/(?<=,) /); });
   return painted ? repainted(safe, getComputedStyle(document.documentElement)) : safe;

@@ -22,6 +22,7 @@ from cranfield.report.encoding import safe_json
 from cranfield.report.gathered import Gathered
 from cranfield.report.leaderboard import leaderboard, notes, segment_maps
 from cranfield.report.pair import seen_from
+from cranfield.show.charts.runs import DASHES, FAR, GAP, LONG
 from cranfield.show.look import LIGHT
 from cranfield.show.view import View
 
@@ -93,6 +94,7 @@ def program_data(gathered: Gathered, found: Details) -> dict[str, Any]:
         "documents": found.documents,
         "left_out": [*found.left_out, *_unsaid(gathered), *not_drawn(gathered)],
         "colours": LIGHT,
+        "names": {"gap": GAP, "far": FAR, "long": LONG, "dashes": DASHES},
         "charts": charts(gathered) if drawn else [],
         "theory": theory_charts(gathered) if drawn else [],
         "templates": templates(gathered) if drawn else {},
@@ -118,8 +120,11 @@ def _definition(measure: Measure) -> dict[str, Any]:
 
 def _column(gathered: Gathered, result: Evaluation, measure: Measure) -> list[float | None]:
     """A run's value of every query of the page; None for one that it was not measured on."""
-    rounded = dict(zip(result.query_ids, np.round(result.column(measure), 9).tolist(), strict=True))
-    return [rounded.get(query) for query in gathered.query_ids]
+    rounded: list[float | None] = np.round(result.column(measure), 9).tolist()
+    if result.query_ids == gathered.query_ids:
+        return rounded
+    known = dict(zip(result.query_ids, rounded, strict=True))
+    return [known.get(query) for query in gathered.query_ids]
 
 
 def _pairs(gathered: Gathered) -> dict[str, dict[str, list[str]]]:

@@ -38,7 +38,7 @@ QUERIES = 1000  # whose rankings are shown
 DEPTH = 10
 DEEPEST = 1000  # every measure is computed at every cutoff down to it
 # The parts of the page's program and of its style sheet, in this order.
-PROGRAM = ("elements", "state", "charts", "two", "query", "queries", "board", "start")
+PROGRAM = ("elements", "state", "names", "charts", "two", "query", "queries", "board", "start")
 STYLES = ("page", "card", "tables", "query", "charts", "narrow", "print")
 
 

@@ -21,7 +21,9 @@ def discount_chart(depth: int = 10) -> Spec:
         "RBP: 0.8^(i-1)": [0.8 ** (i - 1) for i in range(1, depth + 1)],
     }
     rows: list[dict[str, Any]] = [
-        {"run": name, "rank": i, "kept": kept} for name, values in curves.items() for i, kept in enumerate(values, 1)
+        {"discount": name, "rank": i, "kept": kept}
+        for name, values in curves.items()
+        for i, kept in enumerate(values, 1)
     ]
     share = {"format": "%", "tickCount": TICKS}
     chart = lines(
@@ -30,9 +32,10 @@ def discount_chart(depth: int = 10) -> Spec:
         "rank",
         "kept",
         [0, 1],
+        field="discount",
         x=channel("rank:Q", title="rank i", axis={"values": whole_ticks(1, depth)}, scale=scale([1, depth])),
         y=channel("kept:Q", title="share that counts", axis=share, scale=scale([0, 1])),
-        tooltip=[channel("run:N", title="discount"), "rank:Q", channel("kept:Q", format=".1%")],
+        tooltip=["discount:N", "rank:Q", channel("kept:Q", format=".1%")],
     )
     shares = ", ".join(f"{value:.0%}" for value in curves["DCG: 1/log2(i+1)"][:5])
     return specification(

@@ -43,7 +43,8 @@ def distribution_chart(
     sizes = list(map(len, values.values()))
     each = not many and max(sizes, default=0) <= FEW and sum(sizes) <= ALL
     long = not many and max(map(columns, values), default=0) > LONG
-    ends = _ends([value for column in values.values() for value in column])
+    drawn = values.values() if each else [(row["low"], row["mean"], row["high"]) for row in rows]
+    ends = _ends([value for column in drawn for value in column])
     x = channel(
         "low:Q",
         title=_words(measure, sizes, many),

@@ -19,7 +19,7 @@ def gain_chart(highest: int = 4) -> Spec:
         "exponential: 2^g - 1": [2.0**grade - 1 for grade in grades],
     }
     rows: list[dict[str, Any]] = [
-        {"run": name, "grade": grade, "gain": gain}
+        {"formula": name, "grade": grade, "gain": gain}
         for name, values in curves.items()
         for grade, gain in enumerate(values)
     ]
@@ -30,9 +30,10 @@ def gain_chart(highest: int = 4) -> Spec:
         "grade",
         "gain",
         ends,
+        field="formula",
         x=channel("grade:Q", title="grade g", axis={"values": grades, "format": "d"}, scale=scale([0, highest])),
         y=channel("gain:Q", title="gain", axis={"tickCount": TICKS}, scale=scale(ends)),
-        tooltip=[channel("run:N", title="gain"), "grade:Q", "gain:Q"],
+        tooltip=["formula:N", "grade:Q", "gain:Q"],
     )
     told = f"At grade {highest} the linear gain is {highest}, the exponential one {2**highest - 1}."
     return specification(chart, "What a grade is worth", told)

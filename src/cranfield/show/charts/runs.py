@@ -1,4 +1,4 @@
-"""How runs are told apart: by hue, by dashes and by their names at the ends of their lines."""
+"""How lines are told apart: runs by hue and dashes, all else without hues; and all by names at their ends."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from cranfield.show.look import LIGHT
 
 OTHERS = LIGHT["run-0"]
 DASHES = ((1, 0), (6, 2), (2, 2), (8, 2, 2, 2))
+SHAPES = ("circle", "square", "triangle-up", "diamond")  # of the points of lines without hues
 LONG = 22  # columns of a name for which there is no room beside a chart
 GAP = 0.068  # of the height, between the names at the ends of lines: what the smallest picture needs
 FAR = 2 * GAP  # from the end of its line, a name says nothing about it
@@ -60,6 +61,17 @@ def dash_scale(names: Sequence[str], shown: Sequence[str]) -> Part:
     return {"domain": list(names), "range": [dashes.get(name, [1, 0]) for name in names]}
 
 
+def neutral_scale(names: Sequence[str], shown: Sequence[str]) -> Part:
+    """The shade of each name that is no run's, since hues are: ink, and another where dashes are used again."""
+    shades = (LIGHT["ink"], LIGHT["faint"])
+    return {"domain": list(names), "range": [shades[at // len(DASHES) % len(shades)] for at in range(len(names))]}
+
+
+def neutral_dash_scale(names: Sequence[str], shown: Sequence[str]) -> Part:
+    """The dashes of each name that is no run's."""
+    return {"domain": list(names), "range": [list(DASHES[at % len(DASHES)]) for at in range(len(names))]}
+
+
 def stroke_width(field: str, names: Sequence[str], shown: Sequence[str], legend: Part | None) -> Part:
     """Thin lines for those that are not to be seen one by one.
 
@@ -98,6 +110,7 @@ def lines(
 ) -> Part:
     """A line for each name, named at its end, or below the chart where names are long; what is not `shown` is grey.
 
+    field: what the lines are of; only runs have hues
     across, up: the fields of the rows; ends: of the vertical axis, whose length the places of the names depend on
     channels: of all lines, such as their axes
     """
@@ -109,10 +122,14 @@ def lines(
     key = legend(shown) if not named else None
     colour, dashes = (
         channel(f"{field}:N", title=None, sort=order, scale=scale(order, shown), legend=key)
-        for scale in (hue_scale, dash_scale)
+        for scale in ((hue_scale, dash_scale) if field == "run" else (neutral_scale, neutral_dash_scale))
     )
-    point = {"size": 22, "filled": True} if len(names) <= POINTS else False
-    drawn = layer("line", {"point": point}, strokeDash=dashes, strokeWidth=stroke_width(field, order, shown, key))
+    point = {"size": 22 if field == "run" else 34, "filled": True} if len(names) <= POINTS else False
+    looks: dict[str, Any] = {"strokeDash": dashes, "strokeWidth": stroke_width(field, order, shown, key)}
+    if point and field != "run":
+        shapes = {"domain": order, "range": list(SHAPES[: len(order)])}
+        looks["shape"] = channel(f"{field}:N", title=None, sort=order, scale=shapes, legend=key)
+    drawn = layer("line", {"point": point}, **looks)
     return {
         **data(ordered),
         "layer": [drawn, *_written(named, across, up, set(shown))],
