@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any
 
 import click
@@ -123,6 +122,8 @@ def seed(default: int | None = 0) -> Decorator:
 def config(default: str | None) -> Decorator:
     """The file of settings, and where a command looks for it by itself."""
     told = f"A TOML file of settings [{default or 'none'}]."
+    from pathlib import Path
+
     return click.option("--config", type=click.Path(path_type=Path), default=default, help=told)
 
 
