@@ -1,7 +1,7 @@
 """One tool, one job, in a process of its own: `python bench/peers.py TOOL JOB QRELS RUN`.
 
-Jobs: "file" reads both files and evaluates; "dict" and "frame" evaluate what is already in memory, and print how many
-seconds that took.
+Jobs: "file" reads both files and evaluates; "files" does so for all runs of a folder; "dict" and "frame" evaluate what
+is already in memory, and print how many seconds that took.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 TREC = {"map", "ndcg_cut.10", "recip_rank", "P.10", "recall.1000"}
@@ -78,6 +79,10 @@ def ir_measures(job: str, qrels: str, run: str) -> None:
     measures = [irm.AP, irm.nDCG @ 10, irm.RR, irm.P @ 10, irm.R @ 1000]
     if job == "file":
         print(irm.calc_aggregate(measures, irm.read_trec_qrels(qrels), irm.read_trec_run(run)))
+    elif job == "files":
+        evaluator = irm.evaluator(measures, irm.read_trec_qrels(qrels))
+        for each in sorted(Path(run).iterdir()):
+            print(each.name, evaluator.calc_aggregate(irm.read_trec_run(str(each))))
     elif job == "dict":
         judged, ranked = dicts(qrels, run)
         timed(lambda: irm.calc_aggregate(measures, judged, ranked))

@@ -1,8 +1,9 @@
 // The Python face of the native part. Every function here has a twin in Python with the same contract; where the input
 // is anything but plain, it returns None and the twin takes the block, so errors have one voice. The twins: scan_text in
-// ranks/scan/pure.py, scan_columns and scan_dicts in ranks/scan/memory.py, first_of_text and codes_of_text in ranks/first.py, partition in
-// read/text.py, largest_differences in comparison/significance/tukey.py, add_up in ranks/tables/ranks.py,
-// largest_fractions in comparison/joint/fractions.py, codes in ranks/codes.py.
+// ranks/scan/pure.py, read_judgments in ranks/judgments.py, scan_columns and scan_dicts in ranks/scan/memory.py,
+// first_of_text and codes_of_text in ranks/first.py, partition in read/text.py, largest_differences in
+// comparison/significance/tukey.py, add_up in ranks/tables/ranks.py, largest_fractions in comparison/joint/fractions.py,
+// codes in ranks/codes.py.
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -14,6 +15,7 @@
 #include "dicts.hpp"
 #include "first.hpp"
 #include "fractions.hpp"
+#include "judgments.hpp"
 #include "partition.hpp"
 #include "rank.hpp"
 #include "tukey.hpp"
@@ -23,10 +25,11 @@ using namespace cranfield;
 
 namespace {
 
-nb::object to_numpy(std::vector<std::int64_t>&& values) {
-    auto* kept = new std::vector<std::int64_t>(std::move(values));
-    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<std::int64_t>*>(p); });
-    return nb::cast(nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
+template <class Scalar>
+nb::object to_numpy(std::vector<Scalar>&& values) {
+    auto* kept = new std::vector<Scalar>(std::move(values));
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<Scalar>*>(p); });
+    return nb::cast(nb::ndarray<nb::numpy, Scalar, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
 }
 
 nb::bytes to_bytes(std::string_view text) { return nb::bytes(text.data(), text.size()); }
@@ -34,6 +37,14 @@ nb::bytes to_bytes(std::string_view text) { return nb::bytes(text.data(), text.s
 // Keeps the arrays whose bytes the index points into.
 struct OwnedIndex : Index {
     Text query_text, document_text;
+
+    // Of judgments that were read from `text`.
+    OwnedIndex(Text text, const JudgedColumns& judged) : document_text(text) {
+        first = judged.first;
+        documents = judged.documents;
+        hashes = judged.hashes;
+        for (std::size_t q = 0; q < judged.queries.size(); ++q) queries.emplace(judged.queries[q], q);
+    }
 
     OwnedIndex(Text queries_, Integers query_offsets, Text documents_, Integers document_offsets, Integers rows)
         : query_text(queries_), document_text(documents_) {
@@ -50,28 +61,6 @@ struct OwnedIndex : Index {
         }
     }
 };
-
-// Bring the documents of each query together, in the order of the queries, unless they are; say where each starts.
-std::vector<std::size_t> gather(Block& block) {
-    std::vector<std::size_t> first(block.queries.size() + 1, 0);
-    auto stop = [&](std::size_t i) {
-        return i + 1 < block.stretches.size() ? block.stretches[i + 1].first : block.documents.size();
-    };
-    for (std::size_t i = 0; i < block.stretches.size(); ++i)
-        first[block.stretches[i].query + 1] += stop(i) - block.stretches[i].first;
-    std::partial_sum(first.begin(), first.end(), first.begin());
-    auto not_after = [](const Stretch& one, const Stretch& other) { return other.query <= one.query; };
-    const auto end = block.stretches.end();
-    if (std::adjacent_find(block.stretches.begin(), end, not_after) != end) {
-        std::vector<std::size_t> next(first);
-        std::vector<Document> gathered(block.documents.size());
-        for (std::size_t i = 0; i < block.stretches.size(); ++i)
-            for (std::size_t at = block.stretches[i].first; at < stop(i); ++at)
-                gathered[next[block.stretches[i].query]++] = block.documents[at];
-        block.documents = std::move(gathered);
-    }
-    return first;
-}
 
 // Every ranking of a block, and how many documents each has. `place[q]` is the index's number of query q, or -1.
 bool rank_all(Block& block, const Index& index, const std::vector<std::int64_t>& place, bool counted,
@@ -119,6 +108,26 @@ nb::object scan_text(Text text, const Layout& layout, const OwnedIndex& index, b
     nb::list query_ids;
     for (std::string_view query : queries) query_ids.append(to_bytes(query));
     return nb::make_tuple(query_ids, to_numpy(std::move(sizes)), answer(std::move(found)));
+}
+
+nb::list to_strings(const std::vector<std::string_view>& ids) {
+    nb::list out;
+    for (std::string_view id : ids) out.append(nb::str(id.data(), id.size()));
+    return out;
+}
+
+// Judgments as columns, and the index for scans of runs.
+nb::object read_judged(Text text, const Layout& layout) {
+    JudgedColumns columns;
+    bool plain;
+    {
+        nb::gil_scoped_release others_may_run;
+        plain = read_judgments(characters(text), text.size(), layout, columns);
+    }
+    if (!plain) return nb::none();
+    nb::object index = nb::cast(new OwnedIndex(text, columns), nb::rv_policy::take_ownership);
+    return nb::make_tuple(to_strings(columns.queries), to_strings(columns.documents), to_numpy(std::move(columns.first)),
+                          to_numpy(std::move(columns.grades)), index);
 }
 
 // The same for columns in memory; `query` numbers the queries from 0, `place` finds them in the index.
@@ -243,11 +252,7 @@ nb::object first_of_each(const Text& text, const Layout& layout, const OwnedInde
 
 nb::object first_of_text(Text text, const Layout& layout, const OwnedIndex& index, std::size_t n, int ties,
                          bool drop_same) {
-    return first_of_each(text, layout, index, n, ties, drop_same, [](const std::vector<std::string_view>& ids) {
-        nb::list out;
-        for (std::string_view id : ids) out.append(nb::str(id.data(), id.size()));
-        return out;
-    });
+    return first_of_each(text, layout, index, n, ties, drop_same, to_strings);
 }
 
 // The same with a number for each document, as `codes` gives it.
@@ -285,13 +290,12 @@ nb::object largest(nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::devi
                    std::uint64_t first, std::uint64_t last) {
     require(values.shape(1) > 0, "values", "there must be a system");
     require(first <= last, "last", "must not be before `first`");
-    auto* kept = new std::vector<double>;
-    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
+    std::vector<double> found;
     {
         nb::gil_scoped_release others_may_run;
-        *kept = largest_differences(values.data(), values.shape(0), values.shape(1), seed, first, last);
+        found = largest_differences(values.data(), values.shape(0), values.shape(1), seed, first, last);
     }
-    return nb::cast(nb::ndarray<nb::numpy, double, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
+    return to_numpy(std::move(found));
 }
 
 template <class Scalar>
@@ -311,8 +315,7 @@ nb::object fractions(Matrix<std::int32_t> first_rank, Matrix<std::int32_t> secon
     require(gains.size() > 0, "gains", "there must be one");
     require(reached.size() == heights.size(), "reached", "there must be as many as there are heights");
     require(counts.shape(1) == heights.size(), "counts", "there must be as many columns as there are heights");
-    auto* kept = new std::vector<double>(rows);
-    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
+    std::vector<double> found(rows);
     {
         nb::gil_scoped_release others_may_run;
         for (std::size_t i = 0; i < rows * width; ++i)
@@ -325,11 +328,11 @@ nb::object fractions(Matrix<std::int32_t> first_rank, Matrix<std::int32_t> secon
         for (std::size_t row = 0; row < rows; ++row) {
             require(beneath.data()[row] >= 0, "beneath", "must not be negative");
             require_place(query.data()[row], 0, counts.shape(0), "query");
-            (*kept)[row] = largest.largest(first_rank.data() + row * width, second_rank.data() + row * width, width,
+            found[row] = largest.largest(first_rank.data() + row * width, second_rank.data() + row * width, width,
                                            known.data()[row], beneath.data()[row], query.data()[row]);
         }
     }
-    return nb::cast(nb::ndarray<nb::numpy, double, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
+    return to_numpy(std::move(found));
 }
 
 // Turns the values of each query, whose rows stand together, into their running sums, in place.
@@ -354,6 +357,7 @@ NB_MODULE(_native, m) {
                 checked_layout(query, document, value, least, most, rank, separator, ranks, counted, single));
         });
     m.def("scan_text", &scan_text);
+    m.def("read_judgments", &read_judged);
     m.def("scan_columns", &scan_columns);
     m.def("scan_dicts", &scan_dicts);
     m.def("first_of_text", &first_of_text);

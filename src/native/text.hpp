@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstdint>
 #include <cstring>
+#include <numeric>
 #include <string_view>
 #include <vector>
 
@@ -352,6 +353,28 @@ inline bool read(const char* data, std::size_t size, const Layout& layout, bool 
         out.documents.push_back({line.document, hash(line.document), layout.ranks ? -score : score});
     }
     return true;
+}
+
+// Bring the documents of each query together, in the order of the queries, unless they are; say where each starts.
+inline std::vector<std::size_t> gather(Block& block) {
+    std::vector<std::size_t> first(block.queries.size() + 1, 0);
+    auto stop = [&](std::size_t i) {
+        return i + 1 < block.stretches.size() ? block.stretches[i + 1].first : block.documents.size();
+    };
+    for (std::size_t i = 0; i < block.stretches.size(); ++i)
+        first[block.stretches[i].query + 1] += stop(i) - block.stretches[i].first;
+    std::partial_sum(first.begin(), first.end(), first.begin());
+    auto not_after = [](const Stretch& one, const Stretch& other) { return other.query <= one.query; };
+    const auto end = block.stretches.end();
+    if (std::adjacent_find(block.stretches.begin(), end, not_after) != end) {
+        std::vector<std::size_t> next(first);
+        std::vector<Document> gathered(block.documents.size());
+        for (std::size_t i = 0; i < block.stretches.size(); ++i)
+            for (std::size_t at = block.stretches[i].first; at < stop(i); ++at)
+                gathered[next[block.stretches[i].query]++] = block.documents[at];
+        block.documents = std::move(gathered);
+    }
+    return first;
 }
 
 }  // namespace cranfield

@@ -5,8 +5,8 @@ import random
 import numpy as np
 
 from cranfield.comparison.significance.tukey import in_numpy
+from cranfield.ranks.scan.layouts import native_layout
 from cranfield.ranks.scan.native import native
-from cranfield.ranks.scan.text import native_layout
 from cranfield.read.formats.trec import TREC_RUN
 from tests.fuzz.mutations import lines
 from tests.fuzz.texts import COMPARED, REFUSED, any_judgments, exact, index_of

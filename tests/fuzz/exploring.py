@@ -25,6 +25,7 @@ KINDS = {
     "blocks": Kind(texts.blocks, 35),
     "files": Kind(texts.files, 10),
     "first-documents": Kind(texts.first_documents, 10),
+    "judgments": Kind(texts.judged_lines, 7),
     "shared-out": Kind(texts.shared_out, 7),
     "dicts": Kind(memory.dicts, 12),
     "hostile-dicts": Kind(memory.hostile_dicts, 5),

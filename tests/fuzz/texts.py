@@ -11,12 +11,14 @@ import numpy as np
 
 from cranfield import CranfieldError, Judgments, Policy
 from cranfield.ranks.first import first_of_block
-from cranfield.ranks.judgments import laid_out
+from cranfield.ranks.judgments import laid_out, read_lines
 from cranfield.ranks.ranking import rank_run
 from cranfield.ranks.scan import pure
+from cranfield.ranks.scan.layouts import native_layout
 from cranfield.ranks.scan.native import native
-from cranfield.ranks.scan.text import native_layout
+from cranfield.read.shapes import Text
 from cranfield.read.source import open_source
+from cranfield.read.streams import Stream
 from cranfield.read.text import BadLine, Block, partition
 from tests.fuzz.mutations import DOCUMENTS, QUERIES, Lines, file, lines, mutated
 from tests.generated import scan_with
@@ -85,6 +87,27 @@ def block_of(text: Lines) -> Block:
 
 def blocks(chance: random.Random) -> str:
     return scanned(block_of(lines(chance)), any_judgments(chance), any_policy(chance))
+
+
+def judged_lines(chance: random.Random) -> str:
+    """The columns of judgments, and what the native scan finds by the index that comes with them."""
+    text = lines(chance)
+    layout = text.layout._replace(ranks=False, counted=False, single=False, header=False)
+    answer = native.read_judgments(exact(np.frombuffer(text.data, np.uint8)), native_layout(layout))
+    try:
+        expected = Judgments(read_lines(Text("lines", Stream(io.BytesIO(text.data)), layout)), name="lines")
+    except CranfieldError:
+        assert answer is None, (text, answer)
+        return REFUSED
+    if answer is None:
+        return LEFT
+    queries, documents, first, grades, index = answer
+    assert (tuple(queries), documents) == (expected.query_ids, expected.document_ids), text
+    assert (first.tolist(), grades.tobytes()) == (expected.first.tolist(), expected.grades.tobytes()), text
+    run = exact(np.frombuffer(text.data, np.uint8)), native_layout(layout)
+    found, again = (native.scan_text(*run, each, False, False) for each in (index, index_of(expected)))
+    assert plain(pure.Part(*found)) == plain(pure.Part(*again)), text
+    return COMPARED
 
 
 def shared_out(chance: random.Random) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from importlib import import_module
 
 import click
@@ -57,6 +56,8 @@ class Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find a command, or say which one may be meant."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
             near = get_close_matches(args[0], COMMANDS, 1)
             hint = f"did you mean {near[0]}?" if near else "'cranfield --help' lists the commands"
             raise CranfieldError(f"there is no command '{args[0]}'.", hint=hint)

@@ -99,7 +99,6 @@ def command(
     Example:
       cranfield evaluate builtin builtin:plain builtin:tuned --worst 3
     """
-    from cranfield.read.hashing import hash_largest
     from cranfield.read.streams import Stream
 
     if names == "tag" and engine:
@@ -120,6 +119,8 @@ def command(
     signed = verbose or save is not None or file not in (None, "-") or form not in ("text", *VALUES)
     opened = [Stream(run, hashed=signed) for run in paths]
     if signed:
+        from cranfield.read.hashing import hash_largest
+
         hash_largest(paths)
     judged, measured = chunked.measured(qrels, opened, paths)
     from cranfield.cli.progress import shown_reading
@@ -127,15 +128,14 @@ def command(
     from cranfield.evaluation.naming import named_runs
     from cranfield.evaluation.overview import best_first, overview
     from cranfield.measures import DEFAULT_MEASURES
-    from cranfield.measures.completion import read_scale
     from cranfield.show.view import View
 
     chosen = measures.chosen(DEFAULT_MEASURES)
-    grades = read_scale(scale.split(",")) if scale is not None else None
+    grades = _read_grades(scale) if scale is not None else None
     lazy = in_engine(runs, engine, reading.format, engine_settings) if engine else []
     with shown_reading(f"evaluating in {engine}" if engine else "evaluating", opened):
         results = evaluate_runs(
-            judged,
+            Stream(judged, hashed=signed) if isinstance(judged, str) and engine is None else judged,
             named_runs(measured or lazy, name_of=tag if names == "tag" else None),
             chosen,
             lengths=lengths,
@@ -207,6 +207,12 @@ def _read_beside(weights: str | None, by: str | None) -> tuple[dict[str, float] 
     from cranfield.read.pairs import read_numbers, read_words
 
     return read_numbers(weights, "weight") if weights else None, read_words(by, "segment") if by else None
+
+
+def _read_grades(scale: str) -> tuple[float, ...]:
+    from cranfield.measures.completion import read_scale
+
+    return read_scale(scale.split(","))
 
 
 def _ranked_by(found: Overview, sort: str | None, measures: MeasureOptions, form: str) -> str | None:

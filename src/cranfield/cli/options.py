@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -126,6 +125,8 @@ def seed(default: int | None = 0) -> Decorator:
 def config(default: str | None) -> Decorator:
     """The file of settings, and where a command looks for it by itself."""
     told = f"A TOML file of settings [{default or 'none'}]."
+    from pathlib import Path
+
     return click.option("--config", type=click.Path(path_type=Path), default=default, help=told)
 
 

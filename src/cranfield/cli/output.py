@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from cranfield.errors import OutputError
 from cranfield.layout import BAD, CLOSE, DIM, END, GOOD, HINT, STRONG, WIDTH, Paint, visible
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 # The colours that every terminal has, in the shades that its owner chose.
 CODES = {
@@ -29,7 +30,21 @@ _TONES = re.compile(f"([{''.join(CODES)}])")
 
 def width(file: str | None = None) -> int:
     """Columns to fill: those of the terminal, and 80 where there is none or a file is written."""
-    return WIDTH if _named(file) else shutil.get_terminal_size((WIDTH, 24)).columns
+    return WIDTH if _named(file) else _terminal_width() or WIDTH
+
+
+def _terminal_width() -> int:
+    """What COLUMNS says, or the terminal; 0 where there is none. shutil has the same, and takes long to import."""
+    try:
+        said = int(os.environ["COLUMNS"])
+    except (KeyError, ValueError):
+        said = 0
+    if said > 0:
+        return said
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno()).columns if sys.__stdout__ else 0
+    except (ValueError, OSError):
+        return 0
 
 
 def paint(file: str | None = None, *, err: bool = False) -> Paint:

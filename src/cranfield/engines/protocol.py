@@ -7,17 +7,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
-
-import numpy as np
-import numpy.typing as npt
 
 from cranfield.engines import libraries
 from cranfield.errors import CranfieldError, InputError, need
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from cranfield.engines.measuring import Measuring
     from cranfield.engines.totals import Totals
 
@@ -29,7 +27,6 @@ class EngineSetting(NamedTuple):
     meaning: str
 
 
-@dataclass(frozen=True)
 class Engine(ABC):
     """An engine, as the holder of one frame.
 
@@ -53,8 +50,9 @@ class Engine(ABC):
 
     rows_at_once: ClassVar[int | None] = None  # how many rows it groups at once, where more would not fit into memory
 
-    native: Any
-    source: str
+    def __init__(self, native: Any, source: str) -> None:
+        self.native = native
+        self.source = source
 
     @classmethod
     def imported(cls) -> ModuleType:
@@ -135,6 +133,8 @@ class Engine(ABC):
 
     def numbers(self, frame: Any) -> dict[str, npt.NDArray[Any]]:
         """The columns of numbers that an expression gives."""
+        import numpy as np
+
         result = self.collect(frame)
         return {name: np.asarray(result[name].to_numpy()) for name in result.columns}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -127,7 +126,7 @@ def evaluate(
         wanted,
         judged,
         policy,
-        InputHashes(judgments.sha256, _run_hash(stream) if stream else partial(digest_of, judged)),
+        InputHashes(partial(getattr, judgments, "sha256"), _run_hash(stream) if stream else partial(digest_of, judged)),
         {} if isinstance(read, Judgments) else _tables(read, judged, wanted, policy),
         documents=documents,
         warnings=warnings,
@@ -328,6 +327,8 @@ def _run_hash(stream: Stream) -> str | Callable[[], str]:
 
 def digest_of(judged: JudgedRanks) -> str:
     """A hash of the judged ranks, for a run that has no bytes of its own: hashing all of it would take far longer."""
+    import hashlib
+
     digest = hashlib.sha256("\n".join(judged.query_ids).encode(errors="surrogatepass"))
     for column in (judged.query, judged.rank, judged.grade, judged.retrieved):
         digest.update(column.data if column.flags.c_contiguous else column.tobytes())

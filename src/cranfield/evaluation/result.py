@@ -11,7 +11,6 @@ import numpy as np
 
 from cranfield.errors import InputError
 from cranfield.evaluation.by_query import ValuesByQuery
-from cranfield.evaluation.charting import plotted
 from cranfield.evaluation.evidence import RankedEvidence, SavedEvidence
 from cranfield.evaluation.facts import FactColumns, QueryList
 from cranfield.evaluation.in_notebooks import notebook_html
@@ -290,6 +289,8 @@ class Evaluation(ValuesByQuery):
         >>> evaluate({"1": {"a": 1}, "2": {"b": 1}}, {"1": ["x", "a"], "2": ["b"]}, "RR").plot()
         <chart: RR of the queries>
         """
+        from cranfield.evaluation.charting import plotted
+
         return plotted(kind, [self], measure, **options)
 
 
@@ -313,4 +314,6 @@ class Evaluations(dict[str, Evaluation]):
         options: those of the chart, as for `draw_chart`.
         Returns the specification, as a dict.
         """
+        from cranfield.evaluation.charting import plotted
+
         return plotted(kind, list(self.values()), measure, **options)

@@ -7,9 +7,8 @@ not judged) is counted by the scope of the measure that has this value.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import compress
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,8 +20,7 @@ from cranfield.ranks.grades import reaches
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(NamedTuple):
     """What a measure looks at.
 
     rel: the lowest grade that is relevant; None where what has a positive gain is

@@ -15,6 +15,7 @@ from cranfield.ranks.judgments import laid_out
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.rankings import ordered, rankings_of
 from cranfield.ranks.scan import text as scan
+from cranfield.ranks.scan.layouts import native_layout
 from cranfield.ranks.scan.native import CORES, native
 from cranfield.ranks.scan.parallel import in_parallel
 from cranfield.read.shapes import Source, Text
@@ -68,7 +69,7 @@ def _from_text(
         index = native.Index(
             *laid_out(list(grades)), np.empty(0, np.uint8), np.zeros(1, np.int64), np.zeros(len(grades) + 1, np.int64)
         )
-        known = (scan.native_layout(source.layout), index, n, _TIES[policy.ties], policy.same_id == "drop")
+        known = (native_layout(source.layout), index, n, _TIES[policy.ties], policy.same_id == "drop")
 
         def natively(block: Block) -> list[tuple[str, Found]]:
             answer = compiled(np.frombuffer(block.data, np.uint8), *known)

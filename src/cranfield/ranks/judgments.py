@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
@@ -16,13 +15,16 @@ from cranfield.errors import DuplicateError, InputError
 from cranfield.ranks.chunk_runs import are_of_passages
 from cranfield.ranks.codes import codes_of
 from cranfield.ranks.columns import Integers, Numbers, offsets
+from cranfield.ranks.scan.layouts import native_layout
 from cranfield.ranks.scan.native import native
 from cranfield.ranks.tables.judged_grades import JudgedGrades
 from cranfield.read.formats.prefs import PREFERENCES
 from cranfield.read.formats.trec import TREC_QRELS
+from cranfield.read.layout import Layout
 from cranfield.read.mappings import Pairs, finite, id_text
 from cranfield.read.shapes import Rankings, Source, Table, Text
 from cranfield.read.source import open_source
+from cranfield.read.streams import Stream
 from cranfield.read.text import blocks, decoded, located
 
 
@@ -35,7 +37,6 @@ class Judgments:
     query_ids: the judged queries
     first: rows first[q] to first[q + 1] belong to query q
     grades: the grade of every row
-    sha256: of the file's bytes, or of the columns where the judgments came from memory
     provenance: which assessors and which rule they come from, as signatures show it; empty for files
 
     >>> judgments = Judgments.read({"10": {"d1": 2}, "9": {"d3": 0, "d2": 1}})
@@ -44,6 +45,8 @@ class Judgments:
     >>> judgments.by_query["10"], judgments.number["10"], judgments.query.tolist()
     ({'d1': 2.0}, 1, [0, 0, 1])
     """
+
+    _file: Stream  # that they were read from
 
     def __init__(
         self, by_query: Mapping[str, Mapping[str, float]], *, name: str, sha256: str = "", provenance: str = ""
@@ -85,10 +88,27 @@ class Judgments:
                 "take passages with a ChunkRun",
             )
         source = open_source(qrels, "qrels", format)
+        if isinstance(source, Text) and (judgments := cls._read_natively(source)):
+            return judgments
         by_query = _READERS[type(source)](source)
         refuse_none(source.name, by_query.values())
         stream, provenance = getattr(source, "stream", None), getattr(source, "provenance", "")
         return cls(by_query, name=source.name, sha256=stream.sha256 if stream else "", provenance=provenance)
+
+    @classmethod
+    def _read_natively(cls, source: Text) -> Judgments | None:
+        """The judgments of a file that holds only plain lines; None for any other."""
+        if native is None or _are_preferences(source.layout):
+            return None
+        lines = b"".join(block.data for block in blocks(source.stream, source.layout))
+        found = native.read_judgments(np.frombuffer(lines, np.uint8), native_layout(source.layout))
+        if found is None:
+            return None
+        judgments = cls.__new__(cls)
+        queries, judgments.document_ids, judgments.first, judgments.grades, judgments._index = found
+        judgments.query_ids = tuple(queries)
+        judgments.name, judgments.provenance, judgments._file = source.name, "", source.stream
+        return judgments
 
     def __repr__(self) -> str:
         return f"Judgments(queries={len(self.query_ids)}, judgments={len(self.grades)})"
@@ -97,8 +117,18 @@ class Judgments:
         return len(self.query_ids)
 
     def __getstate__(self) -> dict[str, Any]:
-        made_again = ("_index", "_best_first", "_codes")
-        return {name: value for name, value in self.__dict__.items() if name not in made_again}
+        left_out = ("_index", "_best_first", "_codes", "_file")
+        known = {name: value for name, value in self.__dict__.items() if name not in left_out}
+        return {**known, "sha256": self.sha256}
+
+    @cached_property
+    def sha256(self) -> str:
+        """The hash of the file's bytes, or of the columns where the judgments came from memory.
+
+        >>> Judgments.read({"q1": {"d1": 2}}).sha256[:8]
+        '06a52fc6'
+        """
+        return self._file.sha256 or self._file.hash_again()
 
     @cached_property
     def _best_first(self) -> dict[float, tuple[Numbers, JudgedGrades]]:
@@ -156,6 +186,8 @@ class Judgments:
         return native.Index(*laid_out(self.query_ids), *laid_out(self.document_ids), self.first)
 
     def _digest(self) -> str:
+        import hashlib
+
         try:
             digest = hashlib.sha256("\n".join((*self.query_ids, "", *self.document_ids)).encode())
         except UnicodeEncodeError as error:  # a lone surrogate: the one kind of text that has no bytes
@@ -208,9 +240,14 @@ def duplicate_message(query: str, document: str, one: float, other: float, where
     return f"document '{document}' is judged twice for query '{query}'{where} ({grades})."
 
 
+def _are_preferences(layout: Layout) -> bool:
+    return layout.groups == PREFERENCES.groups and not layout.header
+
+
 @located()
-def _from_text(source: Text) -> dict[str, dict[str, float]]:
-    if source.layout.groups == PREFERENCES.groups and not source.layout.header:
+def read_lines(source: Text) -> dict[str, dict[str, float]]:
+    """The grades of each query's documents."""
+    if _are_preferences(source.layout):
         raise InputError(
             source.name,
             "its lines have 5 columns, like preferences, which only measures such as prefs_simp read.",
@@ -270,7 +307,7 @@ def _from_rankings(source: Rankings) -> dict[str, dict[str, float]]:
 
 
 _READERS: dict[type[Source], Callable[[Any], dict[str, dict[str, float]]]] = {
-    Text: _from_text,
+    Text: read_lines,
     Table: _from_table,
     Rankings: _from_rankings,
 }

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import islice
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -39,8 +38,7 @@ class RunIds(Protocol):
         """Up to n documents of a query."""
 
 
-@dataclass(frozen=True)
-class SourceIds:
+class SourceIds(NamedTuple):
     """The ids of a run that is a file or in memory; a file is read again for them."""
 
     source: Source

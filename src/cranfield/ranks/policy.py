@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from textwrap import fill
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from cranfield.errors import PolicyError
 
@@ -21,8 +21,7 @@ SameId = Literal["keep", "drop"]
 Negative = Literal["unjudged", "nonrelevant"]
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     """What is known of a setting.
 
     meaning: what it is about

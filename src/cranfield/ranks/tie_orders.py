@@ -11,7 +11,7 @@ from cranfield.ranks.scan.counting import Scanned
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class TieOrders:
     """The ranks that a run would have if the documents of each tie were in the worst order, or in the best.
 

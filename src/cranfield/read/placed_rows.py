@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from cranfield.errors import InputError
 from cranfield.read.mappings import id_text
@@ -15,8 +14,7 @@ from cranfield.read.streams import BYTE_ORDER_MARK, LOOK, Stream
 Spellings = Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedRow:
+class PlacedRow(NamedTuple):
     """One row by the plain names of its columns, and where it stands: a line of a file, or a row in memory."""
 
     source: str

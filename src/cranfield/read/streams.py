@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import os
 import re
@@ -14,7 +13,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from cranfield.errors import InputError
 from cranfield.read.compression import COMPRESSED_CHUNK, compression, decompressed
-from cranfield.read.hashing import hashed_ahead
 
 if TYPE_CHECKING:
     from cranfield.read.formats.store import JudgmentView
@@ -114,6 +112,8 @@ class Stream:
 
     def chunks(self) -> Iterator[bytes]:
         """The content. Once it has all been read, `sha256` is the hash of the decompressed bytes."""
+        import hashlib
+
         digest = hashlib.sha256()
         for chunk in self._chunks(CHUNK):
             digest.update(chunk)
@@ -141,15 +141,18 @@ class Stream:
         `cut` says how much of what has been read belongs to the piece; 0: more must be read to tell. The content is
         lines, and an error where one has no end.
         """
-        hashed = hashed and self.hashed
-        digest, done = hashed_ahead(self._path or "") if hashed else (hashlib.sha256(), 0)
+        digest: Any = None
+        if hashed and self.hashed:
+            from cranfield.read.hashing import hashed_ahead
+
+            digest, done = hashed_ahead(self._path or "")
         for offset, piece in self._pieces(size, cut):
-            if hashed and offset + len(piece) > done:
+            if digest and offset + len(piece) > done:
                 digest.update(piece[max(done - offset, 0) :])
             if self.on_read:
                 self.on_read(len(piece))
             yield offset, piece
-        if hashed:
+        if digest:
             self.sha256 = digest.hexdigest()
 
     def whole_lines(self) -> Iterator[memoryview]:

@@ -39,6 +39,9 @@ class Layout:
 def scan_text(
     text: _Text, layout: Layout, index: Index, in_order: bool, drop_same: bool, /
 ) -> tuple[list[bytes], _Integers, _Found] | None: ...
+def read_judgments(
+    text: _Text, layout: Layout, /
+) -> tuple[list[str], list[str], _Integers, _Numbers, Index] | None: ...
 def scan_columns(
     query: _Integers,
     place: _Integers,

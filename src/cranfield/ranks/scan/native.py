@@ -19,6 +19,7 @@ CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os
 # those that define them import this.
 TWINS = {
     "scan_text": "cranfield.ranks.scan.pure:scan",
+    "read_judgments": "cranfield.ranks.judgments:read_lines",
     "scan_columns": "cranfield.ranks.scan.memory:scan_rankings",
     "scan_dicts": "cranfield.ranks.scan.memory:scan_rankings",
     "first_of_text": "cranfield.ranks.first:first_of_block",

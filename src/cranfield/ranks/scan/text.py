@@ -11,6 +11,7 @@ from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.scan import pure
 from cranfield.ranks.scan.counting import Places, Scanned, join
+from cranfield.ranks.scan.layouts import native_layout
 from cranfield.ranks.scan.native import CORES, native
 from cranfield.ranks.scan.parallel import in_parallel
 from cranfield.read.layout import Layout
@@ -76,23 +77,6 @@ def _natively(
         return pure.Part(queries, sizes, Places(*columns))
 
     yield from in_parallel(work, pieces, CORES)
-
-
-def native_layout(layout: Layout) -> native.Layout:
-    """A layout for the native scan."""
-    assert native is not None
-    return native.Layout(
-        layout.query,
-        layout.document,
-        layout.value,
-        layout.least,
-        layout.most,
-        layout.rank,
-        layout.separator,
-        layout.ranks,
-        layout.counted,
-        layout.single,
-    )
 
 
 def regrouped(source: Text) -> Iterator[Block]:
