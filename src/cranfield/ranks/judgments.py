@@ -97,13 +97,14 @@ class Judgments:
         return len(self.query_ids)
 
     def __getstate__(self) -> dict[str, Any]:
-        made_again = ("_index", "_best_first", "_codes")
+        made_again = ("_index", "_known", "_codes")
         return {name: value for name, value in self.__dict__.items() if name not in made_again}
 
-    @cached_property
+    @property
     def _best_first(self) -> dict[float, tuple[Numbers, JudgedGrades]]:
         """By the lowest grade that is a judgment the grades, as they are and the best first: kept for the next run."""
-        return {}
+        known: dict[float, tuple[Numbers, JudgedGrades]] = self.__dict__.setdefault("_known", {})  # one for all threads
+        return known
 
     @cached_property
     def number(self) -> dict[str, int]:

@@ -103,7 +103,8 @@ def _best_first(judgments: Graded, policy: Policy) -> tuple[Numbers, JudgedGrade
     if how not in known:
         grades = graded(judgments.grades, policy)
         order = _order(judgments.query, -grades)
-        known[how] = grades, JudgedGrades(grades[order], judgments.first, order)
+        # Of threads that come here together, one is first: what depends on the judgments alone is shared by all runs.
+        known.setdefault(how, (grades, JudgedGrades(grades[order], judgments.first, order)))
     return known[how]
 
 
