@@ -64,41 +64,6 @@ def _copy(source: tuple[Path, Path], target: tuple[Path, Path], copies: int) -> 
         unfinished.rename(new)
 
 
-def many_runs(runs: int, queries: int, depth: int) -> tuple[Path, Path]:
-    """(qrels, folder of runs) of one track, as NIST judges it: a few hundred judged documents for each query."""
-    qrels, folder = DATA / f"{runs}x{queries}x{depth}.qrels", DATA / f"{runs}x{queries}x{depth}"
-    if not qrels.exists():
-        subprocess.run([sys.executable, __file__, str(runs), str(queries), str(depth)], check=True)
-    return qrels, folder
-
-
-def make_many(runs: int, queries: int, depth: int) -> None:
-    """Write the files of a track: a third of what a run retrieves is judged."""
-    qrels, folder = DATA / f"{runs}x{queries}x{depth}.qrels", DATA / f"{runs}x{queries}x{depth}"
-    print(f"making {runs} runs …", file=sys.stderr)
-    folder.mkdir(parents=True, exist_ok=True)
-    chance = np.random.default_rng(runs)
-    pools = [chance.choice(DOCUMENTS, 600, replace=False).tolist() for _ in range(queries)]
-    for run in range(runs):
-        with (folder / f"run{run:02}.txt").open("w") as file:
-            for query, pool in enumerate(pools, 1000):
-                listed = chance.choice(len(pool), depth, replace=False).tolist()
-                scores = np.sort(chance.gamma(4, 4, depth))[::-1].tolist()
-                file.write(
-                    "".join(
-                        f"{query} Q0 msmarco_passage_{pool[d] % 70:02}_{pool[d]:09} {i} {s:.6f} run{run}\n"
-                        for i, (d, s) in enumerate(zip(listed, scores), 1)
-                    )
-                )
-    unfinished = qrels.with_suffix(".part")
-    with unfinished.open("w") as file:
-        for query, pool in enumerate(pools, 1000):
-            grades = chance.choice([0, 0, 0, 1, 2, 3], 200).tolist()
-            rows = zip(pool, grades)
-            file.write("".join(f"{query} 0 msmarco_passage_{d % 70:02}_{d:09} {grade}\n" for d, grade in rows))
-    unfinished.rename(qrels)
-
-
 def compressed(file: Path) -> dict[str, Path]:
     """The same content as gzip, bzip2, xz and zstd make it by default; made once and kept."""
     made = {}
@@ -140,5 +105,4 @@ def judged_ranks(queries: int, judged: int) -> Any:
 
 
 if __name__ == "__main__":
-    sizes = [int(size) for size in sys.argv[1:]]
-    make_many(*sizes) if len(sizes) == 3 else make(*sizes)
+    make(*(int(size) for size in sys.argv[1:]))

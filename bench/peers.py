@@ -81,7 +81,7 @@ def ir_measures(job: str, qrels: str, run: str) -> None:
         print(irm.calc_aggregate(measures, irm.read_trec_qrels(qrels), irm.read_trec_run(run)))
     elif job == "files":
         evaluator = irm.evaluator(measures, irm.read_trec_qrels(qrels))
-        for each in sorted(Path(run).iterdir()):
+        for each in sorted(Path(run).glob("*.run")):
             print(each.name, evaluator.calc_aggregate(irm.read_trec_run(str(each))))
     elif job == "dict":
         judged, ranked = dicts(qrels, run)

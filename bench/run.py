@@ -16,7 +16,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from collection import collection, compressed, judged_ranks, many_runs
+from collection import collection, compressed, judged_ranks
+from many import many_runs
 from record import DECIDING_FILE, FILE, record, record_deciding
 
 PYTHON = sys.executable
@@ -85,15 +86,14 @@ def case_file() -> None:
 
 
 def case_many() -> None:
-    qrels, folder = many_runs(63, 200, 240)
-    runs = sorted(folder.iterdir())
+    qrels, runs = many_runs()
     whole(["cat", *runs])  # into the page cache, for all alike
-    ours = [CRANFIELD, "evaluate", qrels, folder, *MEASURES]
+    ours = [CRANFIELD, "evaluate", qrels, *runs, *MEASURES]
     rows = [
         ("cranfield", *whole(ours, 10)),
         ("cranfield, with hashes", *whole([*ours, "-v"], 5)),
         ("cranfield, pure Python scan", *whole(ours, **PURE)),
-        ("ir_measures, in one process", *whole([PYTHON, PEERS, "ir_measures", "files", qrels, folder])),
+        ("ir_measures, in one process", *whole([PYTHON, PEERS, "ir_measures", "files", qrels, runs[0].parent])),
     ]
     if shutil.which("trec_eval"):
         each = f'for run in "$@"; do trec_eval -c {" ".join(TREC_MEASURES)} "{qrels}" "$run"; done'
@@ -169,6 +169,30 @@ def case_compare() -> None:
     print("\nranx is timed with 510 permutations, and what it would take for 100,000 is calculated from that.")
     title = "10 systems × 6,980 queries, all pairs, 100,000 permutations, from dicts in memory"
     show(title, rows, "cranfield, Tukey HSD", "ranx at 10 or more")
+
+
+def case_many_compared() -> None:
+    qrels, runs = many_runs()
+    whole(["cat", qrels, *runs])  # into the page cache, for all alike
+    levels = [part for level in range(10) for part in ("--remove", level / 10)]
+    jobs: dict[str, list[object]] = {
+        "evaluate": ["evaluate"],
+        "compare --no-bounds": ["compare", "--no-bounds"],
+        "compare --no-bounds --test tukey": ["compare", "--no-bounds", "--test", "tukey"],
+        "compare, with bounds": ["compare"],
+        "compare, with bounds, as JSON": ["compare", "--format", "json"],
+        "stability, 10 levels × 10": ["stability", "--repeats", 10, *levels],
+    }
+    rows = [
+        (name, *whole([CRANFIELD, command, qrels, *runs, "-m", "nDCG@10", *more], 3))
+        for name, (command, *more) in jobs.items()
+    ]
+    show(
+        f"{len(runs)} runs of 200 queries × 240 documents by nDCG@10, all pairs, whole process",
+        rows,
+        "evaluate",
+        "compare in 1.5 s, by Tukey's test in 3 s, with exact bounds in 5 s; stability in 3 s",
+    )
 
 
 ENGINE_TOOLS = {

@@ -21,10 +21,15 @@ struct Span {
 
 class Fractions {
   public:
-    // discount: by rank, then 0; ideal: the sums of the first 0, 1, … discounts; counts: a row of steps for each query
+    // discount: by rank, then 0; ideal: the sums of the first 0, 1, … discounts; reached: in ascending order; counts: a
+    // row of steps for each query
     Fractions(Span<double> discount, Span<double> ideal, Span<double> gains, Span<double> heights,
               Span<std::int64_t> reached, const std::int64_t* counts)
-        : discount_(discount), ideal_(ideal), gains_(gains), heights_(heights), reached_(reached), counts_(counts) {}
+        : discount_(discount), ideal_(ideal), gains_(gains), heights_(heights), counts_(counts) {
+        const std::int64_t* end = reached.data + reached.size;
+        for (std::size_t level = 0; level <= gains.size + 1; ++level)
+            first_step_.push_back(std::lower_bound(reached.data, end, std::int64_t(level)) - reached.data);
+    }
 
     double largest(const std::int32_t* first_rank, const std::int32_t* second_rank, std::size_t width, double known,
                    std::int64_t beneath, std::int64_t query) {
@@ -48,7 +53,7 @@ class Fractions {
         std::sort(tried.begin(), tried.end(), std::greater<>());
         const std::int64_t free = below ? every - std::int64_t(down_.size()) : 0;
         collect(tried, below ? rising : 0.0, free, counts);
-        double value = climbed(base, ideal_at(counts, every, 0) + ideal_at(counts, 0, std::int64_t(levels)));
+        double value = climbed(base, ideal_at(counts, every, 0) + ideal_at(counts, 0, levels));
         const bool nothing = std::all_of(counts, counts + heights_.size, [](std::int64_t n) { return n == 0; });
         return gains_[0] <= 0 && nothing && value < 0 ? 0.0 : value;
     }
@@ -62,10 +67,10 @@ class Fractions {
         return whole == 0 ? 0.0 : part / whole;
     }
 
-    double ideal_at(const std::int64_t* counts, std::int64_t number, std::int64_t level) const {
+    double ideal_at(const std::int64_t* counts, std::int64_t number, std::size_t level) const {
         double total = 0;
-        for (std::size_t step = 0; step < heights_.size; ++step)
-            if (reached_[step] == level) total += heights_[step] * ideal_.from(counts[step] + number);
+        for (std::ptrdiff_t step = first_step_[level]; step < first_step_[level + 1]; ++step)
+            total += heights_[step] * ideal_.from(counts[step] + number);
         return total;
     }
 
@@ -80,7 +85,7 @@ class Fractions {
             double collected = start;
             for (std::size_t i = 0; i < size_; ++i) {
                 *term++ = rise * collected;
-                *cost++ = ideal_at(counts, free + std::int64_t(i), std::int64_t(level));
+                *cost++ = ideal_at(counts, free + std::int64_t(i), level);
                 if (i < tried.size()) collected += tried[i];
             }
         }
@@ -88,9 +93,14 @@ class Fractions {
 
     // Dinkelbach's steps up to the largest fraction.
     double climbed(double base, double fixed) {
-        double gained = 0, ideal = 0;
-        for (std::size_t at = 0; at < term_.size(); at += size_) gained += term_[at], ideal += cost_[at];
+        double gained = 0, ideal = 0, all_gained = 0, all_ideal = 0;
+        for (std::size_t at = 0; at < term_.size(); at += size_) {
+            gained += term_[at], ideal += cost_[at];
+            all_gained += term_[at + size_ - 1], all_ideal += cost_[at + size_ - 1];
+        }
+        // From the better of two completions: as few documents as may be are perfect, or all.
         double value = ratio(base + gained, fixed + ideal);
+        if (const double other = ratio(base + all_gained, fixed + all_ideal); other > value) value = other;
         for (int step = 0; step < STEPS; ++step) {
             best(value, gained, ideal);
             const double better = ratio(base + gained, fixed + ideal);
@@ -119,8 +129,8 @@ class Fractions {
     }
 
     Span<double> discount_, ideal_, gains_, heights_;
-    Span<std::int64_t> reached_;
     const std::int64_t* counts_;
+    std::vector<std::ptrdiff_t> first_step_;  // by level: the steps that it reaches and no lower one
     std::size_t size_ = 0;
     std::vector<double> up_, down_, term_, cost_, gains_so_far_, ideal_so_far_;
 };

@@ -314,6 +314,7 @@ nb::object fractions(Matrix<std::int32_t> first_rank, Matrix<std::int32_t> secon
     require(ideal.size() > 0, "ideal", "the first is that of no document");
     require(gains.size() > 0, "gains", "there must be one");
     require(reached.size() == heights.size(), "reached", "there must be as many as there are heights");
+    require(std::is_sorted(reached.data(), reached.data() + reached.size()), "reached", "must not decrease");
     require(counts.shape(1) == heights.size(), "counts", "there must be as many columns as there are heights");
     std::vector<double> found(rows);
     {

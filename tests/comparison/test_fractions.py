@@ -24,7 +24,7 @@ def made(seed, rows=40, queries=4):
         np.append(0.0, np.cumsum(-np.sort(-chance.random(10)))),
         gains,
         chance.random(steps),
-        chance.integers(0, len(gains) + 1, steps),
+        np.sort(chance.integers(0, len(gains) + 1, steps)),
         chance.integers(0, 4, (queries, steps)) * chance.integers(0, 2),
     )
 

@@ -1,6 +1,7 @@
 """stability: what becomes of measures when judgments are removed."""
 
 import json
+from itertools import product
 
 import numpy as np
 import pytest
@@ -16,14 +17,18 @@ from cranfield import (
     open_system,
     stability,
 )
+from cranfield.comparison.scanned import scanned_runs
 from cranfield.comparison.thinning import DESIGNS
+from cranfield.measures.completion import cutoff_of
 from cranfield.ranks.ranking import rank_run
 from cranfield.ranks.tables.removing import without
 from cranfield.read.source import open_source
 from tests.comparison.made import qrels_for, random_runs
+from tests.measures.test_catalogue import VARIANTS
 
 QRELS = qrels_for(20, depth=8)
 RUNS = random_runs(2, 20, 3, worse=4)
+CUT = [each for each in VARIANTS if cutoff_of(each) and not dict(each.parameters).get("judged_only")]
 
 
 @pytest.mark.parametrize("measure", ["RR", "AP", "nDCG@10", "Bpref", "P@3", "nDCG(judged_only=True)@5", "infAP", "R@5"])
@@ -144,3 +149,38 @@ def test_what_is_refused():
         stability(QRELS, {"a": {"0": ["r"]}}, "RR", policy=Policy(missing="error"))
     skipping = stability(QRELS, {"a": {"0": ["r"]}}, "RR", [0.0], policy=Policy(missing="skip"))
     assert skipping.rows[0].complete == 1
+
+
+def test_many_runs_share_what_depends_on_the_judgments_alone(tmp_path):
+    """Files are read by several threads, whichever comes first."""
+    paths = []
+    for name in map(str, range(12)):
+        paths.append(tmp_path / name)
+        paths[-1].write_text("".join(f"{q} Q0 {d} 1 {-at} r\n" for q in QRELS for at, d in enumerate(QRELS[q])))
+    for _ in range(20):
+        tables = scanned_runs(Judgments.read(QRELS), paths, Policy(), None, True)
+        assert len({id(table.all_judged) for table in tables.values()}) == 1
+
+
+@pytest.mark.parametrize("measure", CUT, ids=str)
+def test_measures_do_not_look_below_their_cutoff(measure):
+    """So the rows below need not be thinned."""
+    cutoff = cutoff_of(measure)
+    chance = np.random.default_rng(3)
+    qrels = {q: {d: int(chance.integers(-1, 4)) for d in judged} for q, judged in QRELS.items()}
+    for run in RUNS.values():
+        table = rank_run(Judgments.read(qrels), open_source(run, "run"), Policy())
+        assert measure(table.rows(table.within(cutoff))).tolist() == measure(table).tolist()
+
+
+@pytest.mark.parametrize(
+    ("measure", "policy"),
+    [
+        *product(["P@2", "nDCG@2", "Judged@2"], [Policy(), Policy(complete=True)]),
+        ("P(judged_only=True)@2", Policy()),
+    ],
+)
+def test_what_is_measured_down_to_a_cutoff_is_what_evaluate_says(measure, policy):
+    [row] = stability(QRELS, RUNS, measure, [0.0], repeats=1, policy=policy).rows
+    means = [evaluate(QRELS, run, measure, policy=policy)[measure] for run in RUNS.values()]
+    assert row.mean == row.complete == pytest.approx(np.mean(means))

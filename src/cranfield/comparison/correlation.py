@@ -13,6 +13,8 @@ from cranfield.ranks.columns import Numbers
 
 MANY = 500  # values, from where Kendall's τ is better counted by sorting than by comparing all pairs
 
+CELLS = 1_000_000  # differences that are looked at at a time
+
 
 class MeasureAgreement(NamedTuple):
     """Kendall's τ_b of two measures.
@@ -52,25 +54,37 @@ class RunAgreement(NamedTuple):
 def run_agreement(values: Paired) -> list[RunAgreement]:
     """Every pair of runs, by every measure."""
     return [
-        RunAgreement(measure.name, values.runs[one], values.runs[other], tau(table[:, one], table[:, other]))
+        RunAgreement(measure.name, values.runs[one], values.runs[other], found[one, other])
         for measure, table in values.columns.items()
+        for found in [taus(table)]
         for one, other in combinations(range(len(values.runs)), 2)
     ]
 
 
 def tau(one: Numbers, other: Numbers) -> float | None:
     """Kendall's τ_b; None where all values of one side are the same, which is no order."""
-    # Differences due to rounding count as ties.
-    one, other = np.round(one, 12), np.round(other, 12)
-    if np.ptp(one) == 0 or np.ptp(other) == 0:
-        return None
-    if len(one) > MANY:
-        return kendall_tau(dict(enumerate(one.tolist())), dict(enumerate(other.tolist())))
-    # For so few, comparing all pairs takes less time than SciPy takes to be imported.
-    signs = [np.sign(np.subtract.outer(each, each)) for each in (one, other)]
-    agreeing = (signs[0] * signs[1]).sum()
-    orders = [np.abs(each).sum() for each in signs]  # pairs that are no tie, counted twice
-    return float(np.clip(agreeing / np.sqrt(orders[0] * orders[1]), -1, 1))
+    return taus(np.stack([one, other], axis=1))[0, 1]
+
+
+def taus(table: Numbers) -> dict[tuple[int, int], float | None]:
+    """Kendall's τ_b of every pair of columns, the first before the second."""
+    table = np.round(table, 12)  # differences due to rounding count as ties
+    pairs = list(combinations(range(table.shape[1]), 2))
+    found: dict[tuple[int, int], float | None] = dict.fromkeys(pairs)
+    ordered = np.ptp(table, axis=0) > 0
+    known = [pair for pair in pairs if ordered[[*pair]].all()]
+    if len(table) > MANY:
+        numbered = [dict(enumerate(column)) for column in table.T.tolist()]
+        return found | {(one, other): kendall_tau(numbered[one], numbered[other]) for one, other in known}
+    # For so few, comparing all pairs of rows takes less time than SciPy takes to be imported.
+    agreeing = np.zeros((table.shape[1], table.shape[1]))
+    for rows in np.array_split(table, table.size * len(table) // CELLS + 1):
+        signs = np.sign(rows[:, None] - table).reshape(-1, table.shape[1])
+        agreeing += signs.T @ signs
+    orders = agreeing.diagonal()  # pairs that are no tie, counted twice
+    for one, other in known:
+        found[one, other] = float(np.clip(agreeing[one, other] / np.sqrt(orders[one] * orders[other]), -1, 1))
+    return found
 
 
 def _over_queries(one: Numbers, other: Numbers) -> float | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -158,10 +158,8 @@ class Difference:
 
     def to_dict(self) -> dict[str, Any]:
         """The difference as plain dicts, ready for JSON."""
-        from dataclasses import asdict
-
         return {
-            **asdict(self),
+            **{field.name: getattr(self, field.name) for field in fields(self)},
             # JSON has no infinite numbers: None where an interval has no end.
             "low": self.low if isfinite(self.low) else None,
             "high": self.high if isfinite(self.high) else None,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from cranfield.errors import ComparisonError, InputError
+from cranfield.evaluation.evaluating import threads_for
 from cranfield.evaluation.naming import named_runs
 from cranfield.measures import Measure, Measures, parse_measures
 from cranfield.measures.registry import require_ranks
@@ -13,6 +14,7 @@ from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.overlap import SourceIds, check_overlap
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import rank_scanned, scan_source
+from cranfield.ranks.scan.parallel import in_parallel
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.read.source import open_source
 
@@ -31,17 +33,19 @@ def scanned_runs(
     judgments: Judgments, runs: Any, policy: Policy, format: str | None, check_ids: bool
 ) -> dict[str, JudgedRanks]:
     """The table of each run; one that is a table already is taken as it is."""
-    tables: dict[str, JudgedRanks] = {}
-    for name, run in named_runs(runs).items():
+    named = named_runs(runs)
+
+    def scanned(run: Any) -> JudgedRanks:
         if isinstance(run, JudgedRanks):
-            tables[name] = run
-            continue
+            return run
         source = open_source(run, "run", format)
-        scanned, ids = scan_source(source, judgments, policy), SourceIds(source, judgments, policy)
-        tables[name] = rank_scanned(judgments, scanned, policy, source.name)
-        check_overlap(judgments, scanned, ids, in_memory=not source.stream, refuse=check_ids)
-        if policy.missing == "error" and tables[name].missing.any():
-            raise InputError(source.name, f"{int(tables[name].missing.sum())} judged queries are not in the run.")
-    if not tables:
+        found, ids = scan_source(source, judgments, policy), SourceIds(source, judgments, policy)
+        table = rank_scanned(judgments, found, policy, source.name)
+        check_overlap(judgments, found, ids, in_memory=not source.stream, refuse=check_ids)
+        if policy.missing == "error" and table.missing.any():
+            raise InputError(source.name, f"{int(table.missing.sum())} judged queries are not in the run.")
+        return table
+
+    if not named:
         raise ComparisonError("there is no run.", hint="give at least one")
-    return tables
+    return dict(zip(named, in_parallel(scanned, named.values(), threads_for(named.values())), strict=True))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from cranfield.evaluation.contributions import mean_of
 from cranfield.evaluation.in_notebooks import notebook_html
 from cranfield.layout import count, listed
 from cranfield.measures import Measure, Measures
+from cranfield.measures.completion import cutoff_of
 from cranfield.ranks.columns import Flags, Numbers
 from cranfield.ranks.grades import graded
 from cranfield.ranks.judgments import Judgments
@@ -151,7 +153,8 @@ def stability(
         raise ComparisonError(f"there is no design '{design}'.", hint=" or ".join(DESIGNS))
     judgments = Judgments.read(qrels, qrels_format)
     tables = scanned_runs(judgments, runs, policy, format, check_ids)
-    complete = _means(list(tables.values()), wanted, policy)
+    seen = _looked_at(list(tables.values()), wanted, policy)
+    complete = _means(seen, policy)
     draw = DESIGNS[design](judgments, policy)
     rows: list[StabilityRow] = []
     by_run: dict[tuple[str, float], dict[str, float]] = {}
@@ -161,7 +164,7 @@ def stability(
         for _ in range(repeats):
             gone = draw(fraction, generator)
             left.append(int((~gone).sum()))
-            found.append(_means(without(list(tables.values()), gone), wanted, policy))
+            found.append(_means(_thinned(seen, gone), policy))
         for place, measure in enumerate(wanted):
             drawn = np.array([means[place] for means in found])
             rows.append(_row(measure.name, fraction, left, drawn, complete[place]))
@@ -212,9 +215,38 @@ def _uniform(judgments: Judgments, policy: Policy) -> Draw:
 DESIGNS: dict[str, Callable[[Judgments, Policy], Draw]] = {"per-query": _per_query, "uniform": _uniform}
 
 
-def _means(tables: Sequence[JudgedRanks], measures: Sequence[Measure], policy: Policy) -> list[Numbers]:
+class _Seen(NamedTuple):
+    """What one measure or another looks at: the tables of all runs."""
+
+    measure: Measure
+    tables: list[JudgedRanks]
+
+
+def _looked_at(tables: list[JudgedRanks], measures: Sequence[Measure], policy: Policy) -> list[_Seen]:
+    """For each measure the tables down to its cutoff, so that no rows are drawn that it does not see."""
+    known: dict[int | None, list[JudgedRanks]] = {None: tables}
+    seen = []
+    for measure in measures:
+        # Ranks change where unjudged documents are left out, and complete judgments are those of all documents.
+        moves = policy.complete or dict(measure.parameters).get("judged_only")
+        cutoff = None if moves else cutoff_of(measure)
+        if cutoff not in known:
+            known[cutoff] = [table.rows(table.within(cutoff)) for table in tables]
+        seen.append(_Seen(measure, known[cutoff]))
+    return seen
+
+
+def _thinned(seen: Sequence[_Seen], gone: Flags) -> list[_Seen]:
+    """The same without some judgments; measures that share their tables still do."""
+    different = list({id(each.tables): each.tables for each in seen}.values())
+    left = iter(without([table for tables in different for table in tables], gone))
+    known = {id(tables): list(islice(left, len(tables))) for tables in different}
+    return [_Seen(each.measure, known[id(each.tables)]) for each in seen]
+
+
+def _means(seen: Sequence[_Seen], policy: Policy) -> list[Numbers]:
     """For each measure the means of the runs."""
-    return [np.array([mean_of(measure, table, policy) for table in tables]) for measure in measures]
+    return [np.array([mean_of(measure, table, policy) for table in tables]) for measure, tables in seen]
 
 
 def _row(measure: str, removed: float, left: Sequence[int], drawn: Numbers, complete: Numbers) -> StabilityRow:

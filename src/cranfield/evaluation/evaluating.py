@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import compress
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
@@ -201,13 +201,14 @@ def evaluate_runs(
         name, run = named_run
         return name, evaluate(judgments, run, measures, name=name, **options)
 
-    # Few files are shared out block by block instead, and so are those of an engine, which has threads of its own.
-    threads = CORES if engine is None and len(named) >= 2 * CORES and all(map(_is_file, named.values())) else 1
-    return Evaluations(in_parallel(one, named.items(), threads))
+    # An engine has threads of its own.
+    return Evaluations(in_parallel(one, named.items(), threads_for(named.values()) if engine is None else 1))
 
 
-def _is_file(run: Any) -> bool:
-    return isinstance(run, str | os.PathLike | Stream)
+def threads_for(runs: Collection[Any]) -> int:
+    """How many runs to read at a time: few files are shared out block by block instead."""
+    files = all(isinstance(run, str | os.PathLike | Stream) for run in runs)
+    return CORES if files and len(runs) >= 2 * CORES else 1
 
 
 def judgments_for(

@@ -11,6 +11,8 @@ from cranfield.errors import InputError, MeasureError
 from cranfield.measures.registry import Aggregate
 from cranfield.ranks.columns import Numbers
 
+AGGREGATES: tuple[str, ...] = get_args(Aggregate)
+
 
 def aggregate(values: Numbers, how: Aggregate, weights: Numbers | None = None, *, of: str) -> float:
     """Values of queries as one number; 0 where there is no query.
@@ -35,8 +37,8 @@ def not_finite(how: Aggregate, of: str, queries: int) -> MeasureError:
 
 def combined(values: Numbers, how: Aggregate, weights: Numbers | None = None, *, of: str) -> float:
     """`aggregate` for values that may be infinite, as bounds are."""
-    if how not in get_args(Aggregate):
-        raise MeasureError(f"there is no aggregate '{how}'.", hint=f"it may be {', '.join(get_args(Aggregate))}")
+    if how not in AGGREGATES:
+        raise MeasureError(f"there is no aggregate '{how}'.", hint=f"it may be {', '.join(AGGREGATES)}")
     if weights is not None:
         weights = _scaled(weights, of)
     with np.errstate(over="ignore", invalid="ignore"):

@@ -26,7 +26,9 @@ def ratio(part: npt.ArrayLike, whole: npt.ArrayLike) -> Numbers:
     >>> ratio([1, 2, 0], [4, 2, 0]).tolist()
     [0.25, 1.0, 0.0]
     """
-    part, whole = np.broadcast_arrays(np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64))
+    part, whole = np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64)
+    if part.shape != whole.shape:
+        part, whole = np.broadcast_arrays(part, whole)
     out: Numbers = np.divide(part, whole, out=np.zeros(part.shape), where=whole != 0)
     if np.isinf(whole).any():
         out[np.isinf(whole)] = np.nan

@@ -117,7 +117,7 @@ class Judgments:
         return len(self.query_ids)
 
     def __getstate__(self) -> dict[str, Any]:
-        left_out = ("_index", "_best_first", "_codes", "_file")
+        left_out = ("_index", "_known", "_codes", "_file")
         known = {name: value for name, value in self.__dict__.items() if name not in left_out}
         return {**known, "sha256": self.sha256}
 
@@ -130,10 +130,11 @@ class Judgments:
         """
         return self._file.sha256 or self._file.hash_again()
 
-    @cached_property
+    @property
     def _best_first(self) -> dict[float, tuple[Numbers, JudgedGrades]]:
         """By the lowest grade that is a judgment the grades, as they are and the best first: kept for the next run."""
-        return {}
+        known: dict[float, tuple[Numbers, JudgedGrades]] = self.__dict__.setdefault("_known", {})  # one for all threads
+        return known
 
     @cached_property
     def number(self) -> dict[str, int]:

@@ -17,13 +17,16 @@ def broken(counted: Places, query: Integers, grade: Numbers, ties: Ties) -> Inte
     """The ranks of judged documents, with their ties broken as the policy says."""
     if ties == "smaller_doc_id":
         return counted.above + counted.tied - counted.before  # before are the larger ids
-    if ties in ("best", "worst") and (counted.tied > 1).any():
-        return _by_grade(query, grade, counted.above, counted.before, counted.tied, ties == "best")
-    return counted.above + 1 + counted.before
+    rank = counted.above + 1 + counted.before
+    if ties in ("best", "worst"):
+        tied = np.flatnonzero(counted.tied > 1)
+        places = (counted.above[tied], counted.before[tied], counted.tied[tied])
+        rank[tied] = _by_grade(query[tied], grade[tied], *places, best=ties == "best")
+    return rank
 
 
 def _by_grade(
-    query: Integers, grade: Numbers, above: Integers, before: Integers, size: Integers, best: bool
+    query: Integers, grade: Numbers, above: Integers, before: Integers, size: Integers, *, best: bool
 ) -> Integers:
     """Ranks where the documents of a tie are in the order of their grades.
 

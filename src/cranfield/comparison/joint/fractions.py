@@ -40,7 +40,7 @@ def largest_fractions(
     known: what the gains of the judged documents differ by
     discount: by rank, and then 0; ideal: D(0), D(1), …
     gains: of the scale, from the lowest; heights: of the steps of the ideal ranking
-    reached: for each step the first gain of the scale that reaches it
+    reached: for each step the first gain of the scale that reaches it, in ascending order
     counts: for each query and step, how many judged documents reach it
     """
     steps = _Steps(ideal, heights, reached, counts)

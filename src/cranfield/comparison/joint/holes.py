@@ -12,6 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from cranfield.ranks.columns import Integers, offsets
+from cranfield.ranks.scan.native import CORES
+from cranfield.ranks.scan.parallel import in_parallel
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 Ranks = npt.NDArray[np.int32]
@@ -82,22 +84,12 @@ class Holes:
         self.queries = queries
         self.pairs = np.array(pairs, dtype=np.int64).reshape(-1, 2)
         runs = [_unjudged(table, its_codes) for table, its_codes in zip(tables, codes, strict=True)]
-        self.counts = np.array([[each.counts[query] for each in runs] for query in queries.tolist()], dtype=np.int64)
-        self.shared = np.zeros((len(pairs), len(queries)), dtype=np.int64)
-        documents, columns, ranks = [], [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
-        for at, query in enumerate(queries.tolist()):
-            places = [slice(*each.first[query : query + 2]) for each in runs]
-            its_codes = [each.code[place] for each, place in zip(runs, places, strict=True)]
-            known, column = np.unique(np.concatenate(its_codes), return_inverse=True)
-            has = np.zeros((len(runs), len(known)), dtype=np.float32)
-            has[np.repeat(np.arange(len(runs)), self.counts[at]), column] = 1
-            self.shared[:, at] = (has @ has.T)[self.pairs[:, 0], self.pairs[:, 1]]
-            documents.append(len(known))
-            columns.append(column.astype(np.int32))
-            ranks += [each.rank[place] for each, place in zip(runs, places, strict=True)]
-        self._documents = offsets(documents)
-        self._column = np.concatenate(columns)
-        self._rank = np.concatenate(ranks)
+        found = list(in_parallel(partial(_numbered, runs, self.pairs), queries.tolist(), CORES))
+        self.counts = np.array([each.counts for each in found], dtype=np.int64).reshape(len(queries), len(tables))
+        self.shared = np.array([each.shared for each in found], dtype=np.int64).reshape(len(queries), len(pairs)).T
+        self._documents = offsets(each.documents for each in found)
+        self._column = np.concatenate([np.zeros(0, np.int32), *(each.column for each in found)])
+        self._rank = np.concatenate([np.zeros(0, np.int32), *(each.rank for each in found)])
         self._entries = offsets(self.counts.sum(axis=1))
         self._deepest = int(self._rank.max(initial=0))
 
@@ -183,7 +175,6 @@ class _Unjudged(NamedTuple):
     """The unjudged documents of a run: those of query q stand from first[q] to first[q + 1]."""
 
     first: list[int]
-    counts: list[int]
     rank: Ranks
     code: Integers
 
@@ -196,4 +187,30 @@ def _unjudged(judged: JudgedRanks, codes: Sequence[Integers]) -> _Unjudged:
     at = np.flatnonzero(unjudged)
     first = np.searchsorted(at, place)
     rank = at - np.repeat(place[:-1], np.diff(first)) + 1
-    return _Unjudged(first.tolist(), np.diff(first).tolist(), rank.astype(np.int32), np.concatenate(codes)[at])
+    return _Unjudged(first.tolist(), rank.astype(np.int32), np.concatenate(codes)[at])
+
+
+class _Numbered(NamedTuple):
+    """The unjudged documents of a query, run by run.
+
+    counts: how many each run has; shared: how many both runs of each pair have
+    documents: how many there are; column: the number of each, from 0; rank: where its run ranks it
+    """
+
+    counts: list[int]
+    shared: Integers
+    documents: int
+    column: Ranks
+    rank: Ranks
+
+
+def _numbered(runs: Sequence[_Unjudged], pairs: Integers, query: int) -> _Numbered:
+    places = [slice(*each.first[query : query + 2]) for each in runs]
+    counts = [place.stop - place.start for place in places]
+    codes = np.concatenate([each.code[place] for each, place in zip(runs, places, strict=True)])
+    rank = np.concatenate([each.rank[place] for each, place in zip(runs, places, strict=True)])
+    known, column = np.unique(codes, return_inverse=True)
+    has = np.zeros((len(runs), len(known)), dtype=np.float32)
+    has[np.repeat(np.arange(len(runs)), counts), column] = 1
+    shared = (has @ has.T)[pairs[:, 0], pairs[:, 1]].astype(np.int64)
+    return _Numbered(counts, shared, len(known), column.astype(np.int32), rank)

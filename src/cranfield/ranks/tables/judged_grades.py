@@ -62,6 +62,11 @@ class JudgedGrades:
         known: Numbers = self.kept(("reaching", rel), lambda: self.sum(reaches(self.grades, rel)))
         return known.copy()  # which may be changed
 
+    def judged(self) -> Numbers:
+        """How many grades of each query are judgments; one below 0 was only pooled."""
+        known: Numbers = self.kept("judged", lambda: self.sum(self.grades >= 0))
+        return known.copy()
+
     def kept(self, key: Hashable, calculate: Callable[[], Any]) -> Any:
         """What is calculated when it is first asked for, and is then the same for every run."""
         if key not in self._known:

@@ -119,7 +119,7 @@ class JudgedRanks:
         Returns a count for each row, itself included.
         """
         so_far = np.concatenate(([0], np.cumsum(hit, dtype=np.int64)))
-        return so_far[1:] - so_far[self.first[self.query]]
+        return so_far[1:] - so_far[self.first[:-1]][self.query]
 
     def running_sum(self, values: Numbers) -> Numbers:
         """The sum of the values of a query so far, added in the order of the ranks.
@@ -184,7 +184,7 @@ class JudgedRanks:
 
     def n_judged(self) -> Numbers:
         """How many documents of each query were judged, retrieved or not."""
-        return self.judged_sum(self.judged_grades >= 0)
+        return self.all_judged.judged()
 
     def n_unjudged(self, cutoff: int | None = None) -> Numbers:
         """How many documents of each ranking were not judged.
