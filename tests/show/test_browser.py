@@ -219,6 +219,12 @@ def test_dark_and_print(opened, report):
     assert colours(page)[1:] == [LIGHT["ink"], LIGHT["better"]]
     assert page.locator("nav").is_hidden()
     assert page.locator(".board").is_visible()
+    # What chooses a chart is not printed, so the chart has its title instead.
+    titles = page.locator("#chart-list .chart-title")
+    assert titles.filter(visible=True).count() == page.locator("#chart-list figure").count()
+    assert titles.first.inner_text() == "nDCG by cutoff"
+    page.emulate_media(media="screen")
+    assert titles.first.is_hidden()
 
 
 def test_charts_have_the_colours_of_the_page(opened, report):

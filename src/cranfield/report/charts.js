@@ -105,10 +105,12 @@ const figure = (specs) => {
   const show = (which) => { words.textContent = specs[which].description; draw(canvas, specs[which]); };
   const pick = make("select", { onchange: (event) => show(Number(event.target.value)) });
   choices(pick, specs.map((spec) => spec.title), 0);
-  const heading = specs.length > 1 ? make("label", { class: "controls chart-choice" }, make("span", { class: "soft small" }, "Chart"), pick) : make("p", { class: "chart-title" }, specs[0].title);
+  // Of several charts one is chosen; on paper, where nothing is, the title of that one stands in place of the choice.
+  const title = make("p", { class: specs.length > 1 ? "chart-title paper" : "chart-title" }, specs[0].title);
+  const heading = specs.length > 1 ? [make("label", { class: "controls chart-choice" }, make("span", { class: "soft small" }, "Chart"), pick), title] : [title];
   show(0);
   const saving = ["svg", "png"].map((kind) => make("button", { type: "button", class: "plain screen", onclick: () => save(canvas, kind), "aria-label": `Save this chart as ${kind.toUpperCase()}: ${specs[0].title}` }, kind.toUpperCase()));
-  return make("figure", {}, heading, canvas,
+  return make("figure", {}, ...heading, canvas,
     make("figcaption", {}, make("details", {}, make("summary", {}, "In words"), words), ...saving));
 };
 let drawnHues = "";
