@@ -23,8 +23,10 @@ _UNSEEN = re.compile(
 # Where a tone begins and ends, in texts that go to a terminal. No other text holds these: `visible` writes them out.
 _WIDE, _GLUE = "\ufdef", "\ufdee"
 GOOD, BAD, CLOSE, STRONG, DIM, HINT, END = map(chr, range(0xFDD0, 0xFDD7))
-# What is read as one: "p < 0.0001", "n = 60", "95% interval", "top 10", "grade 3".
-_TOGETHER = re.compile(r"\w [=<>≤≥≈] [+-]?\d|\d% (?:simultaneous )?interval|\b(?:top|first|rank|grade|seed) \d")
+# What is read as one: "p < 0.0001", "n = 60", "95% interval", "top 10", "grade 3", "'cranfield accept'".
+_TOGETHER = re.compile(
+    r"\w [=<>≤≥≈] [+-]?\d|\d% (?:simultaneous )?interval|\b(?:top|first|rank|grade|seed) \d|'cranfield \w+'"
+)
 _LETTERS = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 

@@ -76,10 +76,19 @@ def test_paragraphs():
     assert wrapped("", "  ok  ") == ["  ok"]
     assert wrapped("", "   ") == []
     # A number stays with its sign and with what it counts, however wide the window is.
-    said = "Too close to call, p < 0.0001 with n = 60 (95% simultaneous interval), grade 3 in the top 10, alpha ≤ -0.5"
+    said = "Too close, p < 0.0001 with n = 60 (95% simultaneous interval), grade 3 in the top 10, alpha ≤ -0.5"
+    said += " ('cranfield accept')"
     for width in range(30, 60):
         lines = wrapped(said, width=width)
         assert " ".join(lines) == said
-        for kept in ("p < 0.0001", "n = 60", "95% simultaneous interval", "grade 3", "top 10", "alpha ≤ -0.5"):
+        for kept in (
+            "p < 0.0001",
+            "n = 60",
+            "95% simultaneous interval",
+            "grade 3",
+            "top 10",
+            "alpha ≤ -0.5",
+            "'cranfield accept'",
+        ):
             assert any(kept in line for line in lines), (width, kept)
     assert wrapped("one/long/path and more", width=8, break_words=False) == ["one/long/path", "and more"]
