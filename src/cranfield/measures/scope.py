@@ -72,6 +72,8 @@ class Scope:
 
     def n_relevant(self, judged: JudgedRanks) -> Integers:
         """How many relevant documents each query has, retrieved or not."""
+        if self.rel is not None:
+            return judged.n_relevant(self.rel).astype(np.int64)
         return judged.judged_sum(self.relevant(judged.judged_grades)).astype(np.int64)
 
     def depth(self, judged: JudgedRanks) -> Integers | None:

@@ -103,13 +103,14 @@ def _best_first(judgments: Graded, policy: Policy) -> tuple[Numbers, JudgedGrade
     if how not in known:
         grades = graded(judgments.grades, policy)
         order = _order(judgments.query, -grades)
-        known[how] = grades, JudgedGrades(grades[order], judgments.first, order)
+        row = np.arange(len(grades)) if isinstance(order, slice) else order
+        known[how] = grades, JudgedGrades(grades[order], judgments.first, row)
     return known[how]
 
 
-def _order(query: Integers, key: npt.NDArray[Any]) -> Integers:
-    """The order of rows by query and then by a key, in which many tables stand already."""
+def _order(query: Integers, key: npt.NDArray[Any]) -> Integers | slice:
+    """The order of rows by query and then by a key; all as they are where they are in it, so that nothing is copied."""
     after = query[1:] > query[:-1]  # as all are, where no query has two rows
     if after.all() or np.all(after | ((query[1:] == query[:-1]) & (key[1:] >= key[:-1]))):
-        return np.arange(len(query))
+        return slice(None)
     return np.lexsort((key, query))

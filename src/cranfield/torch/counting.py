@@ -15,6 +15,7 @@ from cranfield.ranks.columns import Integers
 _FEW = 6  # judged documents of a query that are faster compared one by one
 _AT_ONCE = {"cpu": 1 << 20}  # scores compared at once: what fits the cache; on a device, what fills it
 _AT_ONCE_ON_A_DEVICE = 1 << 27
+FEW_ON_A_DEVICE = 8  # judged documents of a query that its kernels compare one by one
 
 
 class Counted(NamedTuple):
@@ -65,13 +66,28 @@ def counter(query: Tensor, own: Tensor, document: Tensor, judged: Integers, seen
     """
     own = own if own.is_floating_point() else own.double()  # which holds all whole scores exactly
     own = own.masked_fill(own == -torch.inf, torch.inf)  # not retrieved: nothing is above, nothing is equal
-    if (
-        own.is_cuda and torch.version.cuda and find_spec("triton")
-    ):  # the kernels hold words that only NVIDIA's understand
+    if _has_kernels(own):
         from cranfield.torch.kernels import DeviceCounter
 
         return DeviceCounter(query, own, document, judged, seen)
     return PlainCounter(query, own, document, judged, seen)
+
+
+def count(scores: Tensor, query: Tensor, document: Tensor, judged: Integers) -> Counted:
+    """What is above judged documents in whole rows of scores, which have their scores as well."""
+    if _has_kernels(scores) and judged.max(initial=0) <= FEW_ON_A_DEVICE:  # the kernel looks their scores up
+        from cranfield.torch.kernels import DeviceCounter
+
+        counting: Counter = DeviceCounter(query, None, document, judged)
+    else:
+        counting = counter(query, scores[query, document], document, judged)
+    counting.add(scores)
+    return counting.counted()
+
+
+def _has_kernels(scores: Tensor) -> bool:
+    """Whether the scores are where the kernels run; these hold words that only NVIDIA's devices understand."""
+    return bool(scores.is_cuda and torch.version.cuda and find_spec("triton"))
 
 
 class PlainCounter:

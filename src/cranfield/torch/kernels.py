@@ -11,9 +11,8 @@ import triton.language as tl
 from torch import Tensor
 
 from cranfield.ranks.columns import Integers
-from cranfield.torch.counting import Counted
+from cranfield.torch.counting import FEW_ON_A_DEVICE, Counted
 
-_FEW = 8  # judged documents of a query that are faster compared one by one than searched
 _SPAN = 1 << 16  # scores of a row that one program reads
 _BLOCK_ONE, _WARPS_ONE = 1024, 8  # scores that it compares at once, and the warps that share them
 _BLOCK_MANY, _WARPS_MANY = 1024, 4  # never fewer scores than threads, or some would be counted twice
@@ -79,9 +78,14 @@ def _count_one(
     """
     entry = tl.program_id(0)
     row = tl.load(query + entry)
-    mine = tl.load(own + entry)
     place = tl.load(document + entry) - tile
     scores += row * stride
+    if own is None:
+        mine = tl.load(scores + place, mask=place >= 0, other=float("-inf"))
+        mine = mine.to(tl.float64 if scores.dtype.element_ty == tl.float64 else tl.float32)
+        mine = tl.where(mine == float("-inf"), float("inf"), mine)  # not retrieved: nothing is above, nothing is equal
+    else:
+        mine = tl.load(own + entry)
     first = tl.program_id(1) * SPAN
     last = tl.minimum(first + SPAN, n)
     whole = first + (last - first) // BLOCK * BLOCK
@@ -227,20 +231,21 @@ class DeviceCounter:
     """Counts by kernels: one judged document after another where they are few, and all of a row at once otherwise."""
 
     def __init__(
-        self, query: Tensor, own: Tensor, document: Tensor, judged: Integers, seen: Tensor | None = None
+        self, query: Tensor, own: Tensor | None, document: Tensor, judged: Integers, seen: Tensor | None = None
     ) -> None:
-        self._judged, self._seen = len(query), seen
+        self._judged, self._seen, self._slabs = len(query), seen, None
         self._odd = torch.zeros(len(judged), dtype=torch.int32, device=query.device)
-        own = own.to(torch.float64 if own.dtype == torch.float64 else torch.float32)
         document = document.to(torch.int32)
-        most = int(judged.max(initial=0))
-        self._slabs = _Slabs(query, own, document, judged) if most > _FEW else None
-        unjudged = np.flatnonzero(judged == 0)
-        if len(unjudged):  # those rows are read as well, for what is odd about them
+        if own is not None:
+            own = own.to(torch.float64 if own.dtype == torch.float64 else torch.float32).contiguous()
+            if judged.max(initial=0) > FEW_ON_A_DEVICE:
+                self._slabs = _Slabs(query, own, document, judged)
+        if not judged.all():  # rows without a judgment are read as well, for what is odd about them
+            unjudged = np.flatnonzero(judged == 0)
             query = torch.cat((query, torch.from_numpy(unjudged).to(query.device)))
-            own = torch.cat((own, own.new_full((len(unjudged),), torch.inf)))
+            own = None if own is None else torch.cat((own, own.new_full((len(unjudged),), torch.inf)))
             document = torch.cat((document, document.new_full((len(unjudged),), -1)))
-        self._query, self._own, self._document = query.contiguous(), own.contiguous(), document.contiguous()
+        self._query, self._own, self._document = query.contiguous(), own, document.contiguous()
         self._counts = torch.zeros((3, len(self._query)), dtype=torch.int32, device=query.device)
 
     def add(self, scores: Tensor, start: int = 0) -> None:
