@@ -20,7 +20,7 @@ collect_ignore = []
 if not find_spec("torch"):
     collect_ignore.append("src/cranfield/torch")
 elif not find_spec("triton"):
-    collect_ignore.append("src/cranfield/torch/kernels.py")
+    collect_ignore += ["src/cranfield/torch/fused.py", "src/cranfield/torch/kernels.py"]
 # Every worker would import sentence-transformers for five seconds; tests/torch/test_evaluator.py runs its example.
 collect_ignore.append("src/cranfield/torch/evaluator.py")
 if not find_spec("sqlalchemy"):

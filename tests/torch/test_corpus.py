@@ -8,7 +8,7 @@ from tests.measures.test_catalogue import VARIANTS
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
-from cranfield.torch import FullCorpus, corpus, evaluate  # noqa: E402
+from cranfield.torch import FullCorpus, blocks, evaluate  # noqa: E402
 from tests.torch.test_scores import same  # noqa: E402
 
 
@@ -43,7 +43,7 @@ def test_tiles_give_what_all_scores_give(dtype, similarity):
 
 def test_all_ways_to_give_documents_say_the_same(tmp_path, monkeypatch):
     queries, documents, judgments = embeddings(2)
-    monkeypatch.setattr(corpus, "_AT_ONCE", 20)  # so that the queries come in blocks as well
+    monkeypatch.setattr(blocks, "_AT_ONCE", 20)  # so that the queries come in blocks as well
     expected = evaluate(judgments, queries @ documents.T, "AP nDCG@5 bpref")
     np.save(tmp_path / "documents.npy", documents.numpy())
     shards = [documents[:9], documents[9:10], documents[10:]]
@@ -60,7 +60,7 @@ def test_all_ways_to_give_documents_say_the_same(tmp_path, monkeypatch):
 
 def test_several_devices_share_the_tiles(monkeypatch):
     queries, documents, judgments = embeddings(5)
-    monkeypatch.setattr(corpus, "_AT_ONCE", 20)
+    monkeypatch.setattr(blocks, "_AT_ONCE", 20)
     monkeypatch.setattr(FullCorpus, "_ahead", lambda self: torch.zeros(len(judgments[0])))  # all are counted again
     shared = FullCorpus(judgments, queries, documents, tile=7, devices=["cpu", torch.device("cpu"), "cpu"])
     same(shared.evaluate("AP nDCG@5 bpref"), evaluate(judgments, queries @ documents.T, "AP nDCG@5 bpref"))

@@ -1,6 +1,5 @@
 """Tensors give the same values as dicts of the same data, for every measure."""
 
-import os
 import subprocess
 import sys
 
@@ -204,61 +203,6 @@ def test_what_is_wrong_is_said():
         evaluate(([0], [0], [1]), scores, "RR", policy=Policy(same_id="drop"))
     with pytest.raises(MeasureError, match="measured on subtopics, which tensors do not provide"):
         evaluate(([0], [0], [1]), scores, "alpha_nDCG@10")
-
-
-KERNELS = """
-import torch
-from cranfield.torch import counting, kernels
-
-kernels._SPAN, kernels._BLOCK_ONE, kernels._BLOCK_MANY = 512, 128, 128
-torch.manual_seed(1)
-
-
-def counts(kind):
-    counter = kind(len(scores), row, own, column)
-    counter.add(scores, tile * scores.shape[1])
-    return counter.counted()
-
-
-CASES = (  # documents, judged documents of a query, different scores, the tile in which the judged ones stand
-    (torch.float64, 1, 1, 3, 0),
-    (torch.float16, 700, 1, 40, 0),
-    (torch.float16, 512, 2, 3, 0),
-    (torch.float32, 300, 1, 0, 7),
-    (torch.bfloat16, 300, 1, 9, -5),
-    (torch.float16, 300, 14, 90, 0),
-    (torch.float64, 300, 14, 0, -5),
-    (torch.float32, 130, 12, 3, 0),
-    (torch.float32, 300, 280, 200, 0),
-)
-for dtype, n, most, levels, tile in CASES:
-    scores = (torch.randint(0, levels, (3, n)).float() if levels else torch.randn(3, n)).to(dtype)
-    scores[2, n // 2 :] = -torch.inf
-    judged = torch.rand(3, n) < most / n
-    judged[1] = False
-    judged[0, 0] = True
-    row, column = judged.nonzero(as_tuple=True)
-    own = scores[row, column].masked_fill(scores[row, column] == -torch.inf, torch.inf)
-    found, expected = counts(kernels.DeviceCounter), counts(counting.PlainCounter)
-    for name, one, other in zip(found._fields, found, expected):
-        assert one.tolist() == other.tolist(), (dtype, n, most, levels, tile, name)
-for bad, judged in ((torch.nan, 1), (torch.nan, 20), (torch.inf, 1), (-torch.inf, 20)):
-    scores = torch.randn(2, 200).half()
-    scores[1, 150] = bad
-    row, column = torch.arange(2).repeat_interleave(judged), torch.arange(judged).repeat(2)
-    own, tile = scores[row, column], 0
-    odd = counts(kernels.DeviceCounter).odd
-    assert odd.tolist() == [0, 1], (bad, judged, odd)
-print("same")
-"""
-
-
-def test_the_kernels_count_what_plain_torch_counts():
-    """In Triton's interpreter, since a machine for tests has no GPU."""
-    pytest.importorskip("triton", reason="Triton is not installed")
-    environment = {**os.environ, "TRITON_INTERPRET": "1"}
-    done = subprocess.run([sys.executable, "-c", KERNELS], env=environment, capture_output=True, text=True)
-    assert done.stdout.strip() == "same", done.stderr[-3000:]
 
 
 def test_without_torch_the_error_names_the_extra():

@@ -75,7 +75,8 @@ class Bounds(NamedTuple):
 
 def measured(measure: Measure, table: Any, kept: Flags) -> Numbers:
     """The values of a measure; an error where one of them, or all of them together, are no finite number."""
-    values = measure(table)[kept]
+    values = measure(table)
+    values = values.copy() if kept.all() else values[kept]
     if inf in measure.definition.range and np.abs(values).max(initial=0.0) > LARGE:
         aggregate(values, measure.definition.aggregate, of=measure.name)
     values.flags.writeable = False

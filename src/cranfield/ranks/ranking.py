@@ -114,8 +114,9 @@ def _best_first(judgments: Graded, policy: Policy) -> tuple[Numbers, JudgedGrade
     if how not in known:
         grades = graded(judgments.grades, policy)
         order = _order(judgments.query, -grades)
+        row = np.arange(len(grades)) if isinstance(order, slice) else order
         # Of threads that come here together, one is first: what depends on the judgments alone is shared by all runs.
-        known.setdefault(how, (grades, JudgedGrades(grades[order], judgments.first, order)))
+        known.setdefault(how, (grades, JudgedGrades(grades[order], judgments.first, row)))
     return known[how]
 
 
@@ -126,9 +127,9 @@ def _known(judgments: Graded) -> BestFirst:
     return judgments._best_first if isinstance(judgments, Judgments) else {}
 
 
-def _order(query: Integers, key: npt.NDArray[Any]) -> Integers:
-    """The order of rows by query and then by a key, in which many tables stand already."""
+def _order(query: Integers, key: npt.NDArray[Any]) -> Integers | slice:
+    """The order of rows by query and then by a key; all as they are where they are in it, so that nothing is copied."""
     after = query[1:] > query[:-1]  # as all are, where no query has two rows
     if after.all() or np.all(after | ((query[1:] == query[:-1]) & (key[1:] >= key[:-1]))):
-        return np.arange(len(query))
+        return slice(None)
     return np.lexsort((key, query))

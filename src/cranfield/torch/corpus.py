@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -18,14 +17,14 @@ from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import rank_counted
 from cranfield.ranks.scan.counting import Scanned
 from cranfield.ranks.tables.ranks import JudgedRanks
-from cranfield.torch.counting import Counted, counter, taken
+from cranfield.torch.blocks import BlockMultiplier, Multiplier, can_fuse
+from cranfield.torch.counting import Counted, taken
 from cranfield.torch.judgments import TensorJudgments, read_judgments
 from cranfield.torch.products import STEP, check_eight_bit, is_eight_bit, padded, product, usual_dtype
 from cranfield.torch.scores import check_measures, finish, scanned_of
 
 ProgressBar = Callable[..., Iterable[Any]]  # of an iterable and its `total`
 Similarity = Literal["dot", "cosine", "l2"]
-_AT_ONCE = 1 << 30  # products held at a time
 
 
 class _Survey(NamedTuple):
@@ -188,11 +187,9 @@ class FullCorpus:
         return int(self._given.shape[1]) if isinstance(self._given, Tensor) else 1 << 36
 
     def _on_device(self, piece: Any, device: torch.device) -> Tensor:
-        """A tile on a device, in the precision of the queries, as long as all others."""
+        """A tile on a device, in the precision of the queries."""
         rows = piece if isinstance(piece, Tensor) else torch.from_numpy(np.array(piece))
         rows = padded(self._same_kind(rows.detach()).to(device, non_blocking=True))
-        if len(rows) < self._survey.tile:
-            rows = torch.cat((rows, rows.new_zeros(self._survey.tile - len(rows), rows.shape[1])))
         if self._similarity == "cosine":
             rows = torch.nn.functional.normalize(rows.float(), dim=1).to(rows.dtype)
         return rows
@@ -212,28 +209,23 @@ class FullCorpus:
             scores.mul_(2).sub_(tile.to(self._dtype).square().sum(1, dtype=self._dtype))
         return scores
 
-    def _blocks(self) -> Iterator[tuple[slice, slice]]:
-        """The queries that are multiplied at once, and their judgments."""
-        step = max(1, _AT_ONCE // self._survey.tile)
-        edges = torch.arange(0, len(self._queries) + step, step, device=self._queries.device)
-        first = torch.searchsorted(self._survey.judgments.row, edges).tolist()
-        for at, (start, stop) in enumerate(pairwise(first)):
-            yield slice(at * step, (at + 1) * step), slice(start, stop)
+    def _multiplier(self, device: torch.device, column: Tensor, own: Tensor) -> Multiplier:
+        """What multiplies the queries by documents on a device, and counts above those of the judgments."""
+        judgments = self._survey.judgments
+        queries, row, own, column = (part.to(device) for part in (self._queries, judgments.row, own, column))
+        if self._similarity != "l2" and can_fuse(queries, self._dtype, judgments.judged):
+            from cranfield.torch.fused import FusedMultiplier
+
+            return FusedMultiplier(queries, row, own, column, judgments.judged)
+        return BlockMultiplier(queries, row, own, column, judgments.judged, self._scores, self._survey.tile)
 
     def _ahead(self) -> Tensor:
         """The scores of the judged documents, in products of the shape that their tiles will have."""
-        judgments, documents, which = self._survey.judgments, self._survey.documents, self._survey.which
-        size = self._survey.tile
-        own = torch.empty(len(which), dtype=self._dtype, device=self._queries.device)
-        for queries, judged in self._blocks():
-            its_documents, place = which[judged].unique(return_inverse=True)
-            row = judgments.row[judged] - queries.start
-            for at in range(0, len(its_documents), size):
-                tile = self._on_device(documents[its_documents[at : at + size]], own.device)
-                scores = self._scores(self._queries[queries], tile)
-                here = ((place >= at) & (place < at + size)).nonzero().flatten()
-                own[judged.start + here] = scores[row[here], place[here] - at]
-        return own
+        device, documents, which = self._queries.device, self._survey.documents, self._survey.which
+        multiplier = self._multiplier(device, which, torch.zeros(len(which), dtype=self._dtype, device=device))
+        for at in range(0, len(documents), self._survey.tile):
+            multiplier.add(self._on_device(documents[at : at + self._survey.tile], device), at)
+        return multiplier.seen()
 
     @cached_property
     def _counted(self) -> Counted:
@@ -250,10 +242,12 @@ class FullCorpus:
 
     def _count(self, own: Tensor) -> tuple[Counted, Tensor]:
         """One pass over the corpus: what stands above scores, and the scores that the tiles give for the same."""
-        shares = [_Share(self, device, own) for device in self._devices]
+        column = self._survey.judgments.column
+        shares = [(device, self._multiplier(device, column, own)) for device in self._devices]
         for number, (start, piece) in enumerate(self._watched(self._pieces())):
-            shares[number % len(shares)].add(start, piece)
-        first, *others = [Counted(*(column.to(own.device) for column in share.counted())) for share in shares]
+            device, multiplier = shares[number % len(shares)]
+            multiplier.add(self._on_device(piece, device), start)
+        first, *others = [Counted(*(part.to(own.device) for part in multiplier.counted())) for _, multiplier in shares]
         for other in others:
             for column, more in zip(first, other, strict=True):
                 column += more
@@ -265,8 +259,8 @@ class FullCorpus:
                 hint="look for NaN in the embeddings; half overflows above 65504, which dtype=torch.float32 avoids",
             )
         seen = own
-        for share in shares:
-            its = share.seen.to(own.device)
+        for _, multiplier in shares:
+            its = multiplier.seen().to(own.device)
             seen = torch.where(its == own, seen, its)
         return first, seen
 
@@ -285,32 +279,3 @@ class FullCorpus:
 
 def _is_embedding(dtype: torch.dtype) -> bool:
     return bool(dtype.is_floating_point) or dtype == torch.int8
-
-
-class _Share:
-    """The tiles that one device counts."""
-
-    def __init__(self, corpus: FullCorpus, device: torch.device, own: Tensor) -> None:
-        judgments, queries = corpus._survey.judgments, corpus._queries.to(device)
-        self._corpus, self._device, self.seen = corpus, device, own.to(device, copy=True)
-        self._blocks = []
-        for rows, judged in corpus._blocks():
-            its_queries, row = queries[rows], (judgments.row[judged] - rows.start).to(device)
-            column = judgments.column[judged].to(device)
-            counting = counter(row, self.seen[judged].clone(), column, judgments.judged[rows])
-            self._blocks.append((its_queries, judged, row, column, counting))
-
-    def add(self, start: int, piece: Any) -> None:
-        """Count in a tile, whose first document is `start`."""
-        tile, size = self._corpus._on_device(piece, self._device), len(piece)
-        for queries, judged, row, column, counting in self._blocks:
-            scores = self._corpus._scores(queries, tile)[:, :size]
-            counting.add(scores, start)
-            place = column - start
-            here = (place >= 0) & (place < size)
-            self.seen[judged] = torch.where(here, scores[row, place.clamp(0, size - 1)], self.seen[judged])
-
-    def counted(self) -> Counted:
-        """All that was counted, of all queries."""
-        parts = [counting.counted() for *_, counting in self._blocks]
-        return Counted(*(torch.cat(column) for column in zip(*parts, strict=True)))

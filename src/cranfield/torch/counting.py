@@ -15,6 +15,7 @@ from cranfield.ranks.columns import Integers
 _FEW = 6  # judged documents of a query that are faster compared one by one
 _AT_ONCE = {"cpu": 1 << 20}  # scores compared at once: what fits the cache; on a device, what fills it
 _AT_ONCE_ON_A_DEVICE = 1 << 27
+FEW_ON_A_DEVICE = 8  # judged documents of a query that its kernels compare one by one
 
 
 class Counted(NamedTuple):
@@ -55,29 +56,47 @@ class Counter(Protocol):
         """All that was counted."""
 
 
-def counter(query: Tensor, own: Tensor, document: Tensor, judged: Integers) -> Counter:
+def counter(query: Tensor, own: Tensor, document: Tensor, judged: Integers, seen: Tensor | None = None) -> Counter:
     """What counts above judged documents in rows of scores.
 
-    query, own, document: of each judged document its row, its score and its column; rows ascend.
+    query, own, document: of each judged document its row, its score and its column; rows ascend, and columns in them.
     judged: how many of them each row has.
+    seen: where the scores of the judged documents are written that the tiles have.
     Among equal scores the larger column comes first.
     """
     own = own if own.is_floating_point() else own.double()  # which holds all whole scores exactly
     own = own.masked_fill(own == -torch.inf, torch.inf)  # not retrieved: nothing is above, nothing is equal
-    if (
-        own.is_cuda and torch.version.cuda and find_spec("triton")
-    ):  # the kernels hold words that only NVIDIA's understand
+    if _has_kernels(own):
         from cranfield.torch.kernels import DeviceCounter
 
-        return DeviceCounter(query, own, document, judged)
-    return PlainCounter(query, own, document, judged)
+        return DeviceCounter(query, own, document, judged, seen)
+    return PlainCounter(query, own, document, judged, seen)
+
+
+def count(scores: Tensor, query: Tensor, document: Tensor, judged: Integers) -> Counted:
+    """What is above judged documents in whole rows of scores, which have their scores as well."""
+    if _has_kernels(scores) and judged.max(initial=0) <= FEW_ON_A_DEVICE:  # the kernel looks their scores up
+        from cranfield.torch.kernels import DeviceCounter
+
+        counting: Counter = DeviceCounter(query, None, document, judged)
+    else:
+        counting = counter(query, scores[query, document], document, judged)
+    counting.add(scores)
+    return counting.counted()
+
+
+def _has_kernels(scores: Tensor) -> bool:
+    """Whether the scores are where the kernels run; these hold words that only NVIDIA's devices understand."""
+    return bool(scores.is_cuda and torch.version.cuda and find_spec("triton"))
 
 
 class PlainCounter:
     """Counts by the functions of PyTorch, a block of rows after another."""
 
-    def __init__(self, query: Tensor, own: Tensor, document: Tensor, judged: Integers) -> None:
-        self._query, self._own, self._document = query, own, document
+    def __init__(
+        self, query: Tensor, own: Tensor, document: Tensor, judged: Integers, seen: Tensor | None = None
+    ) -> None:
+        self._query, self._own, self._document, self._seen = query, own, document, seen
         above, before, tied = torch.zeros((3, len(query)), dtype=torch.int64, device=query.device)
         self._counted = Counted(above, before, tied, torch.zeros(len(judged), dtype=torch.int32, device=query.device))
 
@@ -87,6 +106,10 @@ class PlainCounter:
         for column, more in zip(self._counted[:3], found[:3], strict=True):
             column += more
         self._counted.odd.bitwise_or_(found.odd)
+        if self._seen is not None:
+            place, size = self._document - start, scores.shape[1]
+            here = ((place >= 0) & (place < size)).nonzero().flatten()
+            self._seen[here] = scores[self._query[here], place[here]]
 
     def counted(self) -> Counted:
         """All that was counted."""

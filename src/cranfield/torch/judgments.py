@@ -28,13 +28,15 @@ class TensorJudgments:
 
     On the device: `row` and `column`, where each stands in the scores.
     On the host: `query_ids` of the judged queries, `rows` (where those stand in the scores), of each judgment the
-    `document` (its column once more) and the grade, and how many judgments each row of the scores has.
+    `query` (its place among the judged ones), the `document` (its column once more) and the grade, and how many
+    judgments each row of the scores has.
     """
 
     row: Tensor
     column: Tensor
     rows: Integers
     query_ids: tuple[str, ...]
+    query: Integers
     document: Integers
     grades: Numbers
     judged: Integers
@@ -44,11 +46,6 @@ class TensorJudgments:
     def first(self) -> Integers:
         """Judgments first[q] to first[q + 1] are about query q."""
         return np.concatenate(([0], np.cumsum(self.judged[self.rows])))
-
-    @cached_property
-    def query(self) -> Integers:
-        """The query of every judgment."""
-        return np.repeat(np.arange(len(self.query_ids), dtype=np.int64), np.diff(self.first))
 
     def digest(self) -> Callable[[], str]:
         """What hashes the columns; it holds none of the device's memory."""
@@ -108,6 +105,7 @@ def read_judgments(
         column=column.to(device),
         rows=rows,
         query_ids=names if len(rows) == shape[0] else tuple(names[at] for at in rows.tolist()),
+        query=query if len(rows) == shape[0] else np.searchsorted(rows, query),
         document=document,
         grades=grades,
         judged=counts,

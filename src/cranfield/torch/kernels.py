@@ -11,14 +11,13 @@ import triton.language as tl
 from torch import Tensor
 
 from cranfield.ranks.columns import Integers
-from cranfield.torch.counting import Counted
+from cranfield.torch.counting import FEW_ON_A_DEVICE, Counted
 
-_FEW = 8  # judged documents of a query that are faster compared one by one than searched
-_MANY_EQUAL = 16  # judged documents of a query with one score, from where the same holds
 _SPAN = 1 << 16  # scores of a row that one program reads
 _BLOCK_ONE, _WARPS_ONE = 1024, 8  # scores that it compares at once, and the warps that share them
-_BLOCK_MANY, _WARPS_MANY = 1024, 8  # never fewer scores than threads, or some would be counted twice
-_STEPS = 8  # of the search among judged scores, at most: 255 of them for each time the scores are read
+_BLOCK_MANY, _WARPS_MANY = 1024, 4  # never fewer scores than threads, or some would be counted twice
+_SIZE = 256  # judged scores among which one program searches, less one
+_BUCKETS = 4096  # parts of the range of judged scores; most hold one or none
 
 
 # Triton can add to memory of the whole device, or make a histogram with a vote for every bit and cell; counting in the
@@ -26,26 +25,26 @@ _STEPS = 8  # of the search among judged scores, at most: 255 of them for each t
 
 
 @triton.jit
-def _shared_cells(anything):  # pragma: no cover - compiled for the device
-    """The address of as many cells as the longest search can end in, four kinds of each."""
+def _shared_words(anything):  # pragma: no cover - compiled for the device
+    """The address of as many words as the buckets, the judged scores and the cells between them take."""
     return tl.inline_asm_elementwise(
-        "{ .shared .align 4 .b32 cells[1024]; mov.u32 $0, cells; }", "=r,r", [anything], tl.int32, False, 1
+        "{ .shared .align 8 .b32 words[4612]; mov.u32 $0, words; }", "=r,r", [anything], tl.int32, False, 1
     )
 
 
 @triton.jit
-def _clear(cell):  # pragma: no cover
-    tl.inline_asm_elementwise("st.shared.u32 [$1], 0; mov.u32 $0, 0;", "=r,r", [cell], tl.int32, False, 1)
+def _write(word, value):  # pragma: no cover
+    tl.inline_asm_elementwise("st.shared.u32 [$1], $2; mov.u32 $0, 0;", "=r,r,r", [word, value], tl.int32, False, 1)
 
 
 @triton.jit
-def _add_one(cell):  # pragma: no cover
-    tl.inline_asm_elementwise("red.shared.add.u32 [$1], 1; mov.u32 $0, 0;", "=r,r", [cell], tl.int32, False, 1)
+def _add_one(word):  # pragma: no cover
+    tl.inline_asm_elementwise("red.shared.add.u32 [$1], 1; mov.u32 $0, 0;", "=r,r", [word], tl.int32, False, 1)
 
 
 @triton.jit
-def _read(cell):  # pragma: no cover
-    return tl.inline_asm_elementwise("ld.shared.u32 $0, [$1];", "=r,r", [cell], tl.int32, False, 1)
+def _read(word):  # pragma: no cover
+    return tl.inline_asm_elementwise("ld.shared.u32 $0, [$1];", "=r,r", [word], tl.int32, False, 1)
 
 
 @triton.jit
@@ -58,7 +57,20 @@ def _compared(scores, column, mine, n_above, n_tied, zero):  # pragma: no cover 
 
 @triton.jit
 def _count_one(
-    scores, stride, n, tile, query, own, document, above, before, tied, odd, SPAN: tl.constexpr, BLOCK: tl.constexpr
+    scores,
+    stride,
+    n,
+    tile,
+    query,
+    own,
+    document,
+    seen,
+    above,
+    before,
+    tied,
+    odd,
+    SPAN: tl.constexpr,
+    BLOCK: tl.constexpr,
 ):  # pragma: no cover
     """One judged document, one span of its row.
 
@@ -66,9 +78,14 @@ def _count_one(
     """
     entry = tl.program_id(0)
     row = tl.load(query + entry)
-    mine = tl.load(own + entry)
     place = tl.load(document + entry) - tile
     scores += row * stride
+    if own is None:
+        mine = tl.load(scores + place, mask=place >= 0, other=float("-inf"))
+        mine = mine.to(tl.float64 if scores.dtype.element_ty == tl.float64 else tl.float32)
+        mine = tl.where(mine == float("-inf"), float("inf"), mine)  # not retrieved: nothing is above, nothing is equal
+    else:
+        mine = tl.load(own + entry)
     first = tl.program_id(1) * SPAN
     last = tl.minimum(first + SPAN, n)
     whole = first + (last - first) // BLOCK * BLOCK
@@ -97,6 +114,21 @@ def _count_one(
     tl.atomic_add(tied + entry, tl.sum(n_tied), sem="relaxed")
     strange = tl.max((zero != zero).to(tl.int32))
     tl.atomic_or(odd + row, strange, mask=strange > 0, sem="relaxed")
+    if seen is not None:
+        here = (place >= first) & (place < last)
+        tl.store(seen + entry, tl.load(scores + place, mask=here), mask=here)
+
+
+@triton.jit
+def _bucket(value, low, scale, BUCKETS: tl.constexpr):  # pragma: no cover
+    """Which part of the range of judged scores a score is in: never a lower one than that of a lower score."""
+    part = (value.to(tl.float32) - low) * scale
+    return tl.minimum(tl.maximum(part, 0.0), BUCKETS - 1.0).to(tl.int32)
+
+
+@triton.jit
+def _smaller(one, other):  # pragma: no cover
+    return tl.minimum(one, other)
 
 
 @triton.jit
@@ -107,69 +139,90 @@ def _count_many(
     tile,
     query,
     limits,
-    documents,
-    largest_tie,
+    columns,
+    slots,
+    entries,
+    seen,
     cells,
+    before,
     odd,
     SPAN: tl.constexpr,
     BLOCK: tl.constexpr,
-    STEPS: tl.constexpr,
+    SIZE: tl.constexpr,
+    BUCKETS: tl.constexpr,
 ):  # pragma: no cover
-    """All judged documents of a row, one span of it: a binary search for every score, and a count of where they end.
+    """All judged documents of a row, one span of it: where every score is among theirs, and how many are there.
 
-    cells: how many scores stand before so many judged documents by score and tie rule; first those that equal no judged
-    score, then those that equal one but stand behind all judged documents that have it, then the others that equal one.
+    limits: the different judged scores of each slab, ascending, and ∞ behind them
+    columns, slots, entries: of each judged document its column, ascending; which limit it has; and its number
+    cells: for each limit, how many scores are below it but above the one before, and how many equal it
+    before: of each judged document, how many scores that equal its own come later
     """
-    SIZE: tl.constexpr = 1 << STEPS
     slab = tl.program_id(0)
     row = tl.load(query + slab)
-    rounds = tl.load(largest_tie + slab)
     scores += row * stride
     limits += slab * SIZE
-    documents += slab * SIZE
+    columns += slab * SIZE
+    slots += slab * SIZE
+    entries += slab * SIZE
+    before += slab * SIZE
     first = tl.program_id(1) * SPAN
     last = tl.minimum(first + SPAN, n)
+    slot = tl.arange(0, SIZE)
+    bucket = tl.arange(0, BUCKETS)
+    limit = tl.load(limits + slot)
+    below = tl.load(limits + slot - 1, mask=slot > 0, other=0.0)
+    low = tl.load(limits).to(tl.float32)
+    high = tl.max(tl.where(limit < float("inf"), limit, low)).to(tl.float32)
+    scale = tl.minimum((BUCKETS - 1) / tl.maximum(high - low, 1e-30), 1e30)
+    table = _shared_words(slab)
+    cell = table + 4 * BUCKETS
+    # The table has for each bucket the lowest limit that it or a higher bucket holds.
+    _write(table + 4 * bucket, tl.full([BUCKETS], SIZE - 1, tl.int32))
+    _write(cell + 8 * slot, tl.zeros([SIZE], tl.int32))
+    _write(cell + 8 * slot + 4, tl.zeros([SIZE], tl.int32))
+    tl.debug_barrier()
+    here = _bucket(limit, low, scale, BUCKETS)
+    leads = (slot == 0) | (here > _bucket(below, low, scale, BUCKETS))
+    _write(tl.where(leads, table + 4 * here, cell + 8 * SIZE), slot)
+    tl.debug_barrier()
+    _write(table + 4 * bucket, tl.associative_scan(_read(table + 4 * bucket), 0, _smaller, reverse=True))
+    tl.debug_barrier()
+    fullest = tl.max(tl.where(limit < float("inf"), slot + 1 - _read(table + 4 * here), 0))
+    column = tl.load(columns + slot)
+    which = tl.sum((column < tile + first).to(tl.int32))
+    its_column = tl.load(columns + which)
     lane = tl.arange(0, BLOCK)
-    cell = tl.arange(0, 4 * SIZE)
-    shared = _shared_cells(slab)
-    _clear(shared + 4 * cell)
-    tl.debug_barrier()
     zero = tl.zeros([BLOCK], limits.dtype.element_ty)
-    # The first three steps of every search need only these.
-    half = tl.load(limits + SIZE // 2 - 1)
-    fourth_1 = tl.load(limits + SIZE // 4 - 1)
-    fourth_3 = tl.load(limits + 3 * SIZE // 4 - 1)
-    eighth_1 = tl.load(limits + SIZE // 8 - 1)
-    eighth_3 = tl.load(limits + 3 * SIZE // 8 - 1)
-    eighth_5 = tl.load(limits + 5 * SIZE // 8 - 1)
-    eighth_7 = tl.load(limits + 7 * SIZE // 8 - 1)
     for start in range(first, last, BLOCK):
-        column = start + lane
-        inside = column < last
-        value = tl.load(scores + column, mask=inside, other=0.0).to(limits.dtype.element_ty)
+        inside = start + lane < n
+        value = tl.load(scores + start + lane, mask=inside, other=0.0).to(limits.dtype.element_ty)
         zero += value * 0.0
+        while its_column < tile + tl.minimum(start + BLOCK, n):  # what equals its score so far does not come later
+            tl.debug_barrier()
+            mine = tl.load(slots + which)
+            behind = _read(cell + 8 * mine + 4)
+            place = its_column - tile
+            behind += tl.sum(((value == tl.load(limits + mine)) & (start + lane <= place)).to(tl.int32))
+            tl.atomic_add(before + which, -behind, sem="relaxed")
+            if seen is not None:
+                tl.store(seen + tl.load(entries + which), tl.load(scores + place))
+            which += 1
+            its_column = tl.load(columns + which)
+            tl.debug_barrier()
         value = tl.where(inside, value, float("-inf"))  # falls in the lowest cell, which nobody reads
-        upper = half < value
-        fourth = tl.where(upper, fourth_3, fourth_1)
-        outer = fourth < value
-        eighth = tl.where(upper, tl.where(outer, eighth_7, eighth_5), tl.where(outer, eighth_3, eighth_1))
-        at = tl.where(upper, SIZE // 2, 0) + tl.where(outer, SIZE // 4, 0)  # how many judged scores are lower
-        at += tl.where(eighth < value, SIZE // 8, 0)
-        equal = (half == value) | (fourth == value) | (eighth == value)  # a score that a search seeks, it meets
-        for step in tl.static_range(3, STEPS):
-            further = at + (SIZE >> (step + 1))
-            limit = tl.load(limits + further - 1)
-            at = tl.where(limit < value, further, at)
-            equal = equal | (limit == value)
-        before = at + (equal & (tl.load(documents + at, mask=equal, other=0) < column + tile)).to(tl.int32)
-        same = equal
-        for other in range(1, rounds):
-            same = same & (tl.load(limits + at + other, mask=same, other=0.0) == value)
-            before += (same & (tl.load(documents + at + other, mask=same, other=0) < column + tile)).to(tl.int32)
-        kind = tl.where(equal, tl.where(before == at, 1, 2), 0)
-        _add_one(shared + 4 * (kind * SIZE + before))
+        at = _read(table + 4 * _bucket(value, low, scale, BUCKETS))
+        near = tl.load(limits + at)
+        for _ in range(1, fullest):
+            higher = near < value
+            at += higher.to(tl.int32)
+            near = tl.load(limits + at, mask=higher, other=near)
+        _add_one(cell + 8 * at + tl.where(near < value, 8, tl.where(near == value, 4, 0)))
     tl.debug_barrier()
-    tl.atomic_add(cells + slab * 4 * SIZE + cell, _read(shared + 4 * cell), sem="relaxed")
+    pair = tl.arange(0, 2 * SIZE)
+    tl.atomic_add(cells + slab * 2 * SIZE + pair, _read(cell + 4 * pair), sem="relaxed")
+    equal = _read(cell + 8 * tl.load(slots + slot) + 4)
+    tl.atomic_add(before + slot, equal, mask=column < tile + last, sem="relaxed")
     strange = tl.max((zero != zero).to(tl.int32))
     tl.atomic_or(odd + row, strange, mask=strange > 0, sem="relaxed")
 
@@ -177,21 +230,22 @@ def _count_many(
 class DeviceCounter:
     """Counts by kernels: one judged document after another where they are few, and all of a row at once otherwise."""
 
-    def __init__(self, query: Tensor, own: Tensor, document: Tensor, judged: Integers) -> None:
-        self._judged = len(query)
+    def __init__(
+        self, query: Tensor, own: Tensor | None, document: Tensor, judged: Integers, seen: Tensor | None = None
+    ) -> None:
+        self._judged, self._seen, self._slabs = len(query), seen, None
         self._odd = torch.zeros(len(judged), dtype=torch.int32, device=query.device)
-        own = own.to(torch.float64 if own.dtype == torch.float64 else torch.float32)
         document = document.to(torch.int32)
-        most = int(judged.max(initial=0))
-        self._slabs = _Slabs(query, own, document, judged, most) if most > _FEW else None
-        if self._slabs and int(self._slabs.largest_tie.max()) > _MANY_EQUAL:
-            self._slabs = None
-        unjudged = np.flatnonzero(judged == 0)
-        if len(unjudged):  # those rows are read as well, for what is odd about them
+        if own is not None:
+            own = own.to(torch.float64 if own.dtype == torch.float64 else torch.float32).contiguous()
+            if judged.max(initial=0) > FEW_ON_A_DEVICE:
+                self._slabs = _Slabs(query, own, document, judged)
+        if not judged.all():  # rows without a judgment are read as well, for what is odd about them
+            unjudged = np.flatnonzero(judged == 0)
             query = torch.cat((query, torch.from_numpy(unjudged).to(query.device)))
-            own = torch.cat((own, own.new_full((len(unjudged),), torch.inf)))
-            document = torch.cat((document, document.new_zeros(len(unjudged))))
-        self._query, self._own, self._document = query.contiguous(), own.contiguous(), document.contiguous()
+            own = None if own is None else torch.cat((own, own.new_full((len(unjudged),), torch.inf)))
+            document = torch.cat((document, document.new_full((len(unjudged),), -1)))
+        self._query, self._own, self._document = query.contiguous(), own, document.contiguous()
         self._counts = torch.zeros((3, len(self._query)), dtype=torch.int32, device=query.device)
 
     def add(self, scores: Tensor, start: int = 0) -> None:
@@ -202,7 +256,7 @@ class DeviceCounter:
             return
         with torch.cuda.device(scores.device) if scores.is_cuda else nullcontext():
             if self._slabs:
-                self._slabs.add(scores, start, self._odd)
+                self._slabs.add(scores, start, self._seen, self._odd)
                 return
             _count_one[(len(self._query), triton.cdiv(n, _SPAN))](
                 scores,
@@ -212,6 +266,7 @@ class DeviceCounter:
                 self._query,
                 self._own,
                 self._document,
+                self._seen,
                 *self._counts,
                 self._odd,
                 _SPAN,
@@ -228,61 +283,63 @@ class DeviceCounter:
 class _Slabs:
     """The judged scores of each row, ascending, in slabs of as many as one program can search."""
 
-    def __init__(self, query: Tensor, own: Tensor, document: Tensor, counts: Integers, most: int) -> None:
-        judged = torch.from_numpy(counts).to(query.device)
-        order = own.argsort(stable=True)  # documents with one score stay in the order of their columns
-        self.order = order[query[order].argsort(stable=True)]
-        self.steps = min(_STEPS, max(4, most.bit_length()))
-        size = 1 << self.steps
-        room = size - 1  # a place stays free, as the end
+    def __init__(self, query: Tensor, own: Tensor, document: Tensor, counts: Integers) -> None:
+        judged, number = torch.from_numpy(counts).to(query.device), torch.arange(len(query), device=query.device)
+        room = _SIZE - 1  # a place stays free, as the end
         slabs = (judged + room - 1).div(room, rounding_mode="floor").clamp(min=1)
-        first = slabs.cumsum(0) - slabs
-        place = torch.arange(len(query), device=query.device) - (judged.cumsum(0) - judged)[query]
-        self.slab, self.slot = first[query] + place.div(room, rounding_mode="floor"), place % room
-        self.query = torch.repeat_interleave(torch.arange(len(judged), device=query.device), slabs)
-        self.limits = own.new_full((len(self.query), size), torch.inf)
-        self.limits[self.slab, self.slot] = own[self.order]
-        self.documents = document.new_zeros((len(self.query), size))
-        self.documents[self.slab, self.slot] = document[self.order]
-        # Equal judged scores of a slab stand from `_first` to before `_end`.
-        first_equal, end = (torch.searchsorted(self.limits, self.limits, right=right) for right in (False, True))
-        self.largest_tie = ((end - first_equal) * (self.limits < torch.inf)).amax(1).to(torch.int32)
-        self._first, self._end = (place[self.slab, self.slot] for place in (first_equal, end))
-        self._cells = torch.zeros((len(self.query), 4, size), dtype=torch.int32, device=query.device)
+        self._query = torch.repeat_interleave(torch.arange(len(judged), device=query.device), slabs)
+        place = number - (judged.cumsum(0) - judged)[query]
+        slab, place = (slabs.cumsum(0) - slabs)[query] + place.div(room, rounding_mode="floor"), place % room
+        # By score, in which the limits ascend: documents with one score have one limit.
+        order = own.argsort()
+        order = order[query[order].argsort(stable=True)]
+        value = own[order]
+        differs = torch.ones_like(slab)
+        differs[1:] = (value[1:] != value[:-1]) | (place[1:] == 0)
+        limit = differs.cumsum(0)
+        slot = limit - limit[number - place]
+        self._limits = own.new_full((len(self._query), _SIZE), torch.inf)
+        self._limits[slab, slot] = value
+        # By column.
+        its_slab, its_slot = torch.empty_like(slab), torch.empty_like(slot)
+        its_slab[order], its_slot[order] = slab, slot
+        by_column = its_slab.argsort(stable=True)
+        self._columns, self._slots, self._entries, self._before = (
+            torch.full((len(self._query), _SIZE), pad, dtype=torch.int32, device=query.device)
+            for pad in (torch.iinfo(torch.int32).max, _SIZE - 1, 0, 0)
+        )
+        for found, column in ((self._columns, document), (self._slots, its_slot), (self._entries, number)):
+            found[slab, place] = column[by_column].to(torch.int32)
+        self._cells = torch.zeros((len(self._query), 2 * _SIZE), dtype=torch.int32, device=query.device)
+        self._slab, self._slot, self._place = its_slab, its_slot, torch.empty_like(place)
+        self._place[by_column] = place
 
-    def add(self, scores: Tensor, start: int, odd: Tensor) -> None:
-        """Search the place of every score of a tile."""
+    def add(self, scores: Tensor, start: int, seen: Tensor | None, odd: Tensor) -> None:
+        """Find the place of every score of a tile."""
         n = scores.shape[1]
-        _count_many[(len(self.query), triton.cdiv(n, _SPAN))](
+        _count_many[(len(self._query), triton.cdiv(n, _SPAN))](
             scores,
             scores.stride(0),
             n,
             start,
-            self.query,
-            self.limits,
-            self.documents,
-            self.largest_tie,
+            self._query,
+            self._limits,
+            self._columns,
+            self._slots,
+            self._entries,
+            seen,
             self._cells,
+            self._before,
             odd,
             _SPAN,
             _BLOCK_MANY,
-            self.steps,
+            _SIZE,
+            _BUCKETS,
             num_warps=_WARPS_MANY,
         )
 
     def counts(self) -> Tensor:
         """The documents above each judged one, those with its score before it, and all with its score."""
-        unequal, last, others, _ = (_from(kind) for kind in self._cells.unbind(1))
-        slab, behind = self.slab, self.slot + 1
-        higher = others[slab, self._end + 1]
-        above = unequal[slab, behind] + last[slab, behind] + higher
-        before = others[slab, behind] - higher
-        tied = last[slab, self._first] - last[slab, self._first + 1] + others[slab, self._first + 1] - higher
-        counts = torch.empty((3, len(self.order)), dtype=torch.int64, device=above.device)
-        counts[:, self.order] = torch.stack((above, before, tied))
-        return counts
-
-
-def _from(cells: Tensor) -> Tensor:
-    """How many scores fall in each cell and all that follow; two more, with none, are the end."""
-    return torch.nn.functional.pad(cells.long().flip(1).cumsum(1).flip(1), (0, 2))
+        cells, slab, equal = self._cells.long(), self._slab, 2 * self._slot + 1
+        onward = cells.flip(1).cumsum(1).flip(1)  # each cell and all above it
+        return torch.stack((onward[slab, equal + 1], self._before[slab, self._place], cells[slab, equal]))

@@ -85,3 +85,26 @@ def _has_eight_bit_floats(device: torch.device) -> bool:
     return (
         device.type == "cuda" and torch.version.cuda is not None and torch.cuda.get_device_capability(device) >= (8, 9)
     )
+
+
+def largest_finite(kind: torch.dtype) -> float:
+    """The largest float32 that is rounded to a finite number of a kind."""
+    if kind.itemsize == 4:
+        return float(torch.finfo(torch.float32).max)
+    limits = torch.finfo(kind)
+    half_a_step = limits.max / (2 - limits.eps) * limits.eps / 2
+    return float(torch.nextafter(torch.tensor(limits.max + half_a_step), torch.tensor(0.0)))
+
+
+def rounding_edges(own: Tensor, wide: Tensor) -> tuple[Tensor, Tensor]:
+    """The least and the greatest float32 that is rounded to each score: what is between them ties with it."""
+    if own.dtype == wide.dtype:
+        return own, own
+    bits = own.view(torch.int16).int()
+    order = torch.where(bits < 0, -(bits & 0x7FFF), bits)  # which ascends as the numbers do
+    edges = []
+    for near in (order - 1, order + 1):
+        neighbour = torch.where(near < 0, -0x8000 - near, near).to(torch.int16).view(own.dtype).float()
+        middle = wide + (neighbour - wide) / 2
+        edges.append(torch.where(middle.to(own.dtype) == own, middle, torch.nextafter(middle, wide)))
+    return edges[0], edges[1]

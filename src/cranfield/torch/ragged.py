@@ -12,7 +12,7 @@ from cranfield.errors import InputError
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import DEFAULT_MEASURES, Measures
 from cranfield.ranks.policy import Policy
-from cranfield.torch.counting import Counted, counter, retrieved, taken
+from cranfield.torch.counting import Counted, count, retrieved, taken
 from cranfield.torch.judgments import TensorJudgments, read_judgments
 from cranfield.torch.scores import check_measures, finish, scanned_of
 
@@ -63,8 +63,7 @@ def evaluate_flat(
         found_queries.tolist(),
         everybody=True,
     )
-    own = scores[mask]
-    counted, found = _count(scores, query, column, sizes, judgments, own)
+    counted, found = _count(scores, query, column, sizes, judgments)
     wrong = (found < 0).nonzero().flatten()
     if len(wrong):
         value = scores[query == wrong[0]]
@@ -86,10 +85,10 @@ def _check_columns(grades: Tensor, scores: Tensor, numbers: Tensor, judged: Tens
 
 
 def _count(
-    flat: Tensor, query: Tensor, column: Tensor, sizes: Tensor, judgments: TensorJudgments, own: Tensor
+    flat: Tensor, query: Tensor, column: Tensor, sizes: Tensor, judgments: TensorJudgments
 ) -> tuple[Counted, Tensor]:
     """Count in one dense tensor for all rankings of a similar length: less than half of each is padding."""
-    above, before, tied = torch.zeros((3, len(own)), dtype=torch.int64, device=flat.device)
+    above, before, tied = torch.zeros((3, len(judgments.row)), dtype=torch.int64, device=flat.device)
     found, odd = torch.zeros_like(sizes), torch.zeros(len(sizes), dtype=torch.int32, device=flat.device)
     kind = torch.frexp(sizes.double()).exponent  # the same for all lengths from one power of two up to the next
     row = torch.empty_like(sizes)
@@ -101,9 +100,7 @@ def _count(
         scores[row[query[these]], column[these]] = flat[these]
         hits = (kind[judgments.row] == length).nonzero().flatten()
         judged = judgments.judged[members.cpu().numpy()]
-        counting = counter(row[judgments.row[hits]], own[hits], judgments.column[hits], judged)
-        counting.add(scores)
-        part = counting.counted()
+        part = count(scores, row[judgments.row[hits]], judgments.column[hits], judged)
         above[hits], before[hits], tied[hits], odd[members] = part
         found[members] = retrieved(scores, part.odd)
     return Counted(above, before, tied, odd), found

@@ -20,7 +20,7 @@ from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import Graded, rank_counted
 from cranfield.ranks.scan.counting import Places, Scanned
 from cranfield.ranks.tie_orders import TieOrders
-from cranfield.torch.counting import Taken, counter, retrieved, taken
+from cranfield.torch.counting import Taken, count, retrieved, taken
 from cranfield.torch.judgments import TensorJudgments, read_judgments
 
 
@@ -74,10 +74,7 @@ def evaluate(
 
 def scan_scores(scores: Tensor, judgments: TensorJudgments, policy: Policy, name: str) -> Scanned:
     """Rank the judged documents of a tensor of scores."""
-    own = scores[judgments.row, judgments.column]
-    counting = counter(judgments.row, own, judgments.column, judgments.judged)
-    counting.add(scores)
-    counted = counting.counted()
+    counted = count(scores, judgments.row, judgments.column, judgments.judged)
     found = taken(counted)
     sizes = np.full(len(scores), scores.shape[1])
     if found.odd.any():
@@ -90,10 +87,12 @@ def scan_scores(scores: Tensor, judgments: TensorJudgments, policy: Policy, name
 def scanned_of(judgments: TensorJudgments, found: Taken, sizes: Integers, policy: Policy) -> Scanned:
     """What was counted, as a scan: `sizes` are the lengths of the rankings, one for each row of the scores."""
     before = found.tied - 1 - found.before if policy.ties == "file" else found.before
-    row = np.flatnonzero(found.tied)
-    by_query = sizes[judgments.rows]
-    retrieved_ = np.where(by_query > 0, by_query, -1)
-    return Scanned(retrieved_, judgments.extra, Places(row, found.above[row], before[row], found.tied[row]))
+    places = Places(np.arange(len(before)), found.above, before, found.tied)
+    if not found.tied.all():
+        row = np.flatnonzero(found.tied)
+        places = Places(*(column[row] for column in places))
+    by_query = sizes[judgments.rows] if judgments.extra else sizes
+    return Scanned(np.where(by_query > 0, by_query, -1), judgments.extra, places)
 
 
 def finish(
