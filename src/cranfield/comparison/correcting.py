@@ -13,7 +13,7 @@ the value by people's; both may be differences of two runs.
 
 That is the regression estimator of survey sampling, with one change. There s_f² is that of the n, which makes V
 smallest; but a sample that misses the model's rare values then has a weight far too large for them. The f of all N are
-known, so s_f² is never smaller than theirs. That costs little: with a correlation of 0.9, 1% to 3% of the length.
+known, so s_f² is never smaller than theirs. That costs little: with a correlation of 0.9, 2% to 7% of the length.
 
 Where people and the model differ on fewer than five sampled queries, as a good judge and a measure of few values (P@1,
 RR) make likely, s_r² sees too little of how they differ elsewhere. It then grows by u · s_y², up to s_y² at most; u is

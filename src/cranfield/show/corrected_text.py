@@ -205,8 +205,8 @@ def told_worth(basis: CorrectionBasis, values: Sequence[CorrectedValue]) -> str:
 def _notes(basis: CorrectionBasis) -> Iterator[str]:
     if basis.sampled < ROUGH:
         yield (
-            f"With fewer than {ROUGH} sampled queries, intervals can be too narrow if {basis.model}'s values are a "
-            "curved function of people's: sample more if you can."
+            f"With fewer than {ROUGH} sampled queries, intervals can be too narrow if {basis.model} is far off on rare "
+            "queries only: sample more if you can."
         )
     if basis.missing:
         share = basis.missing / basis.pooled
