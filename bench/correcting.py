@@ -1,7 +1,8 @@
 """Models corrected by people: `python bench/correcting.py speed` or `coverage [COUNT]`; see case_correcting.
 
 speed: ten runs by a million grades of a model, plainly and corrected by people on 50 sampled queries
-coverage: how often 95% intervals hold, for judges from random to perfect, in COUNT experiments each (20,000)
+coverage: how often 95% intervals hold, for judges from random to perfect, in COUNT experiments each (20,000), which
+draw their queries from 100,000
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +19,8 @@ sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent)]
 
 QUERIES, EACH, SAMPLE, RUNS = 5_000, 200, 50, 10
 SIZES = ((10, 100), (10, 500), (20, 200), (50, 500))
-COUNT, AT_ONCE = 20_000, 200
-
-Experiments = Callable[..., list[np.ndarray]]
+COUNT, AT_ONCE = 20_000, 2_000
+POPULATION = (500, 200)  # queries are made in so many parts, of so many
 
 
 def made() -> tuple[Path, dict[str, dict[str, list[str]]]]:
@@ -77,50 +77,46 @@ def speed() -> dict[str, float]:
 
 def coverage(count: int = COUNT) -> list[dict[str, object]]:
     """How often the intervals of means and of differences hold, and how long they are against people's alone."""
-    from cranfield.comparison.correcting import corrected_columns
     from tests.comparison.simulated_judges import JUDGES, experiments
 
     told: list[dict[str, object]] = []
-    means = [(one.mean(), (other - one).mean()) for one, other, _, _ in _parts("perfect", 400, 4_000, experiments)]
-    truth = dict(zip(("mean", "difference"), np.mean(means, axis=0).tolist(), strict=True))
     for judge in JUDGES:
+        one, other, model_one, model_other = (
+            np.concatenate(parts, axis=None)
+            for parts in zip(
+                *(experiments(judge, POPULATION[1], 1, np.random.default_rng(seed)) for seed in range(POPULATION[0])),
+                strict=True,
+            )
+        )
+        values = {"mean": (one, model_one), "difference": (other - one, model_other - model_one)}
         for n, every in SIZES:
-            held: dict[str, list[float]] = {what: [] for what in truth}
-            alone: dict[str, list[float]] = {what: [] for what in truth}
-            widths: dict[str, list[tuple[float, float]]] = {what: [] for what in truth}
-            correlated: dict[str, list[float]] = {what: [] for what in truth}
-            for one, other, model_one, model_other in _parts(judge, every, count, experiments):
-                pairs = {"mean": (one, model_one), "difference": (other - one, model_other - model_one)}
-                for what, (people, model) in pairs.items():
-                    found = corrected_columns(model, people[:n], np.arange(n))
-                    (low, high), (plow, phigh) = found.interval(0.05), found.people_interval(0.05)
-                    held[what].append(((low <= truth[what]) & (truth[what] <= high)).mean())
-                    alone[what].append(((plow <= truth[what]) & (truth[what] <= phigh)).mean())
-                    widths[what].append(((high - low).mean(), (phigh - plow).mean()))
-                    if model.std():
-                        correlated[what].append(np.corrcoef(people.ravel(), model.ravel())[0, 1])
-            for what in truth:
-                corrected, people_alone = np.mean(widths[what], axis=0)
-                told.append(
-                    {
-                        "judge": judge,
-                        "what": what,
-                        "sampled": n,
-                        "queries": every,
-                        "correlation": round(float(np.mean(correlated[what] or [0.0])), 2),
-                        "held": round(float(np.mean(held[what])), 4),
-                        "held, people alone": round(float(np.mean(alone[what])), 4),
-                        "width": round(float(corrected / people_alone), 3),
-                    }
-                )
+            for what, (people, model) in values.items():
+                told.append({"judge": judge, "what": what, "sampled": n, "queries": every})
+                told[-1] |= _tried(people, model, n, every, count)
                 print(json.dumps(told[-1]), file=sys.stderr, flush=True)
     return told
 
 
-def _parts(judge: str, queries: int, count: int, experiments: Experiments) -> Iterator[list[np.ndarray]]:
-    """Some experiments at a time: all of them would not fit into memory."""
-    chance = np.random.default_rng([queries, count])
-    return (experiments(judge, queries, AT_ONCE, chance) for _ in range(count // AT_ONCE))
+def _tried(people: np.ndarray, model: np.ndarray, n: int, every: int, count: int) -> dict[str, float]:
+    """Experiments that draw queries from all there are, whose mean is the truth."""
+    from cranfield.comparison.correcting import corrected_columns
+
+    chance, truth = np.random.default_rng([n, every]), people.mean()
+    held, alone, widths = [], [], []
+    for _ in range(max(1, count // AT_ONCE)):
+        drawn = chance.integers(0, len(people), (every, AT_ONCE))
+        found = corrected_columns(model[drawn], people[drawn[:n]], np.arange(n))
+        (low, high), (people_low, people_high) = found.interval(0.05), found.people_interval(0.05)
+        held.append(((low <= truth) & (truth <= high)).mean())
+        alone.append(((people_low <= truth) & (truth <= people_high)).mean())
+        widths.append(((high - low).mean(), (people_high - people_low).mean()))
+    corrected, people_alone = np.mean(widths, axis=0)
+    return {
+        "correlation": round(float(np.corrcoef(people, model)[0, 1]) if model.std() else 0.0, 2),
+        "held": round(float(np.mean(held)), 4),
+        "held, people alone": round(float(np.mean(alone)), 4),
+        "width": round(float(corrected / people_alone), 3),
+    }
 
 
 if __name__ == "__main__":

@@ -64,6 +64,25 @@ def test_compare_prints_the_verdict_and_what_it_is_made_of(folder):
     assert json.loads(swapped.stdout)["differences"][0]["estimate"] == pytest.approx(-pair["estimate"])
 
 
+@pytest.mark.parametrize(("form", "between", "within"), [("markdown", " | ", "±"), ("latex", " & ", r"$\pm$")])
+def test_tables_for_documents_hold_what_the_text_says(folder, form, between, within):
+    def told(command, form, *runs):
+        done = run(command, "judgments.db", *runs, "-m", "nDCG@5", "--format", form, *MODEL, cwd=folder)
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout
+
+    data = json.loads(told("compare", "json", "bm25.run", "dense.run"))
+    value, [pair] = data["runs"]["bm25"]["nDCG@5"], data["differences"]
+    row = between.join(["bm25", f"{value['value']:.4f} {within} {(value['high'] - value['low']) / 2:.4f}"])
+    evaluated, compared = told("evaluate", form, "bm25.run"), told("compare", form, "bm25.run", "dense.run")
+    assert row in evaluated
+    assert row in compared
+    assert between.join(["dense - bm25", f"{pair['estimate']:+.4f}", f"{pair['low']:+.4f} to"]) in compared
+    for text in (evaluated, compared):
+        assert "gpt corrected by people on 12 of 30 queries, drawn at random (seed 0)" in text
+        assert "they rest on the random sample" in text
+
+
 def test_a_gate_with_a_saved_baseline_and_a_file_of_settings(folder):
     run("evaluate", "judgments.db", "bm25.run", "-m", "nDCG@10", "--save", "accepted.json", *MODEL, cwd=folder)
     done = run("gate", "judgments.db", "accepted.json", "bm25.run", *MODEL, cwd=folder)
@@ -95,7 +114,7 @@ def test_a_gate_with_a_saved_baseline_and_a_file_of_settings(folder):
     [
         (("--correct-with", "people"), "name it with --assessor"),
         ((*MODEL, "--per-query"), "--per-query cannot be used with --correct-with"),
-        ((*MODEL, "--format", "latex"), "--format latex cannot be used with --correct-with"),
+        ((*MODEL, "--bounds"), "--bounds cannot be used with --correct-with"),
         ((*MODEL, "--kind", "person"), "cannot be used with --kind or --pooled"),
         (("--assessor", "gpt", "--correct-with", "gpt"), "only people can correct a model"),
         (("--assessor", "gpt", "--correct-with", "bob"), "there is no assessor 'bob'"),

@@ -36,6 +36,10 @@ JUDGES = {
     "harsh on low grades": lambda world, rng: np.where(noisy(world, rng, 0.8) < 1.0, 0, graded(world.relevance)),
     "for one system": lambda world, rng: graded(noisy(world, rng, 0.8) + 0.8 * world.returned),
     "for long documents": lambda world, rng: graded(0.5 * world.relevance + world.length),
+    "only the top grade": lambda world, rng: np.array([0, 0, 0, 3])[graded(world.relevance)],
+    "relevant or not": lambda world, rng: np.array([0, 3, 3, 3])[graded(world.relevance)],
+    "upside down": lambda world, rng: 3 - graded(world.relevance),
+    "one grade too high": lambda world, rng: np.minimum(graded(world.relevance) + 1, 3),
 }
 
 

@@ -105,7 +105,7 @@ def command(
         raise _one_run(qrels, paths[0])
     if correct_with:
         beside = {f"--test {test}": test != "t", "--family all": family == "all", "--pairs": pairs}
-        refuse_beside({**beside, f"--format {form}": form in ("markdown", "latex")})
+        refuse_beside(beside)
         found_corrected = _corrected(
             CorrectionOptions.of(qrels, correct_with),
             paths,
@@ -116,14 +116,16 @@ def command(
             margin=margin,
             **reading.arguments(),
         )
+        from cranfield.show.corrected_markup import corrected_comparison_latex, corrected_comparison_markdown
         from cranfield.show.corrected_text import corrected_comparison_text
 
-        text = (
-            found_corrected.to_json()
-            if form == "json"
-            else corrected_comparison_text(found_corrected, output.width(file), output.paint(file))
-        )
-        output.write([text], file, data=form == "json")
+        forms: dict[str, Callable[[CorrectedComparison], str]] = {
+            "text": lambda found: corrected_comparison_text(found, output.width(file), output.paint(file)),
+            "markdown": corrected_comparison_markdown,
+            "latex": corrected_comparison_latex,
+            "json": lambda found: found.to_json(),
+        }
+        output.write([forms[form](found_corrected)], file, data=form == "json")
         return
     streams = [Stream(path) for path in paths]
     judged, measured = chunked.measured(qrels, streams, paths)

@@ -109,7 +109,7 @@ def command(
         raise click.UsageError("--save takes one run.")
     if correct_with:
         beside = {"--per-query": per_query, "--worst": worst, "--bounds": bounds, "--by": by, "--weights": weights}
-        beside |= {"--engine": engine, "--names": names == "tag", f"--format {form}": form in ("markdown", "latex")}
+        beside |= {"--engine": engine, "--names": names == "tag"}
         refuse_beside(beside)
         _corrected(
             CorrectionOptions.of(qrels, correct_with), runs, measures, reading, lengths, save, form, file, verbose
@@ -181,6 +181,7 @@ def _corrected(
     """Evaluate by a model's grades that people correct."""
     from cranfield.judging.correcting import evaluate_corrected
     from cranfield.measures import DEFAULT_MEASURES
+    from cranfield.show.corrected_markup import corrected_latex, corrected_markdown
     from cranfield.show.corrected_text import corrected_data, corrected_text
 
     found = evaluate_corrected(
@@ -196,6 +197,8 @@ def _corrected(
     if form == "text":
         signatures = verbose or file not in (None, "-")
         output.write([corrected_text(found, output.width(file), output.paint(file), signatures=signatures)], file)
+    elif form in ("markdown", "latex"):
+        output.write([corrected_latex(found) if form == "latex" else corrected_markdown(found)], file)
     else:
         output.write(corrected_data(found, form), file, data=True)
 

@@ -44,10 +44,10 @@ def evaluate_corrected(
     alpha: the intervals are at the level 1 - alpha.
     options: policy, format, lengths and check_ids, as in `evaluate`.
     Returns a `CorrectedEvaluation`. The intervals are for the mean over all queries that could be asked, and rest on
-    the random sample, not on the model being right; with fewer than 30 sampled queries they can be too short if its
-    values are a strongly curved function of people's. What would make them wrong is an error: a sample that was not
-    drawn at random or is not judged completely, fewer than ten sampled queries, a model that was asked in several ways
-    or lacks more than 5% of its grades. Documents outside the pool count as unjudged on both sides, and so do the
+    the random sample, not on the model being right; with fewer than 30 sampled queries they can be too short if it is
+    far off on rare queries only. What would make them wrong is an error: a sample that was not drawn at random or is
+    not judged completely, fewer than ten sampled queries, a model that was asked in several ways or lacks more than 5%
+    of its grades. Documents outside the pool count as unjudged on both sides, and so do the
     model's missing grades on its side; both leave the correction valid, because sampled queries are treated as all
     others are.
 

@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 
-from cranfield.comparison.corrected import ROUGH, CorrectedEvaluation, CorrectedValue, CorrectionBasis
-from cranfield.comparison.corrected_pairs import CorrectedComparison, CorrectedDifference
-from cranfield.comparison.correcting import FEW
-from cranfield.comparison.corrections import CORRECTIONS
-from cranfield.comparison.differences import Difference, signed, span_text
-from cranfield.layout import UNPAINTED, WIDTH, Paint, Style, count, fitted, folded, wrapped
-from cranfield.measures.scope import Scope
-from cranfield.show.comparison_words import p_cell, within_text
+from cranfield.comparison.corrected import CorrectedEvaluation, CorrectedValue
+from cranfield.comparison.corrected_pairs import CorrectedComparison
+from cranfield.comparison.differences import Difference
+from cranfield.layout import UNPAINTED, WIDTH, Paint, fitted, folded, wrapped
+from cranfield.show import corrected_words as words
+from cranfield.show.comparison_words import within_text
 from cranfield.show.data import separated_rows
 
-_MOSTLY_JUDGED = 0.9  # of the first documents: a pool of other runs holds fewer
 VALUE_FIELDS = (
     *("value", "low", "high", "model", "correction", "weight"),
     *("people", "people_low", "people_high", "worth", "differing"),
@@ -26,10 +23,8 @@ def corrected_text(
     found: CorrectedEvaluation, width: int = WIDTH, paint: Paint = UNPAINTED, *, signatures: bool = True
 ) -> str:
     """Corrected means with what they are made of, what they rest on, and what the model saved."""
-    parts = [wrapped(_title(found.basis), width=width)]
-    for measure in found.measures:
-        values = {run: found.values[run][measure.name] for run in found.runs}
-        parts.append(_table(measure.name, values, found.basis, width, paint.strong))
+    parts = [wrapped(words.title(found.basis), width=width)]
+    parts += [fitted(words.value_rows(measure, found), width, paint.strong) for measure in found.measures]
     everything = [found.values[run][measure.name] for run in found.runs for measure in found.measures]
     parts.append(list(map(paint.dim, _legend(found, everything, width))))
     parts.append(list(map(paint.dim, _signatures(found, width))) if signatures else [])
@@ -40,24 +35,14 @@ def corrected_comparison_text(found: CorrectedComparison, width: int = WIDTH, pa
     """The verdicts, the corrected differences with what they are made of, and the means."""
     evaluation = found.evaluation
     parts = [[line for each in found for line in _verdict_lines(each.difference, width, paint)]]
-    parts.append(wrapped(f"{_title(evaluation.basis)}. {_method(found)}.", width=width))
+    parts.append(wrapped(f"{words.title(evaluation.basis)}. {words.method(found)}.", width=width))
     for measure in evaluation.measures:
         listed = found.of(measure)
-        parts.append(_differences(measure.name, listed, evaluation, width, paint.strong))
+        parts.append(fitted(words.difference_rows(measure.name, listed, evaluation), width, paint.strong))
         told = [within_text(each.difference) for each in listed if each.difference.within]
         parts.append([line for each in told for line in wrapped(each, hang=2, width=width)])
-    parts += [
-        _table(
-            measure.name,
-            {run: evaluation.values[run][measure.name] for run in evaluation.runs},
-            evaluation.basis,
-            width,
-            paint.strong,
-        )
-        for measure in evaluation.measures
-    ]
-    note = "A difference is weighted separately, so it is not exactly the difference of the means."
-    parts.append([*wrapped(note, width=width), *_legend(evaluation, [each.value for each in found], width)])
+    parts += [fitted(words.value_rows(measure, evaluation), width, paint.strong) for measure in evaluation.measures]
+    parts.append([*wrapped(words.WEIGHED, width=width), *_legend(evaluation, [each.value for each in found], width)])
     parts.append(list(_signatures(evaluation, width)))
     return "\n\n".join("\n".join(part) for part in parts if part)
 
@@ -86,139 +71,8 @@ def corrected_data(found: CorrectedEvaluation, form: str) -> Iterator[str]:
         yield from separated_rows(names, rows, "," if form == "csv" else "\t")
 
 
-def basis_sentence(basis: CorrectionBasis) -> str:
-    """Whose grades are corrected by whom, on what."""
-    return f"{basis.model} corrected by {_people(basis)} on {basis.sampled} of {basis.queries} queries"
-
-
-def _title(basis: CorrectionBasis) -> str:
-    return f"{basis_sentence(basis)}, drawn at random (seed {basis.seed})"
-
-
-def _people(basis: CorrectionBasis) -> str:
-    return "people" if set(basis.people) == {"person", "imported"} else ", ".join(basis.people)
-
-
-def _differences(
-    name: str, listed: Sequence[CorrectedDifference], found: CorrectedEvaluation, width: int, style: Style | None
-) -> list[str]:
-    level = f"{100 * (1 - found.alpha):g}% interval"
-    rows = [[name, "corrected", level, "p", f"by {found.basis.model}", "correction", "weight", "people alone", "worth"]]
-    for each in listed:
-        value, pair = each.value, each.difference
-        rows.append(
-            [
-                f"{pair.run} - {pair.baseline}",
-                signed(pair.estimate),
-                span_text(pair),
-                p_cell(pair),
-                signed(value.model),
-                signed(value.correction),
-                f"{value.weight:.2f}",
-                f"{signed(value.people)} ± {(value.people_high - value.people_low) / 2:.4f}",
-                _worth(value),
-            ]
-        )
-    return fitted(rows, width, style)
-
-
-def _worth(value: CorrectedValue) -> str:
-    return "-" if value.worth is None else f"{value.worth:,}"
-
-
-def _table(
-    name: str, values: dict[str, CorrectedValue], basis: CorrectionBasis, width: int, style: Style | None
-) -> list[str]:
-    rows = [[name, "corrected", f"by {basis.model}", "correction", "weight", "people alone", "worth"]]
-    for label, each in values.items():
-        half, people_half = (each.high - each.low) / 2, (each.people_high - each.people_low) / 2
-        rows.append(
-            [
-                label,
-                f"{each.value:.4f} ± {half:.4f}",
-                f"{each.model:.4f}",
-                signed(each.correction),
-                f"{each.weight:.2f}",
-                f"{each.people:.4f} ± {people_half:.4f}",
-                _worth(each),
-            ]
-        )
-    return fitted(rows, width, style)
-
-
-def _method(found: CorrectedComparison) -> str:
-    pairs = len(found.of(found.evaluation.measures[0]))
-    if pairs == 1:
-        return "t-test of the corrected difference, two-sided; one comparison"
-    title = CORRECTIONS[found.correction].title
-    said = f"no correction for {pairs} comparisons" if found.correction == "none" else f"{title} over {pairs} pairs"
-    return f"t-test of the corrected differences, two-sided; {said}"
-
-
-def _legend(found: CorrectedEvaluation, values: Sequence[CorrectedValue], width: int) -> Iterator[str]:
-    basis, level = found.basis, f"{100 * (1 - found.alpha):g}%"
-    yield from wrapped(
-        f"± {level} intervals for the mean over all queries, of which these are a sample; they rest on the random "
-        "sample, not on the model. Worth: how many queries people alone would have to judge for as narrow an interval; "
-        f"they judged {basis.sampled}. {told_worth(basis, values)}",
-        width=width,
-    )
-    fewest = min(each.differing for each in values)
-    if fewest < FEW:
-        yield from wrapped(
-            f"Some values of people and {basis.model} differ on {fewest} of the {basis.sampled} sampled queries only; "
-            "their intervals are wider, to allow for what the sample does not show.",
-            width=width,
-        )
-    for note in (*_outside_notes(found), *_notes(basis)):
-        yield from wrapped(note, width=width)
-
-
-def _outside_notes(found: CorrectedEvaluation) -> Iterator[str]:
-    """Runs that return much that neither people nor the model judged: no correction makes up for that."""
-    depths = {Scope.of(measure).cutoff: measure for measure in found.measures if Scope.of(measure).one_depth}
-    for depth, measure in depths.items():
-        shares = {run: found.judged_share(run, measure) for run in found.runs}
-        few = {run: share for run, share in shares.items() if share is not None and share < _MOSTLY_JUDGED}
-        if few and depth is not None:
-            told = ", ".join(f"{run} {share:.0%}" for run, share in few.items())
-            yield (
-                f"Judged of the first {depth}: {told}. The other documents count as not relevant, for people as for "
-                f"{found.basis.model}, and no interval allows for that: pool these runs too, and judge what is new."
-            )
-
-
-def told_worth(basis: CorrectionBasis, values: Sequence[CorrectedValue]) -> str:
-    """What the model saved, or that it saved nothing."""
-    worth = [each.worth for each in values if each.worth is not None]
-    more = [each - basis.sampled for each in worth]
-    if not more or max(more) <= 0:
-        return f"{basis.model} saved nothing here."
-    if min(more) <= 0:
-        return (
-            f"{basis.model} saved up to {count(max(more), 'query', 'queries')}, and nothing where worth is not larger."
-        )
-    told = f"{min(more):,} to {max(more):,} queries" if min(more) < max(more) else count(max(more), "query", "queries")
-    return f"{basis.model} saved people about {told.replace(' q', ' more q')}."
-
-
-def _notes(basis: CorrectionBasis) -> Iterator[str]:
-    if basis.sampled < ROUGH:
-        yield (
-            f"With fewer than {ROUGH} sampled queries, intervals can be too narrow if {basis.model}'s values are a "
-            "curved function of people's: sample more if you can."
-        )
-    if basis.missing:
-        share = basis.missing / basis.pooled
-        yield (
-            f"{basis.model} has no grade for {basis.missing:,} of {basis.pooled:,} documents ({share:.1%}); they count "
-            "as unjudged on its side."
-        )
-    if basis.not_judged:
-        yield f"People could not judge {count(basis.not_judged, 'document')} of the sampled queries."
-    if basis.unused:
-        outside = count(basis.unused, "query", "queries")
-        yield f"People also judged {outside} outside the sample; these are not used, because they were not drawn."
+def _legend(found: CorrectedEvaluation, values: Sequence[CorrectedValue], width: int) -> list[str]:
+    return [line for text in words.legend(found, values) for line in wrapped(text, width=width)]
 
 
 def _signatures(found: CorrectedEvaluation, width: int) -> Iterator[str]:

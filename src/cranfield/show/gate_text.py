@@ -11,7 +11,7 @@ from cranfield.comparison.power import USUAL
 from cranfield.comparison.significance import TESTS
 from cranfield.layout import UNPAINTED, WIDTH, Paint, columns, count, cut, padded, visible, wrapped
 from cranfield.show.comparison_markup import markdown_table
-from cranfield.show.corrected_text import basis_sentence
+from cranfield.show.corrected_words import basis_sentence
 from cranfield.show.escaping import markdown_text
 
 NO_TEXTS: Mapping[str, str] = {}
