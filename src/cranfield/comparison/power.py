@@ -125,6 +125,15 @@ def query_set_sizes(
     ]
 
 
+def about(queries: int) -> str:
+    """A number of queries in words, to two digits: more would be pretended.
+
+    >>> about(1234), about(57)
+    ('about 1,200', 'about 57')
+    """
+    return f"about {round(queries, 2 - len(str(queries))):,}"
+
+
 def _check(alpha: float, queries: int, power: float = USUAL) -> None:
     if not 0 < alpha < 1 or not alpha < power < 1:
         raise ComparisonError(

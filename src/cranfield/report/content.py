@@ -151,12 +151,12 @@ def _said_by(comparison: Comparison) -> tuple[Measure, ...]:
 def _unsaid(gathered: Gathered) -> list[str]:
     """What is not said of two runs, in words."""
     comparison = gathered.comparison
-    others = [] if comparison is None else comparison.measures[len(_said_by(comparison)) :]
-    if comparison is None or not others:
+    said = () if comparison is None else _said_by(comparison)
+    others = [each.name for each in gathered.means if each not in said]
+    if comparison is None or len(comparison.runs) <= LETTERED or not others:
         return []
     return [
-        f"There are more than {LETTERED} runs, so pairs of runs are tested only by {comparison.measures[0]}, not by "
-        f"{listed([each.name for each in others])}."
+        f"There are more than {LETTERED} runs, so pairs of runs are tested only by {said[0]}, not by {listed(others)}."
     ]
 
 

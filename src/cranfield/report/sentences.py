@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cranfield.comparison.power import USUAL, queries_needed
+from cranfield.comparison.power import USUAL, about, queries_needed
 from cranfield.comparison.significance import SAME
 from cranfield.errors import ComparisonError
 from cranfield.evaluation.facts import FactColumns
@@ -128,7 +128,7 @@ def _decision(pair: VerdictPair) -> Iterator[str]:
     said += f" is detected {USUAL:.0%} of the time"
     needed = _needed(pair) if found.family == 1 else None
     if needed is not None and needed > pair.queries:
-        said += f"; detecting {signed(abs(found.difference))[1:]} takes about {needed:,} queries"
+        said += f"; detecting {signed(abs(found.difference))[1:]} takes {about(needed)} queries"
     yield f"{said}."
 
 

@@ -15,9 +15,9 @@ UNKNOWN = (
 
 
 def settling_sentence(request: Request, pair: VerdictPair) -> str:
-    """How to settle a difference: by one command where all that it needs is known, otherwise in words."""
+    """How to settle a difference: on lines of its own the commands, where all that they need is known."""
     runs = [request.rankings.get(name) for name in (pair.baseline, pair.run)]
     commands = settling_commands(request.qrels, runs, pair.measure.canonical)
     if not commands:
         return UNKNOWN
-    return f"To settle it, judge the most informative documents first: {' && '.join(map(shlex.join, commands))}"
+    return "\n".join(["To settle it, judge the most informative documents first:", *map(shlex.join, commands)])

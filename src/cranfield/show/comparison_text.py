@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from cranfield.comparison.conclusions import Comparison
 from cranfield.comparison.differences import Change, Difference, p_text, signed
 from cranfield.comparison.most_changed import most_changed
-from cranfield.comparison.power import MOST, USUAL, power_of, queries_needed
+from cranfield.comparison.power import MOST, USUAL, about, power_of, queries_needed
 from cranfield.comparison.reliability import Reliability
 from cranfield.comparison.standing import standings
 from cranfield.comparison.unjudged import estimates_unjudged
@@ -186,17 +186,8 @@ def _power(comparison: Comparison, one: Difference) -> Iterator[str]:
     apart = abs(one.difference)
     alpha = one.alpha / one.family if one.together else one.alpha  # what the correction leaves, as in `detectable`
     if not one.significant and apart and power_of(apart, one.spread, MOST, alpha) >= USUAL:
-        said += f"; {apart:.3f} takes about {_rounded(queries_needed(apart, one.spread, alpha)):,}"
+        said += f"; {apart:.3f} takes {about(queries_needed(apart, one.spread, alpha))}"
     yield f"{said}."
-
-
-def _rounded(queries: int) -> int:
-    """A number of queries, to two digits: more would be pretended.
-
-    >>> _rounded(1234), _rounded(57)
-    (1200, 57)
-    """
-    return round(queries, 2 - len(str(queries)))
 
 
 def _more(comparison: Comparison, *, explained: bool, pairs: bool) -> Iterator[str]:
