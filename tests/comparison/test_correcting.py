@@ -170,8 +170,8 @@ def test_intervals_hold_however_bad_the_judge_and_cost_little(judge, n):
     chance = 3 * sqrt(0.95 * 0.05 / COUNT)  # three standard errors of a share of 95%
     # What agrees on all sampled queries may differ elsewhere, which a perfect judge cannot refute: see below.
     most = 1.0 if judge == "perfect" else 0.97 + chance
-    # Where nothing is relevant nDCG is 0 by people but high by a judge who grades nothing 0: far off, but too rarely
-    # for a small sample to show it. A weight that is known beforehand does no better.
+    # A judge who grades nothing 0 is far off on the few queries whose nDCG is 0 by people: too rarely for a small
+    # sample to show it. The weight that is best over all queries does no better.
     least = {"mean": 0.86 if judge == "one grade too high" else 0.93, "difference": 0.93}
     for (what, low), (held, width) in zip(least.items(), tried(judge, n, 60), strict=True):
         assert low - chance <= held <= most, what

@@ -18,7 +18,7 @@ known, so s_f² is never smaller than theirs. That costs little: with a correlat
 Where people and the model differ on fewer than five sampled queries, as a good judge and a measure of few values (P@1,
 RR) make likely, s_r² sees too little of how they differ elsewhere. It then grows by u · s_y², up to s_y² at most; u is
 by how much the share of queries on which they differ may exceed that of the sample (Clopper and Pearson, 95%). A judge
-that never errs pays for that too: its intervals hold 97% to 99% of the time. That cannot be avoided, as many samples do
+that never errs pays for that too: its intervals hold 97% to 99.7% of the time. It cannot be avoided: many samples do
 not tell it from one that errs rarely. Without it, a judge that takes every tenth failure for success would be covered
 90% of the time with 10 sampled queries of 100, 73% of 500, and 43% of 5,000.
 
