@@ -48,7 +48,7 @@ class FullCorpus:
     tile: documents that are multiplied at once.
     dtype: the precision of the scores, in which they are compared; by default that of the embeddings, as of their
         product in PyTorch (for "l2" at least float32). torch.float32 tells more scores of half or bfloat16 embeddings
-        apart, and takes longer. Embeddings of 8 bits: the scores of torch.int8 are whole numbers and exact, those of
+        apart, and may take longer. Embeddings of 8 bits: the scores of torch.int8 are whole numbers and exact, those of
         torch.float8_e4m3fn and torch.float8_e5m2 are float32.
     devices: share the tiles among several, such as ["cuda:0", "cuda:1"]; each holds a copy of the queries.
     progress: True draws a bar while the tiles are counted; or a function that is called with an iterable and its

@@ -26,7 +26,7 @@ _BUCKETS = 4096  # parts of the range of judged scores; most hold one or none
 
 @triton.jit
 def _shared_words(anything):  # pragma: no cover - compiled for the device
-    """The address of as many words as the buckets, the judged scores and the cells between them take."""
+    """The address of a word for each bucket, two cells for each judged score, and a word that nobody reads."""
     return tl.inline_asm_elementwise(
         "{ .shared .align 8 .b32 words[4612]; mov.u32 $0, words; }", "=r,r", [anything], tl.int32, False, 1
     )
