@@ -21,6 +21,7 @@ from cranfield.report.encoding import safe_json
 from cranfield.report.gathered import Gathered
 from cranfield.report.leaderboard import leaderboard, notes, segment_maps
 from cranfield.report.pair import seen_from
+from cranfield.report.sentences import DECIDING
 from cranfield.show.charts.runs import DASHES, FAR, GAP, LONG
 from cranfield.show.look import LIGHT
 from cranfield.show.view import View
@@ -34,6 +35,7 @@ def page(gathered: Gathered, written: datetime) -> dict[str, Any]:
     return {
         "title": page_title(gathered),
         "card": card(gathered),
+        "deciding": DECIDING,
         "hues": colours,
         "runs": [each.run for each in gathered.evaluations],
         "queries": len(gathered.query_ids),

@@ -19,6 +19,8 @@ from cranfield.ranks.columns import Integers
 from cranfield.report.numbers import percent, signed
 from cranfield.report.pair import VerdictPair
 
+DECIDING = "cranfield judge --decide"  # the command that helps where it is too close to call
+
 
 class Seen(NamedTuple):
     """What a measure saw of a run's rankings, for queries that have a relevant document.
@@ -157,7 +159,7 @@ def _reversal(pair: VerdictPair) -> Iterator[str]:
     if found.could_reverse and pair.kind != "same":
         ends = f"{signed(found.reach.low)} to {signed(found.reach.high)}"
         yield f"Judging the unjudged documents could still reverse the difference (it could be {ends})."
-        yield "To settle it: cranfield judge --decide asks for the most informative grades first."
+        yield f"To settle it: {DECIDING} asks for the most informative grades first."
     elif not found.could_reverse and pair.kind in ("better", "worse") and found.reach.low < found.reach.high:
         yield "Whatever the unjudged documents turn out to be, they cannot reverse the difference."
 
