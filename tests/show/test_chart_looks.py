@@ -136,6 +136,14 @@ def test_a_name_that_looks_like_a_colour_stays():
     assert looks(spec) == {LIGHT["run-1"]: (DARK["run-1"], (1, 0))}
 
 
+def test_names_of_other_scripts_have_their_fonts_first_and_titles_that_fit():
+    spec = difference.difference_chart("nDCG@10", "关键词基线", "稠密向量模型第二版", {"如何评价": 0.1, "検索": -0.2})
+    assert spec["config"]["font"].startswith("PingFang SC")
+    assert difference.difference_chart("AP", "old", "ハイブリッド", {"1": 0.1})["config"]["font"].startswith("Hiragino")
+    assert difference.difference_chart("AP", "old", "naïve", {"1": 0.1})["config"]["font"].startswith("Helvetica")
+    assert sized(spec, 1)["title"] == ["nDCG@10 by query: 稠密向量模型第二版 against", "关键词基线"]
+
+
 def test_a_figure_for_a_paper_is_measured_in_points():
     drawn = picture(sized(draw_chart("difference", *FILES), 1), "svg").decode()
     assert re.search(r'<svg[^>]* width="2[34]\dpt" height="\d+pt"', drawn)

@@ -13,6 +13,8 @@ pytest.importorskip("jinja2")
 pytest.importorskip("vl_convert")
 import cranfield
 import cranfield.report
+from cranfield.comparison.conclusions import LETTERED
+from cranfield.report import gathered
 from cranfield.report.encoding import safe_json
 from cranfield.systems.collection import Collection, Document
 from tests.show.page import ENDING, EVIL, FILES, Page, evil, made
@@ -220,3 +222,31 @@ def test_segments(tmp_path):
         (name, f"{means[name]:.3f}") for name in sorted(means)
     ]
     assert page.data["segments"] == list(segments.values())
+
+
+def test_many_runs_are_compared_only_by_the_measure_that_is_shown(tmp_path, monkeypatch):
+    asked = []
+    compare = gathered.compare_evaluations
+    monkeypatch.setattr(
+        gathered, "compare_evaluations", lambda *given, **more: asked.append(given[1]) or compare(*given, **more)
+    )
+    qrels = {str(q): {"a": 1, "b": 1} for q in range(4)}
+    for number, measures in ((3, 2), (LETTERED + 1, 1)):
+        runs = {f"run{n}": {q: ["x"] * (n % 2) + ["a", "b"] for q in qrels} for n in range(number)}
+        cranfield.write_report(tmp_path / "report.html", qrels, runs, "nDCG@10 RR", charts=False)
+        assert len(asked.pop()) == measures
+
+
+def test_relevant_documents_have_their_ranks_and_the_wrong_order_is_named(tmp_path):
+    qrels = {"1": {"a": 3, "b": 1, "c": 2, "d": 0}, "2": {"a": 1}, "3": {"z": 0}}
+    runs = {"mine": {"1": ["b", "d", "a"], "3": ["z"]}, "other": {"1": ["c", "x", "b"], "2": ["y", "a"]}}
+    cranfield.write_report(tmp_path / "report.html", qrels, runs, "nDCG@10", charts=False)
+    data = Page(tmp_path / "report.html").data
+    place = {query: str(at) for at, query in enumerate(data["queries"])}
+    mine, other = data["rankings"]
+    documents = [each[0] for each in data["documents"]]
+    assert [documents[n] for n, _ in data["details"][place["1"]]["relevant"]] == ["a", "c", "b"]
+    assert (mine[place["1"]]["ranks"], other[place["1"]]["ranks"]) == ([3, 0, 1], [0, 1, 3])
+    assert (mine[place["2"]]["ranks"], other[place["2"]]["ranks"], mine[place["3"]]["ranks"]) == ([0], [2], [])
+    assert "grade 1 above grade 3" in mine[place["1"]]["why"]
+    assert not any("above" in tag for tag in other[place["1"]]["why"])

@@ -6,10 +6,10 @@ import json
 import re
 from collections.abc import Mapping
 from html import escape
-from textwrap import wrap
 from typing import Any
 
 from cranfield.errors import MissingLibrary, OutputError, need
+from cranfield.layout import wrapped
 from cranfield.show.charts.drawing import NOTE, Spec
 from cranfield.show.look import DARK, LIGHT
 
@@ -84,12 +84,24 @@ def sized(spec: Mapping[str, Any], columns: int) -> Spec:
     if isinstance(height, dict):
         height = {"step": round(height["step"] * 0.75, 1)}
     else:
-        height = round(width * height / spec["width"] * (1.2 if columns == 1 else 0.75))
+        share = (1.5 if _turned(spec) else 1.2) if columns == 1 else 0.75  # names that are turned take height, too
+        height = round(width * height / spec["width"] * share)
     fit = {"type": "fit-x" if isinstance(height, dict) else "fit", "contains": "padding"}
     config = _merged(spec.get("config", {}), sizes)
     if isinstance(spec.get("title"), str):
-        spec = {**spec, "title": wrap(spec["title"], width // 5) or ""}  # such a letter is about 5 points wide
-    return Spec(spec, width=width, height=height, padding=2, autosize=fit, config=config, usermeta={PAPER: columns})
+        spec = {**spec, "title": wrapped(spec["title"], width=width // 5) or ""}  # such a letter is about 5 points wide
+    # Vega fits a chart before it knows exactly how far names that are turned reach to the left.
+    padding = {"left": 8, "right": 2, "top": 2, "bottom": 2} if _turned(spec) else 2
+    return Spec(
+        spec, width=width, height=height, padding=padding, autosize=fit, config=config, usermeta={PAPER: columns}
+    )
+
+
+def _turned(spec: Mapping[str, Any]) -> bool:
+    """Whether names below the chart are turned."""
+    return any(
+        each.get("encoding", {}).get("x", {}).get("axis", {}).get("labelAngle") for each in spec.get("layer", ())
+    )
 
 
 def _merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:

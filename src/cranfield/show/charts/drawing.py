@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from cranfield.errors import CranfieldError
+from cranfield.show.charts.fonts import LATIN, fonts_for
 from cranfield.show.charts.parts import Part, fixed, layer
 from cranfield.show.look import LIGHT
 
@@ -33,8 +34,7 @@ COLOURS = tuple(LIGHT[f"run-{number}"] for number in range(1, 9))  # of runs
 NOTE = "note"  # the style of texts inside a chart, so that one setting sizes them all
 CONFIG: dict[str, Any] = {
     "background": None,
-    # Arial's widths are those of Helvetica and Liberation Sans: what is measured here fits wherever it is shown.
-    "font": "Helvetica, Arial, Liberation Sans, sans-serif",
+    "font": LATIN,
     "view": {"stroke": None},
     "axis": {
         "labelColor": LIGHT["soft"],
@@ -82,4 +82,6 @@ def specification(chart: Part, title: str, description: str) -> Spec:
         text = json.dumps(spec, ensure_ascii=False, allow_nan=False)
     except ValueError:
         raise CranfieldError(f"{title}: some numbers are too large to draw.", hint="use smaller grades") from None
-    return Spec(json.loads(text.replace("\u2028", "\ufffd").replace("\u2029", "\ufffd")))
+    spec = json.loads(text.replace("\u2028", "\ufffd").replace("\u2029", "\ufffd"))
+    spec["config"]["font"] = fonts_for(text)
+    return Spec(spec)
