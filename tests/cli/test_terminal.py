@@ -190,6 +190,11 @@ def test_measures_and_the_next_step_have_colours(tmp_path):
     assert f"\n{BOLD}Reference:{PLAIN} " in on_terminal("measures", "nDCG")[0]
     said, _ = on_terminal("pool", "judgments.db", "builtin", "builtin:plain", "--qrels", "builtin", cwd=tmp_path)
     assert said.endswith("Next: \x1b[36mcranfield judge judgments.db\x1b[0m\n")
+    for name in ("ann", "bob"):
+        run("convert", "builtin:ten", "two.db", "--assessor", name, "--kind", "person", cwd=tmp_path)
+    agreed, _ = on_terminal("agreement", "two.db", cwd=tmp_path)
+    assert f"\n{BOLD}Grades of ann (rows) and bob (columns){PLAIN}\n" in agreed
+    assert f"\n{DIM}A kappa or alpha of 0 is agreement by chance" in agreed
     told = run("evaluate", "judgments.db", "builtin:plain", cwd=tmp_path).stdout
     assert "QUERIES" not in told
     run("convert", "builtin:plain", "plain.run", cwd=tmp_path)
