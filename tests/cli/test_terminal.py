@@ -244,6 +244,14 @@ def test_perfect_queries_are_not_among_the_worst(tmp_path):
     assert "  the worst query by R@1000\n\n  0.0000  2: dogs\n" in some
 
 
+@pytest.mark.parametrize("width", [40, 60])
+def test_two_runs_fit_a_narrow_window(width):
+    said, code = on_terminal("compare", "builtin", "builtin:plain", "builtin:tuned", columns=width)
+    assert code == 0
+    assert f"{GREEN}▲ 23 better{PLAIN}" in said
+    assert max(map(columns_of, without_codes(said).splitlines())) <= width
+
+
 def test_names_cannot_bring_colours_of_their_own(folder):
     for command in ("compare", "evaluate"):
         said, code = on_terminal(command, "qrels.txt", "odd", cwd=folder, columns=200)
