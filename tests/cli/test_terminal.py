@@ -190,6 +190,11 @@ def test_measures_and_the_next_step_have_colours(tmp_path):
     assert f"\n{BOLD}Reference:{PLAIN} " in on_terminal("measures", "nDCG")[0]
     said, _ = on_terminal("pool", "judgments.db", "builtin", "builtin:plain", "--qrels", "builtin", cwd=tmp_path)
     assert said.endswith("Next: \x1b[36mcranfield judge judgments.db\x1b[0m\n")
+    for name in ("ann", "bob"):
+        run("convert", "builtin:ten", "two.db", "--assessor", name, "--kind", "person", cwd=tmp_path)
+    agreed, _ = on_terminal("agreement", "two.db", cwd=tmp_path)
+    assert f"\n{BOLD}Grades of ann (rows) and bob (columns){PLAIN}\n" in agreed
+    assert f"\n{DIM}A kappa or alpha of 0 is agreement by chance" in agreed
     told = run("evaluate", "judgments.db", "builtin:plain", cwd=tmp_path).stdout
     assert "QUERIES" not in told
     run("convert", "builtin:plain", "plain.run", cwd=tmp_path)
@@ -237,6 +242,14 @@ def test_perfect_queries_are_not_among_the_worst(tmp_path):
     (tmp_path / "qrels.txt").write_text("1 0 a 1\n2 0 c 1\n")
     some = run("test", cwd=tmp_path).stdout
     assert "  the worst query by R@1000\n\n  0.0000  2: dogs\n" in some
+
+
+@pytest.mark.parametrize("width", [40, 60])
+def test_two_runs_fit_a_narrow_window(width):
+    said, code = on_terminal("compare", "builtin", "builtin:plain", "builtin:tuned", columns=width)
+    assert code == 0
+    assert f"{GREEN}▲ 23 better{PLAIN}" in said
+    assert max(map(columns_of, without_codes(said).splitlines())) <= width
 
 
 def test_names_cannot_bring_colours_of_their_own(folder):

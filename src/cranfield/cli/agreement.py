@@ -68,5 +68,5 @@ def command(
         draws=draws,
         seed=seed,
     )
-    text = found.to_json() if form == "json" else agreement_text(found, output.width(file), output.paint(file).strong)
+    text = found.to_json() if form == "json" else agreement_text(found, output.width(file), output.paint(file))
     output.write([text], file, data=form == "json")

@@ -21,7 +21,9 @@ from cranfield.cli.view_options import view_options
 @click.option("--title", help="The title of the page [the runs that are compared, and the measure].")
 @options.baseline
 @click.option(
-    "--collection", metavar="DIR", help="Texts of queries and documents: a folder, builtin, or ir_datasets:ID."
+    "--collection",
+    metavar="DIR",
+    help="Texts of queries and documents: a folder, builtin, or ir_datasets:ID [builtin if QRELS is].",
 )
 @options.segments
 @options.bounds

@@ -6,21 +6,22 @@ from collections.abc import Mapping, Sequence
 
 from cranfield.judging.agreeing import Agreement, PairAgreement
 from cranfield.judging.estimating import Estimate
-from cranfield.layout import WIDTH, Style, aligned, count, fitted, wrapped
+from cranfield.layout import UNPAINTED, WIDTH, Paint, Style, aligned, count, fitted, wrapped
 
 SHOWN = 10  # queries and pairs of which people read the details
 
 
-def agreement_text(found: Agreement, width: int = WIDTH, style: Style | None = None) -> str:
+def agreement_text(found: Agreement, width: int = WIDTH, paint: Paint = UNPAINTED) -> str:
     """What was compared, the statistics of all and of each pair, then grades, tables, queries and documents."""
     lines = wrapped(_headline(found), width=width)
-    lines += ["", *_statistics(found, width, style)]
-    lines += ["", *aligned(_grades(found.by_grade), style=style)]
+    lines += ["", *_statistics(found, width, paint.strong)]
+    lines += ["", *aligned(_grades(found.by_grade), style=paint.strong)]
     for pair in found.pairs[:SHOWN]:
         if pair.documents:
-            lines += ["", *_table(found, pair, width)]
-    lines += _orders(found, width, style)
-    lines += ["", *_queries(found, width, style), *_worst(found, width, style), "", *_notes(found, width)]
+            lines += ["", *_table(found, pair, width, paint.strong)]
+    lines += _orders(found, width, paint.strong)
+    lines += ["", *_queries(found, width, paint.strong), *_worst(found, paint.strong)]
+    lines += ["", *map(paint.dim, _notes(found, width))]
     return "\n".join(lines)
 
 
@@ -29,7 +30,7 @@ def _headline(found: Agreement) -> str:
     return f"{len(found.assessors)} assessors judged the same {documents} of {queries}."
 
 
-def _statistics(found: Agreement, width: int, style: Style | None) -> list[str]:
+def _statistics(found: Agreement, width: int, style: Style) -> list[str]:
     shown = found.pairs if len(found.pairs) > 1 else ()
     rows = [["", "all" if shown else " – ".join(found.assessors), *(" – ".join(pair.assessors) for pair in shown)]]
     rows.append(["documents", f"{found.documents:,}", *(f"{pair.documents:,}" for pair in shown)])
@@ -43,14 +44,15 @@ def _grades(by_grade: Mapping[float, Estimate]) -> list[list[str]]:
     return [["grade", "given by another too"], *([f"{grade:g}", str(each)] for grade, each in by_grade.items())]
 
 
-def _table(found: Agreement, pair: PairAgreement, width: int) -> list[str]:
+def _table(found: Agreement, pair: PairAgreement, width: int, style: Style) -> list[str]:
     one, other = pair.assessors
     head = [one, *(f"{grade:g}" for grade in found.grades)]
     rows = [[f"{grade:g}", *map(str, row)] for grade, row in zip(found.grades, pair.table, strict=True)]
-    return [*wrapped(f"Grades of {one} (rows) and {other} (columns)", width=width), *fitted([head, *rows], width)]
+    title = wrapped(f"Grades of {one} (rows) and {other} (columns)", width=width)
+    return [*map(style, title), *fitted([head, *rows], width)]
 
 
-def _orders(found: Agreement, width: int, style: Style | None) -> list[str]:
+def _orders(found: Agreement, width: int, style: Style) -> list[str]:
     orders = [(pair, pair.order) for pair in found.pairs if pair.order is not None]
     if not orders:
         return []
@@ -60,27 +62,27 @@ def _orders(found: Agreement, width: int, style: Style | None) -> list[str]:
         rows.append([" – ".join(pair.assessors), shown, order.moved[0] if order.moved[1] else "–", str(order.moved[1])])
     runs = count(len(orders[0][1].means), "run")
     title = f"The order of {runs} by {orders[0][1].measure}, depending on whose grades are used (Kendall's tau)"
-    return ["", *wrapped(title, width=width), *fitted(rows, width, style, left=(0, 2))]
+    return ["", *map(style, wrapped(title, width=width)), *fitted(rows, width, left=(0, 2))]
 
 
-def _queries(found: Agreement, width: int, style: Style | None) -> list[str]:
+def _queries(found: Agreement, width: int, style: Style) -> list[str]:
     if len(found.by_query) < 2:
         return []
     lowest = sorted(found.by_query.items(), key=lambda each: (each[1].agreement, -each[1].distance, each[0]))[:SHOWN]
     rows = [["query", "documents", "agreement", "grades apart"]]
     rows += [[name, str(each.documents), f"{each.agreement:.3f}", f"{each.distance:.2f}"] for name, each in lowest]
     title = "Queries with the least agreement" if len(found.by_query) > SHOWN else "Query by query"
-    return [title, *fitted(rows, width, style)]
+    return [style(title), *fitted(rows, width)]
 
 
-def _worst(found: Agreement, width: int, style: Style | None) -> list[str]:
+def _worst(found: Agreement, style: Style) -> list[str]:
     if not found.worst:
         return []
     rows: list[Sequence[str]] = [["query", "document", "grades"]]
     for item in found.worst:
         grades = ", ".join(f"{name} {grade:g}" for name, grade in item.grades.items())
         rows.append([item.query_id, item.doc_id, grades])
-    return ["", "Furthest apart", *aligned(rows, left=(0, 1, 2), style=style)]
+    return ["", style("Furthest apart"), *aligned(rows, left=(0, 1, 2))]
 
 
 def _notes(found: Agreement, width: int) -> list[str]:

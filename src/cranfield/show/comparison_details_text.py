@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 from cranfield.comparison.conclusions import Comparison
-from cranfield.comparison.differences import UNDECIDED, Difference, signed
+from cranfield.comparison.differences import UNDECIDED, Difference, signed, span_text
 from cranfield.comparison.pairing import judged_beside
 from cranfield.comparison.power import USUAL
 from cranfield.comparison.reliability import Reliability
@@ -53,8 +53,7 @@ def _differences_lines(comparison: Comparison, measure: str, width: int, paint: 
         paint.strong, _beside(measure + second, f"{'difference':>11}{level:>20}{'p':>9}{'effect':>8}", wide, width)
     )
     for name, each in zip(names, listed, strict=True):
-        ends = f"{signed(each.low)} {signed(each.high)}"
-        numbers = f"{signed(each.estimate):>11}{ends:>20}{p_cell(each):>9}{effect_cell(each.effect):>8}"
+        numbers = f"{signed(each.estimate):>11}{span_text(each):>20}{p_cell(each):>9}{effect_cell(each.effect):>8}"
         tone = verdict_tone(each, paint)
         yield from (tone(line) if each.significant else line for line in _beside(name, numbers, wide, width))
         judged = [beside[run] for run in (each.run, each.baseline)]

@@ -90,10 +90,14 @@ def _changed_lines(
     """How many queries changed, and those that gained and lost most."""
     queries = difference.better + difference.same + difference.worse
     better, worse = f"▲ {difference.better} better", f"▼ {difference.worse} worse"
-    yield (
-        f"{count(queries, 'query', 'queries')}   {paint.good(better) if difference.better else better}   "
-        f"{difference.same} the same   {paint.bad(worse) if difference.worse else worse}"
-    )
+    said, same = count(queries, "query", "queries"), f"{difference.same} the same"
+    narrow = len("   ".join((said, better, same, worse))) > width
+    better, worse = (paint.good if difference.better else str)(better), (paint.bad if difference.worse else str)(worse)
+    if narrow:
+        yield said
+        yield "  ".join((better, same, worse))
+    else:
+        yield "   ".join((said, better, same, worse))
     lower = difference.lower_is_better
     shown = [each for most in most_changed(comparison, difference, LISTED) for each in most]
     named = min(max([columns(visible(each.query_id)) for each in shown], default=0), NAMED if texts else width - 12)
