@@ -89,6 +89,8 @@ class PackedFound {
         }
     }
 
+    std::size_t size() const { return row_.size(); }
+
     void unpack_to(Found& found) const {
         const std::size_t size = found.row.size() + row_.size();
         found.row.insert(found.row.end(), row_.begin(), row_.end());
@@ -166,7 +168,7 @@ class Ahead {
     std::size_t size() const { return paths_.size(); }
 
   private:
-    static constexpr std::size_t most_ahead = 32;  // runs that may wait to be asked for
+    static constexpr std::size_t most_ahead = 16;  // runs that may wait to be asked for
 
     // Read the judgments, then scan like the others.
     void lead() {

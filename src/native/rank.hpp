@@ -38,6 +38,7 @@ struct Found {
     void add(const Place& place) {
         row.push_back(place.row), above.push_back(place.above), before.push_back(place.before), tied.push_back(place.tied);
     }
+    void reserve(std::size_t n) { row.reserve(n), above.reserve(n), before.reserve(n), tied.reserve(n); }
     void resize(std::size_t n) { row.resize(n), above.resize(n), before.resize(n), tied.resize(n); }
     void append(const Found& other) {
         row.insert(row.end(), other.row.begin(), other.row.end());

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -19,6 +20,8 @@ from cranfield.ranks.tables.judged_grades import JudgedGrades
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.ranks.ties import broken
 from cranfield.read.shapes import Rankings, Source, Table, Text
+
+BestFirst = Mapping[float, tuple[Numbers, JudgedGrades]]  # by the lowest grade that is a judgment
 
 
 class Graded(Protocol):
@@ -48,6 +51,7 @@ class GradeColumns(NamedTuple):
     first: Integers
     query: Integers
     grades: Numbers
+    best_first: BestFirst | None = None  # what is known of them already
 
 
 def rank_run(judgments: Judgments, source: Source, policy: Policy) -> JudgedRanks:
@@ -98,13 +102,16 @@ def rank_counted(judgments: Graded, scanned: Scanned, policy: Policy) -> JudgedR
 
 def _best_first(judgments: Graded, policy: Policy) -> tuple[Numbers, JudgedGrades]:
     """The grades of judgments as a policy reads them, and the best first: the same for every run."""
-    known = judgments._best_first if isinstance(judgments, Judgments) else {}
+    known = judgments._best_first if isinstance(judgments, Judgments) else getattr(judgments, "best_first", None) or {}
     how = lowest_judged(policy)
-    if how not in known:
-        grades = graded(judgments.grades, policy)
-        order = _order(judgments.query, -grades)
-        known[how] = grades, JudgedGrades(grades[order], judgments.first, order)
-    return known[how]
+    if how in known:
+        return known[how]
+    grades = graded(judgments.grades, policy)
+    order = _order(judgments.query, -grades)
+    made = grades, JudgedGrades(grades[order], judgments.first, order)
+    if isinstance(judgments, Judgments):
+        judgments._best_first[how] = made
+    return made
 
 
 def _order(query: Integers, key: npt.NDArray[Any]) -> Integers:
