@@ -6,7 +6,7 @@
 #include <numeric>
 #include <string>
 
-#include "text.hpp"
+#include "rank.hpp"
 
 namespace cranfield {
 
@@ -59,6 +59,12 @@ inline bool read_judgments(const char* data, std::size_t size, const Layout& lay
         out.first.push_back(std::int64_t(out.documents.size()));
     }
     return true;
+}
+
+inline Index index_of(const JudgedColumns& judged) {
+    Index index{judged.documents, judged.hashes, judged.first, {}};
+    for (std::size_t q = 0; q < judged.queries.size(); ++q) index.queries.emplace(judged.queries[q], q);
+    return index;
 }
 
 }  // namespace cranfield

@@ -11,6 +11,7 @@
 
 #include <limits>
 
+#include "ahead.hpp"
 #include "boundary.hpp"
 #include "dicts.hpp"
 #include "first.hpp"
@@ -38,13 +39,12 @@ nb::bytes to_bytes(std::string_view text) { return nb::bytes(text.data(), text.s
 struct OwnedIndex : Index {
     Text query_text, document_text;
 
-    // Of judgments that were read from `text`.
-    OwnedIndex(Text text, const JudgedColumns& judged) : document_text(text) {
-        first = judged.first;
-        documents = judged.documents;
-        hashes = judged.hashes;
-        for (std::size_t q = 0; q < judged.queries.size(); ++q) queries.emplace(judged.queries[q], q);
-    }
+    std::shared_ptr<const std::string> kept_text;
+
+    // Of judgments that were read from one of these.
+    OwnedIndex(const JudgedColumns& judged, Text text) : Index(index_of(judged)), document_text(text) {}
+    OwnedIndex(const JudgedColumns& judged, std::shared_ptr<const std::string> text)
+        : Index(index_of(judged)), kept_text(std::move(text)) {}
 
     OwnedIndex(Text queries_, Integers query_offsets, Text documents_, Integers document_offsets, Integers rows)
         : query_text(queries_), document_text(documents_) {
@@ -62,23 +62,6 @@ struct OwnedIndex : Index {
     }
 };
 
-// Every ranking of a block, and how many documents each has. `place[q]` is the index's number of query q, or -1.
-bool rank_all(Block& block, const Index& index, const std::vector<std::int64_t>& place, bool counted,
-              bool ties_in_order, Found& found, std::vector<std::int64_t>& sizes) {
-    const std::vector<std::size_t> first = gather(block);
-    Ranker ranker(index, ties_in_order);
-    for (std::size_t q = 0; q < block.queries.size(); ++q) {
-        const Document* documents = block.documents.data() + first[q];
-        const std::size_t n = first[q + 1] - first[q];
-        if (counted)
-            for (std::size_t i = 0; i < n; ++i)
-                if (documents[i].score != -double(i + 1)) return false;
-        if (!ranker.rank(documents, n, place[q], found)) return false;
-        sizes.push_back(std::int64_t(n));
-    }
-    return true;
-}
-
 nb::tuple answer(Found&& found) {
     return nb::make_tuple(to_numpy(std::move(found.row)), to_numpy(std::move(found.above)),
                           to_numpy(std::move(found.before)), to_numpy(std::move(found.tied)));
@@ -95,12 +78,8 @@ nb::object scan_text(Text text, const Layout& layout, const OwnedIndex& index, b
         block.clear();
         plain = read(characters(text), text.size(), layout, drop_same, block);
         if (plain) {
-            std::vector<std::int64_t> place;
-            for (std::string_view query : block.queries) {
-                auto known = index.queries.find(query);
-                place.push_back(known == index.queries.end() ? -1 : known->second);
-            }
-            plain = rank_all(block, index, place, layout.counted, ties_in_order, found, sizes);
+            Ranker ranker(index, ties_in_order);
+            plain = rank_all(block, index, ranker, layout.counted, found, sizes);
             queries.swap(block.queries);  // what follows may run Python code, which may scan another block
         }
     }
@@ -116,6 +95,13 @@ nb::list to_strings(const std::vector<std::string_view>& ids) {
     return out;
 }
 
+template <class Owner>
+nb::object answer(const JudgedColumns& columns, Owner text) {
+    nb::object index = nb::cast(new OwnedIndex(columns, text), nb::rv_policy::take_ownership);
+    return nb::make_tuple(to_strings(columns.queries), to_strings(columns.documents),
+                          to_numpy(std::vector(columns.first)), to_numpy(std::vector(columns.grades)), index);
+}
+
 // Judgments as columns, and the index for scans of runs.
 nb::object read_judged(Text text, const Layout& layout) {
     JudgedColumns columns;
@@ -125,9 +111,40 @@ nb::object read_judged(Text text, const Layout& layout) {
         plain = read_judgments(characters(text), text.size(), layout, columns);
     }
     if (!plain) return nb::none();
-    nb::object index = nb::cast(new OwnedIndex(text, columns), nb::rv_policy::take_ownership);
-    return nb::make_tuple(to_strings(columns.queries), to_strings(columns.documents), to_numpy(std::move(columns.first)),
-                          to_numpy(std::move(columns.grades)), index);
+    return answer(columns, text);
+}
+
+// Wait for what threads do; Ctrl-C ends it.
+template <class Condition>
+void wait_for(Ahead& ahead, Condition condition) {
+    for (bool holds = false; !holds;) {
+        {
+            nb::gil_scoped_release others_may_run;
+            holds = ahead.wait(condition);
+        }
+        if (PyErr_CheckSignals()) throw nb::python_error();
+    }
+}
+
+// The judgments that are read ahead, as read_judgments gives them.
+nb::object judged_ahead(Ahead& ahead) {
+    wait_for(ahead, [&] { return ahead.judged(); });
+    return ahead.columns() ? answer(*ahead.columns(), ahead.text()) : nb::none();
+}
+
+// What was found in a run that is scanned ahead: documents by judged query, other queries, and the judged documents.
+nb::object scanned_ahead(Ahead& ahead, std::size_t number) {
+    require_place(std::int64_t(number), 0, ahead.size(), "number");
+    ahead.ask(number);
+    wait_for(ahead, [&] { return ahead.scanned(number); });
+    ScannedRun run = ahead.take(number);
+    if (!run.plain) return nb::none();
+    Found found;
+    std::size_t rows = 0;
+    for (const auto& [block, part] : run.found) rows += part.size();
+    found.reserve(rows);
+    for (const auto& [block, part] : run.found) part.unpack_to(found);
+    return nb::make_tuple(to_numpy(std::move(run.retrieved)), run.extra.size(), answer(std::move(found)));
 }
 
 // The same for columns in memory; `query` numbers the queries from 0, `place` finds them in the index.
@@ -158,7 +175,8 @@ nb::object scan_columns(Integers query, Integers place, Text document_text, Inte
             odd += score.data()[i] - score.data()[i];
         }
         require(odd == 0, "score", "every score must be finite");
-        plain = rank_all(block, index, places, false, ties_in_order, found, sizes);
+        Ranker ranker(index, ties_in_order);
+        plain = rank_all(block, places, ranker, false, found, sizes);
     }
     if (!plain) return nb::none();
     return nb::make_tuple(to_numpy(std::move(sizes)), answer(std::move(found)));
@@ -359,6 +377,19 @@ NB_MODULE(_native, m) {
         });
     m.def("scan_text", &scan_text);
     m.def("read_judgments", &read_judged);
+    nb::class_<Ahead>(m, "Ahead")
+        .def("__init__", [](Ahead* self, const nb::bytes& qrels, const nb::list& runs, const Layout& qrels_layout,
+                            const Layout& run_layout, std::size_t threads) {
+            require(threads > 0 && threads <= 1 << 10, "threads", "must be between 1 and 1,024");
+            std::vector<std::string> paths;
+            for (nb::handle run : runs) {
+                const auto path = nb::cast<nb::bytes>(run);
+                paths.emplace_back(path.c_str(), path.size());
+            }
+            new (self) Ahead(std::string(qrels.c_str(), qrels.size()), std::move(paths), qrels_layout, run_layout, threads);
+        });
+    m.def("judged_ahead", &judged_ahead);
+    m.def("scanned_ahead", &scanned_ahead);
     m.def("scan_columns", &scan_columns);
     m.def("scan_dicts", &scan_dicts);
     m.def("first_of_text", &first_of_text);

@@ -15,6 +15,12 @@ struct Index {
     std::vector<std::uint64_t> hashes;
     std::vector<std::int64_t> first;  // rows [first[q], first[q + 1]) are the judgments of query q
     ById<std::int64_t> queries;
+
+    // The number of a judged query, or -1 for another.
+    std::int64_t number_of(std::string_view query) const {
+        const auto known = queries.find(query);
+        return known == queries.end() ? -1 : known->second;
+    }
 };
 
 // What is known of one judged document that was retrieved; see Found.
@@ -32,6 +38,7 @@ struct Found {
     void add(const Place& place) {
         row.push_back(place.row), above.push_back(place.above), before.push_back(place.before), tied.push_back(place.tied);
     }
+    void reserve(std::size_t n) { row.reserve(n), above.reserve(n), before.reserve(n), tied.reserve(n); }
     void resize(std::size_t n) { row.resize(n), above.resize(n), before.resize(n), tied.resize(n); }
     void append(const Found& other) {
         row.insert(row.end(), other.row.begin(), other.row.end());
@@ -211,5 +218,28 @@ class Ranker {
     std::vector<std::int64_t> row_at_;
     Counter counter_;
 };
+
+// Every ranking of a block, and how many documents each has. `place[q]` is the index's number of query q, or -1.
+inline bool rank_all(Block& block, const std::vector<std::int64_t>& place, Ranker& ranker, bool counted, Found& found,
+                     std::vector<std::int64_t>& sizes) {
+    const std::vector<std::size_t> first = gather(block);
+    for (std::size_t q = 0; q < block.queries.size(); ++q) {
+        const Document* documents = block.documents.data() + first[q];
+        const std::size_t n = first[q + 1] - first[q];
+        if (counted)
+            for (std::size_t i = 0; i < n; ++i)
+                if (documents[i].score != -double(i + 1)) return false;
+        if (!ranker.rank(documents, n, place[q], found)) return false;
+        sizes.push_back(std::int64_t(n));
+    }
+    return true;
+}
+
+inline bool rank_all(Block& block, const Index& index, Ranker& ranker, bool counted, Found& found,
+                     std::vector<std::int64_t>& sizes) {
+    std::vector<std::int64_t> place;
+    for (std::string_view query : block.queries) place.push_back(index.number_of(query));
+    return rank_all(block, place, ranker, counted, found, sizes);
+}
 
 }  // namespace cranfield

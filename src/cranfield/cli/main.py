@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 
 def main() -> None:
@@ -12,6 +13,10 @@ def main() -> None:
         from cranfield.cli import process
 
         process.start()
+        if sys.argv[1:2] == ["evaluate"]:
+            from cranfield.cli.run_files import scan_plain_files
+
+            scan_plain_files(sys.argv[2:])
     except KeyboardInterrupt:
         os._exit(130)
     process.run("cranfield", _run)

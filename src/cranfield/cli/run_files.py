@@ -30,6 +30,29 @@ def expanded(runs: Sequence[str]) -> list[str]:
     return found
 
 
+def scan_plain_files(arguments: Sequence[str]) -> None:
+    """Start to scan the files of a command line that names nothing but judgments, runs and measures.
+
+    Any other option may mean that they are read in another way.
+    """
+    named: list[str] = []
+    words = iter(arguments)
+    for word in words:
+        if word in ("-m", "--measure"):
+            next(words, "")
+        elif word.startswith("-"):
+            return
+        else:
+            named.append(word)
+    try:
+        qrels, *runs = [*named[:1], *expanded(named[1:])]
+    except (InputError, OSError, ValueError):
+        return  # whoever reads the files says what is wrong with them
+    from cranfield.ranks.scan.ahead import scan_ahead
+
+    scan_ahead(qrels, runs)
+
+
 def only(run: str) -> str:
     """The file for a name, or for a pattern or folder of one file."""
     found = expanded([run])
@@ -40,7 +63,7 @@ def only(run: str) -> str:
 
 def tag(run: Any) -> str:
     """What a TREC run calls itself on its lines."""
-    from cranfield.read.formats.trec import TREC_RUN
+    from cranfield.read.layout import TREC_RUN
     from cranfield.read.text import last_fields
 
     run = getattr(run, "run", run)  # of a run with its chunks

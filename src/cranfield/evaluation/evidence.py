@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from cranfield.evaluation.facts import FactColumns
-from cranfield.evaluation.tie_ranges import TieRange, tie_range
+from cranfield.evaluation.tie_ranges import TieRange, tie_ranges
 from cranfield.measures import Measure
 from cranfield.measures.scope import Scope
 from cranfield.ranks.columns import Flags
@@ -54,13 +54,15 @@ class RankedEvidence:
         """Whether the ranks depend on the order of ties."""
         return self.orders is not None and self.orders.scanned is not None
 
-    def tie_range(self, measure: Measure, mean: float) -> TieRange | None:
-        """The range of a measure over all orders of ties, given its mean in the order of the policy."""
+    def tie_ranges(self, means: Mapping[Measure, float]) -> dict[Measure, TieRange | None]:
+        """The ranges of measures over all orders of ties, given their means in the order of the policy."""
         if self.orders is None:
-            return None
-        if (measure, mean) not in self._ranges:
-            self._ranges[measure, mean] = tie_range(measure, self.orders, self.kept, mean)
-        return self._ranges[measure, mean]
+            return dict.fromkeys(means)
+        new = {measure: mean for measure, mean in means.items() if (measure, mean) not in self._ranges}
+        if new:
+            found = tie_ranges(new, self.orders, self.kept)
+            self._ranges.update({(measure, mean): found[measure] for measure, mean in new.items()})
+        return {measure: self._ranges[measure, mean] for measure, mean in means.items()}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,6 +78,6 @@ class SavedEvidence:
         """What measures of a scope look at, as it was saved."""
         return self.facts_by_scope[scope]
 
-    def tie_range(self, measure: Measure, mean: float) -> TieRange | None:
-        """None: other orders of ties are not saved."""
-        return None
+    def tie_ranges(self, means: Mapping[Measure, float]) -> dict[Measure, TieRange | None]:
+        """None of them: other orders of ties are not saved."""
+        return dict.fromkeys(means)

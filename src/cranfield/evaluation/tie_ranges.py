@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from cranfield.measures import Measure
@@ -26,21 +27,26 @@ class TieRange(NamedTuple):
         return abs(self.best - self.worst) > SAME
 
 
-def tie_range(measure: Measure, orders: TieOrders, kept: Flags, mean: float) -> TieRange | None:
-    """The range of a measure of ranks and grades; None for any other, and for one of unjudged documents.
+def tie_ranges(means: Mapping[Measure, float], orders: TieOrders, kept: Flags) -> dict[Measure, TieRange | None]:
+    """The ranges of measures of ranks and grades; None for any other, and for one of unjudged documents.
 
-    kept: the queries that are averaged over; mean: the value in the order of the policy.
+    means: the values in the order of the policy; kept: the queries that are averaged over.
 
     Subtopics, preferences and groups would have to be looked up again in each order, and no order of grades is best or
     worst for the share of documents that are judged.
     """
-    if measure.definition.table != "ranks" or measure.definition.of_holes:
-        return None
-    if orders.worst is None or orders.best is None:
-        return TieRange(mean, mean)
-    how = measure.definition.aggregate
-    worst, best = (aggregate(measure(table)[kept], how, of=measure.name) for table in (orders.worst, orders.best))
-    return TieRange(worst, best)
+    tables = orders.tables()
+    found: dict[Measure, TieRange | None] = {}
+    for measure, mean in means.items():
+        definition = measure.definition
+        if definition.table != "ranks" or definition.of_holes:
+            found[measure] = None
+        elif tables is None:
+            found[measure] = TieRange(mean, mean)
+        else:
+            ends = (aggregate(measure(table)[kept], definition.aggregate, of=measure.name) for table in tables)
+            found[measure] = TieRange(*ends)
+    return found
 
 
 def told(ranges: dict[Measure, TieRange], means: dict[Measure, float], policy: Policy) -> str:

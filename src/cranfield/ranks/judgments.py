@@ -15,12 +15,12 @@ from cranfield.errors import DuplicateError, InputError
 from cranfield.ranks.chunk_runs import are_of_passages
 from cranfield.ranks.codes import codes_of
 from cranfield.ranks.columns import Integers, Numbers, offsets
+from cranfield.ranks.scan.ahead import judged_ahead
 from cranfield.ranks.scan.layouts import native_layout
 from cranfield.ranks.scan.native import native
 from cranfield.ranks.tables.judged_grades import JudgedGrades
 from cranfield.read.formats.prefs import PREFERENCES
-from cranfield.read.formats.trec import TREC_QRELS
-from cranfield.read.layout import Layout
+from cranfield.read.layout import TREC_QRELS, Layout
 from cranfield.read.mappings import Pairs, finite, id_text
 from cranfield.read.shapes import Rankings, Source, Table, Text
 from cranfield.read.source import open_source
@@ -100,8 +100,10 @@ class Judgments:
         """The judgments of a file that holds only plain lines; None for any other."""
         if native is None or _are_preferences(source.layout):
             return None
-        lines = b"".join(block.data for block in blocks(source.stream, source.layout))
-        found = native.read_judgments(np.frombuffer(lines, np.uint8), native_layout(source.layout))
+        found = judged_ahead(source)
+        if found is None:
+            lines = b"".join(block.data for block in blocks(source.stream, source.layout))
+            found = native.read_judgments(np.frombuffer(lines, np.uint8), native_layout(source.layout))
         if found is None:
             return None
         judgments = cls.__new__(cls)

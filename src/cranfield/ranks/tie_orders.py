@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from typing import Any
+
+import numpy as np
 
 from cranfield.ranks.policy import Policy, Ties
 from cranfield.ranks.ranking import GradeColumns, Graded, rank_counted
-from cranfield.ranks.scan.counting import Scanned
+from cranfield.ranks.scan.counting import Places, Scanned
 from cranfield.ranks.tables.ranks import JudgedRanks
+
+SMALL = np.iinfo(np.int32).max
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -25,19 +29,26 @@ class TieOrders:
     @classmethod
     def of(cls, judgments: Graded, scanned: Scanned, policy: Policy) -> TieOrders:
         """Keep what other orders need of a scan: nothing, where nothing is tied."""
-        return cls(GradeColumns.of(judgments), scanned if (scanned.found.tied > 1).any() else None, policy)
+        return cls(GradeColumns.of(judgments), _packed(scanned) if (scanned.found.tied > 1).any() else None, policy)
 
-    @cached_property
-    def worst(self) -> JudgedRanks | None:
-        """The ranks with the highest grade of each tie last; None where nothing is tied."""
-        return self._ranked("worst")
+    def tables(self) -> tuple[JudgedRanks, JudgedRanks] | None:
+        """The ranks with the highest grade of each tie last, and first; None where nothing is tied.
 
-    @cached_property
-    def best(self) -> JudgedRanks | None:
-        """The ranks with the highest grade of each tie first; None where nothing is tied."""
-        return self._ranked("best")
-
-    def _ranked(self, ties: Ties) -> JudgedRanks | None:
+        They are made for each call: of many runs, to keep them would take more memory than all else.
+        """
         if self.scanned is None:
             return None
-        return rank_counted(self.judgments, self.scanned, replace(self.policy, ties=ties))
+        found = Places(*(column.astype(np.int64, copy=False) for column in self.scanned.found))
+        scanned = self.scanned._replace(found=found)
+        return self._ranked(scanned, "worst"), self._ranked(scanned, "best")
+
+    def _ranked(self, scanned: Scanned, ties: Ties) -> JudgedRanks:
+        return rank_counted(self.judgments, scanned, replace(self.policy, ties=ties))
+
+
+def _packed(scanned: Scanned) -> Scanned:
+    """The same in half the room, where the numbers allow it."""
+    if max(column.max(initial=0) for column in scanned.found) > SMALL:
+        return scanned
+    found: Any = (column.astype(np.int32) for column in scanned.found)
+    return scanned._replace(found=Places(*found))

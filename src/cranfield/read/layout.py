@@ -60,3 +60,8 @@ class Layout(NamedTuple):
             return self.split(line)[self.query]
         except (IndexError, csv.Error, UnicodeDecodeError):
             return None
+
+
+# The lines that trec_eval reads.
+TREC_RUN = Layout("query Q0 document rank score name", 0, 2, 4, 6, rank=3, name=5)
+TREC_QRELS = Layout("query iteration document grade", 0, 2, 3, 4, 4, value_name="grade", groups=(1,))

@@ -8,6 +8,7 @@ _Ranks = npt.NDArray[np.int32]
 _Numbers = npt.NDArray[np.float64]
 _Text = npt.NDArray[np.uint8]
 _Found = tuple[_Integers, _Integers, _Integers, _Integers]
+_Judged = tuple[list[str], list[str], _Integers, _Numbers, "Index"]
 
 class Index:
     def __init__(
@@ -39,9 +40,15 @@ class Layout:
 def scan_text(
     text: _Text, layout: Layout, index: Index, in_order: bool, drop_same: bool, /
 ) -> tuple[list[bytes], _Integers, _Found] | None: ...
-def read_judgments(
-    text: _Text, layout: Layout, /
-) -> tuple[list[str], list[str], _Integers, _Numbers, Index] | None: ...
+
+class Ahead:
+    def __init__(
+        self, qrels: bytes, runs: list[bytes], qrels_layout: Layout, run_layout: Layout, threads: int, /
+    ) -> None: ...
+
+def read_judgments(text: _Text, layout: Layout, /) -> _Judged | None: ...
+def judged_ahead(ahead: Ahead, /) -> _Judged | None: ...
+def scanned_ahead(ahead: Ahead, number: int, /) -> tuple[_Integers, int, _Found] | None: ...
 def scan_columns(
     query: _Integers,
     place: _Integers,

@@ -20,6 +20,8 @@ CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os
 TWINS = {
     "scan_text": "cranfield.ranks.scan.pure:scan",
     "read_judgments": "cranfield.ranks.judgments:read_lines",
+    "judged_ahead": "cranfield.ranks.judgments:read_lines",
+    "scanned_ahead": "cranfield.ranks.scan.pure:scan",
     "scan_columns": "cranfield.ranks.scan.memory:scan_rankings",
     "scan_dicts": "cranfield.ranks.scan.memory:scan_rankings",
     "first_of_text": "cranfield.ranks.first:first_of_block",

@@ -10,6 +10,7 @@ import numpy as np
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.scan import pure
+from cranfield.ranks.scan.ahead import scanned_ahead
 from cranfield.ranks.scan.counting import Places, Scanned, join
 from cranfield.ranks.scan.layouts import native_layout
 from cranfield.ranks.scan.native import CORES, native
@@ -30,6 +31,9 @@ class Scattered(Exception):
 @located()
 def scan_text(source: Text, judgments: Judgments, policy: Policy) -> Scanned:
     """Scan a run file. Memory stays a few blocks and the largest query."""
+    ahead = scanned_ahead(source, judgments, policy)
+    if ahead is not None:
+        return ahead
     try:
         return _scan_blocks(blocks(source.stream, source.layout, BLOCK), source.layout, judgments, policy)
     except Scattered:

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from cranfield.read.formats.format import Plan
-from cranfield.read.formats.trec import TREC_QRELS
 from cranfield.read.formats.words import WordFormat
-from cranfield.read.layout import Layout
+from cranfield.read.layout import TREC_QRELS, Layout
 from cranfield.read.names import Role
 
 if TYPE_CHECKING:

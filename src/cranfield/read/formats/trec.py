@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 from cranfield.read.formats.format import Plan
 from cranfield.read.formats.words import WordFormat
-from cranfield.read.layout import Layout
+from cranfield.read.layout import TREC_QRELS, TREC_RUN, Layout
 from cranfield.read.names import Role
 
 if TYPE_CHECKING:
     from cranfield.read.records import Records
-
-TREC_RUN = Layout("query Q0 document rank score name", 0, 2, 4, 6, rank=3, name=5)
-TREC_QRELS = Layout("query iteration document grade", 0, 2, 3, 4, 4, value_name="grade", groups=(1,))
 
 
 class Trec(WordFormat):

@@ -1,0 +1,268 @@
+// Plain files that are read and scanned in threads before anybody asks for them: while Python imports its libraries.
+// Whatever is not plain is left to those who ask, who then read the file themselves.
+
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <unordered_set>
+#include <utility>
+
+#include "judgments.hpp"
+
+namespace cranfield {
+
+// A file in blocks of whole queries, where the lines of a query stand together.
+class BlockFile {
+  public:
+    explicit BlockFile(const std::string& path) : file_(std::fopen(path.c_str(), "rb")) {}
+    ~BlockFile() {
+        if (file_) std::fclose(file_);
+    }
+    BlockFile(const BlockFile&) = delete;
+    BlockFile& operator=(const BlockFile&) = delete;
+
+    bool opened() const { return file_ != nullptr; }
+
+    // The next block, all whole lines; empty at the end. False: one query, or one line, is too long to be held here.
+    bool next(int query_column, std::string& block) {
+        block = std::move(rest_);
+        rest_.clear();
+        while (file_) {
+            const std::size_t had = block.size(), more = std::max(size, had);
+            block.resize(had + more);
+            const std::size_t got = std::fread(block.data() + had, 1, more, file_);
+            block.resize(had + got);
+            if (got < more) {
+                std::fclose(file_);
+                file_ = nullptr;
+                if (!block.empty() && block.back() != '\n') block += '\n';
+            } else if (const std::size_t end = last_query(block, query_column)) {
+                rest_.assign(block, end);
+                block.resize(end);
+                break;
+            } else if (block.size() > longest) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+  private:
+    static constexpr std::size_t size = 1 << 20;  // what fits the cache with all that is made of it
+    static constexpr std::size_t longest = 1 << 26;
+
+    // Where the lines of the last query start; 0 if there is no other query.
+    static std::size_t last_query(const std::string& block, int column_number) {
+        std::size_t stop = block.rfind('\n');
+        if (stop == std::string::npos) return 0;
+        std::string_view last;
+        for (std::size_t first = stop + 1;;) {
+            const std::size_t before = stop ? block.rfind('\n', stop - 1) : std::string::npos;
+            const std::size_t start = before == std::string::npos ? 0 : before + 1;
+            const std::string_view query = column(block.data() + start, block.data() + stop, column_number, '\0');
+            if (last.empty()) last = query;
+            if (query != last) return first;
+            if (start == 0) return 0;
+            first = start;
+            stop = before;
+        }
+    }
+
+    std::FILE* file_;
+    std::string rest_;  // the start of the next block
+};
+
+// What was found, in a quarter of the room: it may have to wait for a while, for many runs.
+class PackedFound {
+  public:
+    explicit PackedFound(const Found& found)
+        : row_(found.row.begin(), found.row.end()), above_(found.above.begin(), found.above.end()) {
+        if (std::any_of(found.tied.begin(), found.tied.end(), [](std::int64_t tied) { return tied > 1; })) {
+            before_.assign(found.before.begin(), found.before.end());
+            tied_.assign(found.tied.begin(), found.tied.end());
+        }
+    }
+
+    std::size_t size() const { return row_.size(); }
+
+    void unpack_to(Found& found) const {
+        const std::size_t size = found.row.size() + row_.size();
+        found.row.insert(found.row.end(), row_.begin(), row_.end());
+        found.above.insert(found.above.end(), above_.begin(), above_.end());
+        found.before.insert(found.before.end(), before_.begin(), before_.end());
+        found.tied.insert(found.tied.end(), tied_.begin(), tied_.end());
+        found.before.resize(size, 0);
+        found.tied.resize(size, 1);
+    }
+
+  private:
+    std::vector<std::uint32_t> row_, above_, before_, tied_;  // no ranking has more documents; see Ranker
+};
+
+// What a run says of the judged queries.
+struct ScannedRun {
+    bool plain = true, read = false;  // `read`: no more blocks will come
+    std::size_t waiting = 0;          // blocks that are being scanned
+    std::vector<std::int64_t> retrieved;  // documents by judged query; -1 where the run lacks it
+    std::unordered_set<std::string> extra;
+    std::map<std::size_t, PackedFound> found;  // by the number of the block
+
+    bool done() const { return !plain || (read && waiting == 0); }
+};
+
+class Ahead {
+  public:
+    Ahead(std::string qrels, std::vector<std::string> runs, Layout qrels_layout, Layout run_layout, std::size_t threads)
+        : qrels_(std::move(qrels)), paths_(std::move(runs)), qrels_layout_(qrels_layout), layout_(run_layout),
+          runs_(paths_.size()) {
+        for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this, i] { i == 0 ? lead() : scan(); });
+    }
+
+    ~Ahead() {
+        {
+            std::lock_guard guard(lock_);
+            stopped_ = true;
+        }
+        changed_.notify_all();
+        for (std::thread& thread : threads_) thread.join();
+    }
+
+    // Wait a moment for something to hold. False: it does not yet.
+    template <class Condition>
+    bool wait(Condition condition) {
+        std::unique_lock guard(lock_);
+        return changed_.wait_for(guard, std::chrono::milliseconds(50), condition);
+    }
+
+    bool judged() const { return judged_; }
+    bool scanned(std::size_t number) const { return (judged_ && !plain_) || runs_[number].done(); }
+
+    // The columns of the judgments and the text they point into, once they are judged(); nothing where it is not plain.
+    const JudgedColumns* columns() const { return plain_ ? &columns_ : nullptr; }
+    std::shared_ptr<const std::string> text() const { return text_; }
+
+    // Whoever asks for a run makes room for those behind it.
+    void ask(std::size_t number) {
+        {
+            std::lock_guard guard(lock_);
+            asked_ = std::max(asked_, number);
+        }
+        changed_.notify_all();
+    }
+
+    // What was found in a run, once it is scanned(); it is given away. Not plain: nothing.
+    ScannedRun take(std::size_t number) {
+        std::lock_guard guard(lock_);
+        ScannedRun nothing;
+        nothing.plain = false;
+        if (!plain_ || !runs_[number].plain) return nothing;
+        return std::exchange(runs_[number], nothing);
+    }
+
+    std::size_t size() const { return paths_.size(); }
+
+  private:
+    static constexpr std::size_t most_ahead = 16;  // runs that may wait to be asked for
+
+    // Read the judgments, then scan like the others.
+    void lead() {
+        bool plain = false;
+        BlockFile file(qrels_);
+        if (file.opened()) {
+            auto text = std::make_shared<std::string>();
+            std::string block;
+            while ((plain = file.next(qrels_layout_.query, block)) && !block.empty()) *text += block;
+            plain = plain && !has_mark(*text) && read_judgments(text->data(), text->size(), qrels_layout_, columns_);
+            text_ = text;
+        }
+        if (plain) index_ = index_of(columns_);
+        {
+            std::lock_guard guard(lock_);
+            judged_ = true;
+            plain_ = plain;
+        }
+        changed_.notify_all();
+        scan();
+    }
+
+    static bool has_mark(const std::string& text) { return text.starts_with("\xEF\xBB\xBF"); }
+
+    void scan() {
+        std::unique_lock guard(lock_);
+        changed_.wait(guard, [&] { return judged_ || stopped_; });
+        if (!plain_) return;
+        Block block;
+        Ranker ranker(index_, false);
+        while (fetch(guard)) {
+            const std::size_t number = current_, place = block_++;
+            const std::string text = std::move(fetched_);
+            ScannedRun& run = runs_[number];
+            ++run.waiting;
+            guard.unlock();
+            Found found;
+            block.clear();
+            std::vector<std::int64_t> sizes;
+            const bool plain = !(place == 0 && has_mark(text)) && read(text.data(), text.size(), layout_, false, block) &&
+                               rank_all(block, index_, ranker, false, found, sizes);
+            guard.lock();
+            --run.waiting;
+            run.plain = run.plain && plain && add(block, sizes, run);
+            if (run.plain) run.found.emplace(place, PackedFound(found));
+            if (run.done()) changed_.notify_all();
+        }
+    }
+
+    // Read the next block of the next run that is still plain; false where there is none.
+    bool fetch(std::unique_lock<std::mutex>& guard) {
+        for (;;) {
+            changed_.wait(guard, [&] { return stopped_ || current_ <= asked_ + most_ahead; });
+            if (stopped_ || current_ >= paths_.size()) return false;
+            ScannedRun& run = runs_[current_];
+            if (!file_) {
+                file_ = std::make_unique<BlockFile>(paths_[current_]);
+                block_ = 0;
+                run.plain = file_->opened();
+                run.retrieved.assign(columns_.queries.size(), -1);
+            }
+            run.plain = run.plain && file_->next(layout_.query, fetched_);
+            if (run.plain && !fetched_.empty()) return true;
+            run.read = true;
+            file_.reset();
+            ++current_;
+            changed_.notify_all();
+        }
+    }
+
+    // Note the queries of a block. False: one of them stands in another block, too.
+    bool add(const Block& block, const std::vector<std::int64_t>& sizes, ScannedRun& run) {
+        for (std::size_t q = 0; q < block.queries.size(); ++q) {
+            const std::int64_t number = index_.number_of(block.queries[q]);
+            if (number < 0 ? !run.extra.emplace(block.queries[q]).second : run.retrieved[number] >= 0) return false;
+            if (number >= 0) run.retrieved[number] = sizes[q];
+        }
+        return true;
+    }
+
+    const std::string qrels_;
+    const std::vector<std::string> paths_;
+    const Layout qrels_layout_, layout_;
+    std::mutex lock_;
+    std::condition_variable changed_;
+    bool stopped_ = false, judged_ = false, plain_ = false;
+    std::shared_ptr<const std::string> text_;
+    JudgedColumns columns_;
+    Index index_;
+    std::vector<ScannedRun> runs_;
+    std::unique_ptr<BlockFile> file_;
+    std::string fetched_;
+    std::size_t current_ = 0, block_ = 0, asked_ = 0;  // the run and the block that are read next
+    std::vector<std::thread> threads_;
+};
+
+}  // namespace cranfield

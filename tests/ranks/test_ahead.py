@@ -1,0 +1,155 @@
+"""What is scanned ahead is what is found by those who open the files, and nothing where a file is not plain."""
+
+import bz2
+import gzip
+import lzma
+import random
+
+import pytest
+
+from cranfield import Judgments, Policy, evaluate_runs
+from cranfield.ranks.scan import ahead
+from cranfield.ranks.scan.native import native
+from cranfield.ranks.scan.text import scan_text
+from cranfield.read.source import open_source
+from cranfield.read.streams import Stream
+
+pytestmark = pytest.mark.skipif(native is None, reason="only the native part scans ahead")
+MEASURES = "nDCG@10 AP RR Judged@5"
+
+
+@pytest.fixture(autouse=True)
+def forgotten():
+    yield
+    ahead._scans.clear()
+
+
+def lines(chance, queries=40, documents=30, ties=False):
+    """A run with unjudged queries, in any order of the scores."""
+    text = []
+    for query in chance.sample(range(60), queries):
+        for rank, document in enumerate(chance.sample(range(99), documents), 1):
+            score = chance.randrange(9) if ties else chance.random()
+            text.append(f"{query} Q0 d{document} {rank} {score} tag\n")
+    return "".join(text).encode()
+
+
+@pytest.fixture
+def qrels(tmp_path):
+    chance = random.Random(1)
+    rows = [f"{query} 0 d{each} {chance.randrange(-1, 4)}\n" for query in range(50) for each in range(query % 9 + 1)]
+    chance.shuffle(rows)
+    (tmp_path / "qrels.txt").write_text("".join(rows))
+    return str(tmp_path / "qrels.txt")
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(name, content):
+        (tmp_path / name).write_bytes(content)
+        return str(tmp_path / name)
+
+    return write
+
+
+def streams(paths):
+    return {path: Stream(path, hashed=False) for path in paths}
+
+
+def as_seen(results):
+    """All that is known of evaluations."""
+    return [(name, each.to_dict(), list(each.per_query), each.ranks.row.tolist()) for name, each in results.items()]
+
+
+def scanned(qrels, path, policy=None):
+    """What was scanned ahead of a run; None where it was left to others."""
+    judgments = Judgments.read(Stream(qrels, hashed=False))
+    return ahead.scanned_ahead(open_source(Stream(path, hashed=False), "run"), judgments, policy or Policy())
+
+
+def test_runs_that_are_scanned_ahead_have_the_same_values(qrels, write):
+    chance = random.Random(2)
+    paths = [write(f"{number}.run", lines(chance, ties=number % 2 == 0)) for number in range(80)]
+    expected = as_seen(evaluate_runs(Stream(qrels, hashed=False), streams(paths), MEASURES))
+    ahead.scan_ahead(qrels, paths)
+    assert as_seen(evaluate_runs(Stream(qrels, hashed=False), streams(paths), MEASURES)) == expected
+    assert not ahead._scans[0]._number  # all were taken from there
+
+
+def test_a_run_of_many_blocks(qrels, write):
+    path = write(
+        "long.run",
+        lines(random.Random(3), 60, 99)
+        + b"".join(b"x%d Q0 d%d 1 0.5 tag\n" % (query, document) for query in range(99) for document in range(1500)),
+    )
+    ahead.scan_ahead(qrels, [path])
+    found = scanned(qrels, path)
+    source = open_source(path, "run")
+    again = scan_text(source, Judgments.read(qrels), Policy())
+    assert found.extra == again.extra
+    assert found.retrieved.tolist() == again.retrieved.tolist()
+    assert [column.tolist() for column in found.found] == [column.tolist() for column in again.found]
+
+
+PLAIN = b"1 Q0 d0 1 0.5 tag\n2 Q0 d0 1 0.5 tag\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "plain"),
+    [
+        (PLAIN, True),
+        (PLAIN.rstrip(), True),
+        (PLAIN.replace(b"\n", b"\r\n"), True),
+        (b"# a comment\n\n" + PLAIN, True),
+        (b"\xef\xbb\xbf" + PLAIN, False),
+        (gzip.compress(PLAIN), False),
+        (bz2.compress(PLAIN), False),
+        (lzma.compress(PLAIN), False),
+        (PLAIN + PLAIN, False),  # a document twice
+        (PLAIN + b"3 Q0 d0 1 nan tag\n", False),
+        (PLAIN + b"3 Q0 d0 1\n", False),
+        (b"\xff" + PLAIN, False),
+    ],
+)
+def test_what_is_not_plain_is_left_to_others(qrels, write, content, plain):
+    path = write("some.run", content)
+    ahead.scan_ahead(qrels, [path])
+    try:
+        assert (scanned(qrels, path) is not None) == plain
+    except UnicodeDecodeError:
+        assert not plain
+
+
+def test_a_query_in_two_places_is_left_to_others(qrels, write):
+    filling = b"".join(b"9 Q0 e%d 1 0.5 tag\n" % document for document in range(99_999))
+    path = write("some.run", PLAIN + filling + b"1 Q0 d5 1 0.5 tag\n")
+    ahead.scan_ahead(qrels, [path])
+    assert scanned(qrels, path) is None
+
+
+def test_other_conventions_and_judgments_are_not_those_that_were_scanned(qrels, write):
+    path = write("some.run", PLAIN)
+    for policy in (Policy(ties="file"), Policy(same_id="drop")):
+        ahead.scan_ahead(qrels, [path])
+        assert scanned(qrels, path, policy) is None
+    source = open_source(Stream(path, hashed=False), "run")
+    assert ahead.scanned_ahead(source, Judgments.read({"1": {"d0": 1}}), Policy()) is None
+    assert ahead.scanned_ahead(open_source(path, "run"), Judgments.read(qrels), Policy()) is None  # its hash is wanted
+
+
+def test_files_that_are_not_there(qrels, tmp_path, write):
+    ahead.scan_ahead(qrels, [str(tmp_path / "missing.run")])
+    assert not ahead._scans
+    twice = write("twice.txt", b"1 0 d0 1\n1 0 d0 2\n")
+    path = write("some.run", PLAIN)
+    ahead.scan_ahead(twice, [path])
+    assert ahead.judged_ahead(open_source(Stream(twice, hashed=False), "qrels")) is None
+
+
+def test_wrong_arguments_are_refused(qrels, write):
+    ahead.scan_ahead(qrels, [write("some.run", PLAIN)])
+    with pytest.raises(IndexError, match=r"^number: "):
+        native.scanned_ahead(ahead._scans[0]._threads, 1)
+    layout = ahead.native_layout(ahead.TREC_RUN)
+    with pytest.raises(ValueError, match=r"^threads: "):
+        native.Ahead(b"qrels", [], layout, layout, 0)
