@@ -13,6 +13,7 @@
 
 #include "ahead.hpp"
 #include "boundary.hpp"
+#include "columns.hpp"
 #include "dicts.hpp"
 #include "first.hpp"
 #include "fractions.hpp"
@@ -149,34 +150,20 @@ nb::object scanned_ahead(Ahead& ahead, std::size_t number) {
 
 // The same for columns in memory; `query` numbers the queries from 0, `place` finds them in the index.
 nb::object scan_columns(Integers query, Integers place, Text document_text, Integers document_offsets, Numbers score,
-                        const OwnedIndex& index, bool ties_in_order) {
-    Block block;
+                        const OwnedIndex& index, bool ties_in_order, std::size_t threads) {
     Found found;
     std::vector<std::int64_t> sizes;
     bool plain;
     {
         nb::gil_scoped_release others_may_run;
-        const std::size_t n = query.size();
         const Ids documents(document_text, document_offsets, "document_offsets");
-        require(documents.size() == n, "document_offsets", "there must be one more than there are rows");
-        require(score.size() == n, "score", "there must be as many as there are rows");
-        const std::vector<std::int64_t> places(place.data(), place.data() + place.size());
-        for (const std::int64_t its_place : places) require_place(its_place, -1, index.first.size() - 1, "place");
-        block.queries.resize(places.size());
-        block.documents.reserve(n);
-        double odd = 0;  // x - x is 0 for a finite number and NaN for any other, so one sum tells for all
-        for (std::size_t i = 0; i < n; ++i) {
-            const std::int64_t its_query = query.data()[i];
-            require_place(its_query, 0, places.size(), "query");
-            if (i == 0 || std::size_t(its_query) != block.stretches.back().query)
-                block.stretches.push_back({std::size_t(its_query), i});
-            const std::string_view document = documents[i];
-            block.documents.push_back({document, hash(document), score.data()[i]});
-            odd += score.data()[i] - score.data()[i];
-        }
-        require(odd == 0, "score", "every score must be finite");
-        Ranker ranker(index, ties_in_order);
-        plain = rank_all(block, places, ranker, false, found, sizes);
+        require(documents.size() == query.size(), "document_offsets", "there must be one more than there are rows");
+        require(score.size() == query.size(), "score", "there must be as many as there are rows");
+        for (std::size_t i = 0; i < place.size(); ++i)
+            require_place(place.data()[i], -1, index.first.size() - 1, "place");
+        ColumnRun run(query, place, documents, score);
+        plain = run.rank(index, ties_in_order, threads, found);
+        sizes = std::move(run.sizes);
     }
     if (!plain) return nb::none();
     return nb::make_tuple(to_numpy(std::move(sizes)), answer(std::move(found)));

@@ -92,7 +92,7 @@ def call(chance: random.Random) -> None:
         case 2:
             places, numbers = any_numbers(chance, 3) - 1, any_numbers(chance, rows)
             offsets, scores = any_numbers(chance, rows + 1), any_scores(chance, rows)
-            native.scan_columns(numbers, places, any_text(chance), offsets, scores, any_index(chance), False)
+            native.scan_columns(numbers, places, any_text(chance), offsets, scores, any_index(chance), False, rows)
         case 3:
             run = {query: {"a": 1.0, "b": 1.0, "12": 0.5} for query in "xyz"}
             places = {query: chance.choice((0, 1, 2, "0", None, *NUMBERS, 2**70)) for query in "xyz"}

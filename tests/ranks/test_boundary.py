@@ -11,6 +11,7 @@ import pytest
 
 import cranfield.ranks.scan
 from cranfield import InputError, Judgments, Policy
+from cranfield.ranks.judgments import laid_out
 from cranfield.ranks.scan.layouts import native_layout
 from cranfield.ranks.scan.memory import scan_rankings
 from cranfield.ranks.scan.native import TWINS, native
@@ -86,12 +87,10 @@ def test_an_index(argument, changes):
         index(**changes)
 
 
-def columns(
-    query=(0, 0, 1), place=(0, 1), documents=b"ac12", offsets=(0, 1, 2, 4), score=(2.5, 1.5, 1.0), ties_in_order=False
-):
+def columns(query=(0, 0, 1), place=(0, 1), documents=b"ac12", offsets=(0, 1, 2, 4), score=(2.5, 1.5, 1.0), threads=1):
     score = np.array(score, np.float64)
     return native.scan_columns(
-        whole(*query), whole(*place), bytes_of(documents), whole(*offsets), score, index(), ties_in_order
+        whole(*query), whole(*place), bytes_of(documents), whole(*offsets), score, index(), False, threads
     )
 
 
@@ -119,9 +118,38 @@ def test_columns(argument, changes):
         columns(**changes)
 
 
-def test_columns_whose_queries_are_numbered_in_any_order():
-    sizes, (row, *_) = columns(query=(2, 2, 0), place=(1, -1, 0))
+@pytest.mark.parametrize("threads", [0, 1, 2, 9])
+def test_columns_whose_queries_are_numbered_in_any_order(threads):
+    sizes, (row, *_) = columns(query=(2, 2, 0), place=(1, -1, 0), threads=threads)
     assert (sizes.tolist(), row.tolist()) == ([1, 0, 2], [2, 0])
+
+
+@pytest.mark.parametrize("scattered", [False, True])
+@pytest.mark.parametrize("threads", [2, 3, 50])
+def test_any_number_of_threads_finds_the_same(threads, scattered):
+    chance = np.random.default_rng(threads)
+    query = np.sort(chance.integers(0, 40, 3000))
+    if scattered:
+        chance.shuffle(query)
+    names = [f"d{at:04d}" for at in range(3000)]
+    score = chance.integers(0, 300, 3000).astype(np.float64)
+    qrels = {f"q{number}": dict.fromkeys(chance.choice(names, 60).tolist(), 1) for number in range(40)}
+    judged = Judgments.read(qrels)
+    places = np.array([judged.number[f"q{number}"] for number in range(40)])
+    text, ends = laid_out(names)
+    one, several = (
+        native.scan_columns(query, places, text, ends, score, judged._index, False, count) for count in (1, threads)
+    )
+    assert one[0].tolist() == several[0].tolist() == np.bincount(query, minlength=40).tolist()
+    assert len(one[1][0]) > 20
+    for column, same in zip(one[1], several[1], strict=True):
+        assert column.tolist() == same.tolist()
+    twice = [*names[:-1], names[np.flatnonzero(query == query[-1])[0]]]
+    text, ends = laid_out(twice)
+    assert native.scan_columns(query, places, text, ends, score, judged._index, False, threads) is None
+    score[17] = np.nan
+    with pytest.raises(ValueError, match=r"^score: "):
+        native.scan_columns(query, places, *laid_out(names), score, judged._index, False, threads)
 
 
 def dicts(run=None, places=None, judged=None, numbers=None, first=(0, 2, 3), threads=2):

@@ -84,17 +84,24 @@ def frame_of(columns: dict[str, Any], role: Role, source: str) -> Frame:
         )
     refuse_passages(list(map(str, names)), role, source)
     query, document, value = names[found.query], names[found.document], names[found.value]
-    arrow = need("pyarrow", extra="frames", purpose="reading a frame")
-    encoded = _id_column(columns[query], source, str(query)).dictionary_encode()
-    if isinstance(encoded, arrow.ChunkedArray):
-        encoded = encoded.combine_chunks()
     numbers = _number_column(columns[value], source, str(value))
     return Frame(
-        encoded.dictionary.to_pylist(),
-        encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64),
+        *_numbered(_id_column(columns[query], source, str(query))),
         _ids(_id_column(columns[document], source, str(document))),
         -numbers if found.ranks else numbers,
     )
+
+
+def _numbered(ids: Any) -> tuple[list[str], npt.NDArray[np.int64]]:
+    """The different ids of a column, and which of them each row has; equal ids mostly stand together."""
+    from pyarrow import array
+    from pyarrow.compute import not_equal
+
+    changes = not_equal(ids.slice(1), ids.slice(0, max(len(ids) - 1, 0))).to_numpy(zero_copy_only=False)
+    starts = np.append(0, np.flatnonzero(changes) + 1)[: len(ids)]
+    encoded = ids.take(array(starts)).dictionary_encode()
+    number = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    return encoded.dictionary.to_pylist(), np.repeat(number, np.diff(np.append(starts, len(ids))))
 
 
 def _arrow(column: Any) -> Any:
@@ -115,9 +122,8 @@ def _id_column(column: Any, source: str, name: str) -> Any:
         textual = arrow.types.is_string(ids.type) or arrow.types.is_large_string(ids.type)
         if textual or arrow.types.is_integer(ids.type) or str(ids.type) == "string_view":
             ids = ids.cast(arrow.large_string())
-            if not ids.null_count and not (
-                len(ids) and arrow.compute.min(arrow.compute.binary_length(ids)).as_py() == 0
-            ):
+            ends = _ids(ids).ends
+            if not ids.null_count and not (ends[1:] == ends[:-1]).any():  # an empty id is refused below
                 return ids
         values = ids.to_pylist()
     except arrow.ArrowException:  # a column of Python objects of several types

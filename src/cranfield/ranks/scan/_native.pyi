@@ -57,6 +57,7 @@ def scan_columns(
     score: _Numbers,
     index: Index,
     in_order: bool,
+    threads: int,
     /,
 ) -> tuple[_Integers, _Found] | None: ...
 def scan_dicts(

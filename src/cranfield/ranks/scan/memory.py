@@ -18,6 +18,8 @@ from cranfield.ranks.scan.native import CORES, native
 from cranfield.read.mappings import Pairs, finite, id_text
 from cranfield.read.shapes import Rankings, Table
 
+MANY = 100_000  # rows of a frame, from where several threads are worth their start
+
 
 def scan_table(source: Table, judgments: Judgments, policy: Policy) -> Scanned:
     """Rank a frame's rows."""
@@ -25,8 +27,9 @@ def scan_table(source: Table, judgments: Judgments, policy: Policy) -> Scanned:
     places = np.array([judgments.number.get(query, -1) for query in frame.queries], np.int64)
     if native is not None and policy.same_id == "keep":
         text, offsets = frame.document
+        threads = CORES if len(frame.value) > MANY else 1
         answer = native.scan_columns(
-            frame.query, places, text, offsets, frame.value, judgments._index, policy.ties == "file"
+            frame.query, places, text, offsets, frame.value, judgments._index, policy.ties == "file", threads
         )
         if answer is not None:
             sizes, columns = answer
