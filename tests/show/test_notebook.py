@@ -74,7 +74,7 @@ def test_an_explanation_shows_grades_in_their_colours():
 
 
 def test_dark_notebooks_have_dark_colours(drawing):
-    html = cranfield.draw_chart("gain")._repr_html_()
+    html = cranfield.draw_chart("cutoff", QRELS, RUNS)._repr_html_()
     assert f".cranfield {{ --paper: {LIGHT['paper']};" in html
     dark = search(r'\nbody\[data-jp-theme-light="false"\] \.cranfield, ([^{]+) \{ ([^}]+) \}', html)
     assert "vscode-dark" in dark[1]

@@ -31,7 +31,7 @@ def page(gathered: Gathered, written: datetime) -> dict[str, Any]:
     """What is written into the page as text: readable without any program."""
     view = View(gathered.overview)
     first = gathered.evaluations[0]
-    colours = hues(gathered)
+    colours, own = hues(gathered), view.own_signatures()
     return {
         "title": page_title(gathered),
         "card": card(gathered),
@@ -43,8 +43,8 @@ def page(gathered: Gathered, written: datetime) -> dict[str, Any]:
         "board": leaderboard(gathered, view),
         "segment_maps": segment_maps(gathered, view),
         "notes": notes(gathered, view),
-        "signature": view.signature,
-        "hashes": [(each.run, each.run_sha256, view.own_signature(each)) for each in gathered.evaluations],
+        "signature": view.signature(),
+        "hashes": [(each.run, each.run_sha256, own[each.run]) for each in gathered.evaluations],
         "version": first.version,
         "day": f"{written.day} {written:%B %Y}",
         "written": f"{written:%Y-%m-%d %H:%M %Z}".strip(),

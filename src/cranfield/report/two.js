@@ -72,7 +72,8 @@ const showTwo = () => {
   const same = compared.length - better - worse;
   const described = `${other} is better than ${one} for ${counted(better, "query", "queries")}, worse for ${plain(worse)}, the same for ${plain(same)}.`;
   const said = data.pairs[name]?.[`${state.a} ${state.b}`];
-  at("two-summary").textContent = said ? said.join(" ") : described;
+  // As the terminal says it, but with the minus of the rest of the page.
+  at("two-summary").textContent = said ? said.join(" ").replace(/([ (])-(?=\d+\.\d{4}\b)/g, "$1−") : described;
   at("two-balance").replaceChildren(...balance(better, same, worse));
   drawTwo(name, one, other, compared, described);
   const byGain = compared.slice().sort((x, y) => gain(y) - gain(x));

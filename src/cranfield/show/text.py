@@ -176,9 +176,9 @@ def _brief_ties(view: View) -> list[str]:
 
 
 def _signatures(view: View, width: int) -> Iterator[str]:
-    yield from folded(view.signature, "|", width)
+    yield from folded(view.signature(), "|", width)
     if len(view.evaluations) > 1:
-        for result in view.evaluations:
-            own = folded(view.own_signature(result), "|", width - 2)
-            yield from wrapped(f"{result.run}: {own[0]}", hang=2, width=width)
+        for run, signature in view.own_signatures().items():
+            own = folded(signature, "|", width - 2)
+            yield from wrapped(f"{run}: {own[0]}", hang=2, width=width)
             yield from (f"  {line}" for line in own[1:])

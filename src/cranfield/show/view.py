@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from typing import Any
 
 from cranfield.evaluation.facts import QueryFacts
@@ -146,16 +145,18 @@ class View:
         """The queries that perform poorly by the first measure."""
         return (self.found.worst or {})[result.run]
 
-    @cached_property
     def signature(self) -> str:
         """What the signatures of all runs share."""
         parts = [result.signature.split("|") for result in self.evaluations]
         return "|".join(part for part in parts[0] if all(part in others for others in parts))
 
-    def own_signature(self, result: Evaluation) -> str:
-        """What is left of a run's signature."""
-        shared = self.signature.split("|")
-        return "|".join(part for part in result.signature.split("|") if part not in shared)
+    def own_signatures(self) -> dict[str, str]:
+        """What is left of each run's signature."""
+        shared = self.signature().split("|")
+        return {
+            result.run: "|".join(part for part in result.signature.split("|") if part not in shared)
+            for result in self.evaluations
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data. Counts in which the runs differ are None in the counts of all."""
@@ -169,7 +170,7 @@ class View:
             **({"canonical_names": ours} if ours else {}),
             "runs": [self._run(result) for result in self.evaluations],
             "counts": shared,
-            "signature": self.signature,
+            "signature": self.signature(),
         }
 
     def _run(self, result: Evaluation) -> dict[str, Any]:
