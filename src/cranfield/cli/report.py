@@ -11,6 +11,7 @@ from cranfield.cli.progress import shown_progress
 from cranfield.cli.reading_options import ReadingOptions, reading_options
 from cranfield.cli.run_files import expanded
 from cranfield.cli.view_options import view_options
+from cranfield.layout import wrapped
 
 
 @click.command("report")
@@ -93,7 +94,8 @@ def command(
     printed = file == "-"  # then the page is on standard output, and nothing else
     output.say(f"{written.path}: {written.size / 1e6:.1f} MB", err=printed)
     for note in written.left_out:
-        output.say(f"  {note}", err=printed)
+        for line in wrapped(note, "  ", width=output.width(), break_words=False):
+            output.say(output.paint(err=printed).dim(line), err=printed)
 
 
 def _name(baseline: str, paths: list[str]) -> str:

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from cranfield.comparison.differences import Change, decisive_p
-from cranfield.comparison.standing import Standings
 from cranfield.evaluation.overview import below_perfect
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure
@@ -102,12 +101,6 @@ def _verdict(gathered: Gathered, pair: VerdictPair) -> dict[str, Any]:
         "largest": _largest(gathered, pair),
         "sentences": said,
     }
-
-
-def _standing(standings: Standings) -> str:
-    """Who leads; a sentence that starts with a name keeps it as it is."""
-    said = f"{standings.sentence}."
-    return said if standings.others else f"{said[0].upper()}{said[1:]}"
 
 
 def _about(gathered: Gathered, pair: VerdictPair) -> str:
