@@ -25,7 +25,8 @@ class TieOrders:
     @classmethod
     def of(cls, judgments: Graded, scanned: Scanned, policy: Policy) -> TieOrders:
         """Keep what other orders need of a scan: nothing, where nothing is tied."""
-        return cls(GradeColumns.of(judgments), scanned if (scanned.found.tied > 1).any() else None, policy)
+        columns = GradeColumns(judgments.query_ids, judgments.first, judgments.query, judgments.grades)
+        return cls(columns, scanned if (scanned.found.tied > 1).any() else None, policy)
 
     @cached_property
     def worst(self) -> JudgedRanks | None:
