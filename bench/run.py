@@ -17,7 +17,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 from collection import collection, judged_ranks
-from many import many_runs
+from many import campaign
 from record import DECIDING_FILE, FILE, record, record_deciding
 
 PYTHON = sys.executable
@@ -141,7 +141,7 @@ def case_compare() -> None:
 
 
 def case_many() -> None:
-    qrels, runs = many_runs()
+    qrels, runs = campaign()
     whole(["cat", qrels, *runs])  # into the page cache, for all alike
     levels = [part for level in range(10) for part in ("--remove", level / 10)]
     jobs: dict[str, list[object]] = {
