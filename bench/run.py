@@ -140,7 +140,7 @@ def case_compare() -> None:
     show(title, rows, "cranfield, Tukey HSD", "ranx at 10 or more")
 
 
-def case_many() -> None:
+def case_campaign() -> None:
     qrels, runs = campaign()
     whole(["cat", qrels, *runs])  # into the page cache, for all alike
     levels = [part for level in range(10) for part in ("--remove", level / 10)]
