@@ -12,7 +12,7 @@ FOLDER = Path(__file__).with_name("data") / "many"
 RUNS, QUERIES, DEPTH, JUDGED, POOL = 63, 200, 240, 200, 600
 
 
-def many_runs() -> tuple[Path, list[Path]]:
+def campaign() -> tuple[Path, list[Path]]:
     """(qrels, runs); made once and kept, in a process of its own."""
     if not (FOLDER / "qrels").exists():
         subprocess.run([sys.executable, __file__], check=True)

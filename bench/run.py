@@ -17,7 +17,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 from collection import collection, compressed, judged_ranks
-from many import many_runs
+from many import campaign
 from record import DECIDING_FILE, FILE, record, record_deciding
 
 PYTHON = sys.executable
@@ -86,7 +86,7 @@ def case_file() -> None:
 
 
 def case_many() -> None:
-    qrels, runs = many_runs()
+    qrels, runs = campaign()
     whole(["cat", *runs])  # into the page cache, for all alike
     ours = [CRANFIELD, "evaluate", qrels, *runs, *MEASURES]
     rows = [
@@ -171,8 +171,8 @@ def case_compare() -> None:
     show(title, rows, "cranfield, Tukey HSD", "ranx at 10 or more")
 
 
-def case_many_compared() -> None:
-    qrels, runs = many_runs()
+def case_campaign() -> None:
+    qrels, runs = campaign()
     whole(["cat", qrels, *runs])  # into the page cache, for all alike
     levels = [part for level in range(10) for part in ("--remove", level / 10)]
     jobs: dict[str, list[object]] = {

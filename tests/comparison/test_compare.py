@@ -4,6 +4,8 @@ import json
 import math
 import random
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -292,3 +294,14 @@ def test_runs_agree_on_which_queries_are_hard():
         "other": "b",
         "queries": found["a", "b"],
     }
+
+
+def test_the_t_test_does_not_wait_for_what_it_does_not_need():
+    """To import scipy.stats takes longer than to compare two runs."""
+    code = (
+        "import sys; from cranfield import compare; qrels = {str(q): {'a': 1} for q in range(9)};"
+        "runs = {'x': {str(q): ['b', 'a'][: q + 1] for q in range(9)}, 'y': {str(q): ['a'] for q in range(9)}};"
+        "print(compare(qrels, runs, 'RR')); print(sorted({'scipy.stats', 'scipy.optimize'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

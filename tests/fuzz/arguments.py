@@ -4,10 +4,12 @@ import random
 
 import numpy as np
 
+from cranfield.comparison.joint.fractions import largest_fractions
 from cranfield.comparison.significance.tukey import in_numpy
 from cranfield.ranks.scan.layouts import native_layout
 from cranfield.ranks.scan.native import native
 from cranfield.read.formats.trec import TREC_RUN
+from tests.comparison.test_fractions import made
 from tests.fuzz.mutations import lines
 from tests.fuzz.texts import COMPARED, REFUSED, any_judgments, exact, index_of
 
@@ -21,6 +23,13 @@ def running_sums(chance: random.Random) -> str:
             expected[at] += expected[at - 1]
     native.add_up(values, query)
     assert values.tolist() == expected
+    return COMPARED
+
+
+def fractions(chance: random.Random) -> str:
+    """Bounds of nDCG, of all completions of a few documents."""
+    arguments = [exact(each) for each in made(chance.randrange(1 << 32), rows=chance.choice((1, 5)))]
+    assert np.allclose(native.largest_fractions(*arguments), largest_fractions(*arguments), rtol=0, atol=1e-12)
     return COMPARED
 
 

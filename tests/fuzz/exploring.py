@@ -32,6 +32,7 @@ KINDS = {
     "columns": Kind(memory.columns, 8),
     "running-sums": Kind(arguments.running_sums, 2),
     "permutations": Kind(arguments.permutations, 3),
+    "fractions": Kind(arguments.fractions, 2),
     "wrong-arguments": Kind(arguments.wrong_arguments, 8),
 }
 

@@ -102,7 +102,7 @@ PLAIN = b"1 Q0 d0 1 0.5 tag\n2 Q0 d0 1 0.5 tag\n"
         (PLAIN.replace(b"\n", b"\r\n"), True),
         (b"# a comment\n\n" + PLAIN, True),
         (b"\xef\xbb\xbf" + PLAIN, False),
-        (gzip.compress(PLAIN), False),
+        (gzip.compress(PLAIN, mtime=0), False),
         (bz2.compress(PLAIN), False),
         (lzma.compress(PLAIN), False),
         (PLAIN + PLAIN, False),  # a document twice
@@ -110,6 +110,7 @@ PLAIN = b"1 Q0 d0 1 0.5 tag\n2 Q0 d0 1 0.5 tag\n"
         (PLAIN + b"3 Q0 d0 1\n", False),
         (b"\xff" + PLAIN, False),
     ],
+    ids=["plain", "no end of line", "CRLF", "comment", "BOM", "gzip", "bzip2", "xz", "twice", "nan", "short", "bytes"],
 )
 def test_what_is_not_plain_is_left_to_others(qrels, write, content, plain):
     path = write("some.run", content)
