@@ -25,6 +25,7 @@ from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.overlap import RunIds, SourceIds, check_overlap, little_in_common
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import rank_scanned, scan_source
+from cranfield.ranks.scan.ahead import is_scanning
 from cranfield.ranks.scan.native import CORES
 from cranfield.ranks.scan.parallel import in_parallel
 from cranfield.ranks.tables.ranks import JudgedRanks
@@ -201,7 +202,8 @@ def evaluate_runs(
         return name, evaluate(judgments, run, measures, name=name, **options)
 
     # Few files are shared out block by block instead, and so are those of an engine, which has threads of its own.
-    threads = CORES if engine is None and len(named) >= 2 * CORES and all(map(_is_file, named.values())) else 1
+    many = engine is None and len(named) >= 2 * CORES and all(map(_is_file, named.values()))
+    threads = CORES if many and not is_scanning() else 1
     return Evaluations(in_parallel(one, named.items(), threads))
 
 
