@@ -61,6 +61,10 @@ def as_seen(results):
     return [(name, each.to_dict(), list(each.per_query), each.ranks.row.tolist()) for name, each in results.items()]
 
 
+def compressed(content):
+    return content in (gzip.compress(PLAIN, mtime=0), bz2.compress(PLAIN), lzma.compress(PLAIN))
+
+
 def scanned(qrels, path, policy=None):
     """What was scanned ahead of a run; None where it was left to others."""
     judgments = Judgments.read(Stream(qrels, hashed=False))
@@ -115,6 +119,7 @@ PLAIN = b"1 Q0 d0 1 0.5 tag\n2 Q0 d0 1 0.5 tag\n"
 def test_what_is_not_plain_is_left_to_others(qrels, write, content, plain):
     path = write("some.run", content)
     ahead.scan_ahead(qrels, [path])
+    assert ahead.is_scanning() == (not compressed(content))
     try:
         assert (scanned(qrels, path) is not None) == plain
     except UnicodeDecodeError:

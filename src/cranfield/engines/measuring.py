@@ -113,7 +113,7 @@ class Measuring:
         sizes = np.diff([*starts, len(queries)])
         query = np.repeat(np.arange(len(starts), dtype=np.int64), sizes)
         grades = rows.column("grade").to_numpy()
-        graded = GradeColumns(tuple(queries[at] for at in starts), offsets(sizes), query, grades)
+        graded = GradeColumns(tuple(queries[at] for at in starts), offsets(sizes), query, grades, {})
         columns = {
             name: rows.column(name).cast("int64").fill_null(-1).to_numpy()
             for name in ("above", "before", "tied", "retrieved")

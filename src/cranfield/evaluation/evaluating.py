@@ -25,6 +25,7 @@ from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.overlap import RunIds, SourceIds, check_overlap, little_in_common
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.ranking import rank_scanned, scan_source
+from cranfield.ranks.scan.ahead import is_scanning
 from cranfield.ranks.scan.native import CORES
 from cranfield.ranks.scan.parallel import in_parallel
 from cranfield.ranks.tables.ranks import JudgedRanks
@@ -206,9 +207,9 @@ def evaluate_runs(
 
 
 def threads_for(runs: Collection[Any]) -> int:
-    """How many runs to read at a time: few files are shared out block by block instead."""
+    """How many runs to read at a time: few files are shared out block by block, and so is what is scanned already."""
     files = all(isinstance(run, str | os.PathLike | Stream) for run in runs)
-    return CORES if files and len(runs) >= 2 * CORES else 1
+    return CORES if files and len(runs) >= 2 * CORES and not is_scanning() else 1
 
 
 def judgments_for(

@@ -20,6 +20,8 @@ from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.ranks.ties import broken
 from cranfield.read.shapes import Rankings, Source, Table, Text
 
+BestFirst = dict[float, tuple[Numbers, JudgedGrades]]  # by the lowest grade that is a judgment
+
 
 class Graded(Protocol):
     """What the table needs of judgments, whatever they were read from; their rows are sorted by query."""
@@ -42,12 +44,21 @@ class Graded(Protocol):
 
 
 class GradeColumns(NamedTuple):
-    """The columns of judgments that the table needs, and nothing else of what they were read from."""
+    """The columns of judgments that the table needs, and nothing else of what they were read from.
+
+    best_first: what `Judgments` keep for the next run, where the columns are from such.
+    """
 
     query_ids: tuple[str, ...]
     first: Integers
     query: Integers
     grades: Numbers
+    best_first: BestFirst
+
+    @classmethod
+    def of(cls, judgments: Graded) -> GradeColumns:
+        """The columns of any judgments."""
+        return cls(judgments.query_ids, judgments.first, judgments.query, judgments.grades, _known(judgments))
 
 
 def rank_run(judgments: Judgments, source: Source, policy: Policy) -> JudgedRanks:
@@ -98,7 +109,7 @@ def rank_counted(judgments: Graded, scanned: Scanned, policy: Policy) -> JudgedR
 
 def _best_first(judgments: Graded, policy: Policy) -> tuple[Numbers, JudgedGrades]:
     """The grades of judgments as a policy reads them, and the best first: the same for every run."""
-    known = judgments._best_first if isinstance(judgments, Judgments) else {}
+    known = _known(judgments)
     how = lowest_judged(policy)
     if how not in known:
         grades = graded(judgments.grades, policy)

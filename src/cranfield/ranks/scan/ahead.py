@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from cranfield.ranks.scan.layouts import native_layout
 from cranfield.ranks.scan.native import CORES, native
+from cranfield.read.compression import compression
 from cranfield.read.layout import TREC_QRELS, TREC_RUN
 
 if TYPE_CHECKING:
@@ -28,8 +29,24 @@ def scan_ahead(qrels: str, runs: Sequence[str]) -> None:
     """Start to read judgments and to scan runs."""
     _scans.clear()
     files = (qrels, *runs)
-    if native is not None and runs and all(map(os.path.isfile, files)) and sum(map(os.path.getsize, files)) <= LARGEST:
+    if native is not None and runs and all(map(_is_plain, files)) and sum(map(os.path.getsize, files)) <= LARGEST:
         _scans.append(_ScanAhead(qrels, runs))
+
+
+def is_scanning() -> bool:
+    """Whether runs are being scanned ahead, in threads that need no others beside them."""
+    return bool(_scans)
+
+
+def _is_plain(path: str) -> bool:
+    """Whether this is a file that can be opened and is not compressed."""
+    if not os.path.isfile(path):
+        return False
+    try:
+        with open(path, "rb", buffering=0) as file:
+            return compression(file.read(10)) is None
+    except OSError:
+        return False
 
 
 def judged_ahead(source: Text) -> native._Judged | None:
