@@ -21,8 +21,8 @@ if not find_spec("torch"):
     collect_ignore.append("src/cranfield/torch")
 elif not find_spec("triton"):
     collect_ignore += ["src/cranfield/torch/fused.py", "src/cranfield/torch/kernels.py"]
-# Every worker would import sentence-transformers for five seconds; tests/torch/test_evaluator.py runs its example.
-collect_ignore.append("src/cranfield/torch/evaluator.py")
+# Every worker would import sentence-transformers for five seconds; tests/torch/test_evaluator.py runs their examples.
+collect_ignore += ["src/cranfield/torch/__init__.py", "src/cranfield/torch/evaluator.py"]
 if not find_spec("sqlalchemy"):
     collect_ignore += ["src/cranfield/judging", "tests/judging"]
 # What `make quick` leaves out: simulations, damaged input, other processes, browsers, engines, pages and libraries that

@@ -46,12 +46,19 @@ def readings(monkeypatch):
 def parsed(monkeypatch):
     """The judgments that were made, wherever they came from."""
     made = []
+    build, read = Judgments.__init__, Judgments._read_natively.__func__
 
-    def counted(kind, *arguments, **options):
-        made.append(object.__new__(kind))
-        return made[-1]
+    def counted(judgments, *arguments, **options):
+        made.append(judgments)
+        build(judgments, *arguments, **options)
 
-    monkeypatch.setattr(Judgments, "__new__", counted)
+    def counted_read(kind, *arguments):
+        found = read(kind, *arguments)
+        made.extend([] if found is None else [found])
+        return found
+
+    monkeypatch.setattr(Judgments, "__init__", counted)
+    monkeypatch.setattr(Judgments, "_read_natively", classmethod(counted_read))
     return made
 
 

@@ -111,11 +111,11 @@ def test_the_settings_of_a_gate(files):
 def test_the_settings_of_a_project(project):
     settings = (project / "cranfield.toml").read_text()
     (project / "qrels.txt").write_text("1 0 a 1\n1 0 b -2\n2 0 c 2\n3 0 b 1\n")
-    assert "not judged" in run_in(project, "test").stdout
+    assert " are unjudged" in run_in(project, "test").stdout
     (project / "cranfield.toml").write_text(f"complete = true\n{settings}")
     done = run_in(project, "test")
     assert done.returncode in (0, 1), done.stderr
-    assert "not judged" not in done.stdout
+    assert " unjudged" not in done.stdout
     assert "Judged@10" in done.stdout
     saved = json.loads((project / ".cranfield" / "mine.json").read_text())
     assert saved["policy"]["complete"] is True

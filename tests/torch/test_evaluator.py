@@ -29,8 +29,9 @@ class Model:
         return torch.tensor([[text.count("red"), text.count("blue")] for text in texts], dtype=torch.float32)
 
 
-def test_its_example():
-    failed, tried = doctest.testmod(importlib.import_module("cranfield.torch.evaluator"))
+@pytest.mark.parametrize("module", ["cranfield.torch", "cranfield.torch.evaluator"])
+def test_examples(module):
+    failed, tried = doctest.testmod(importlib.import_module(module))
     assert failed == 0
     assert tried > 0
 

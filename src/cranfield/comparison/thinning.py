@@ -215,14 +215,14 @@ def _uniform(judgments: Judgments, policy: Policy) -> Draw:
 DESIGNS: dict[str, Callable[[Judgments, Policy], Draw]] = {"per-query": _per_query, "uniform": _uniform}
 
 
-class _Seen(NamedTuple):
+class _WithinCutoff(NamedTuple):
     """What one measure or another looks at: the tables of all runs."""
 
     measure: Measure
     tables: list[JudgedRanks]
 
 
-def _looked_at(tables: list[JudgedRanks], measures: Sequence[Measure], policy: Policy) -> list[_Seen]:
+def _looked_at(tables: list[JudgedRanks], measures: Sequence[Measure], policy: Policy) -> list[_WithinCutoff]:
     """For each measure the tables down to its cutoff, so that no rows are drawn that it does not see."""
     known: dict[int | None, list[JudgedRanks]] = {None: tables}
     seen = []
@@ -232,19 +232,19 @@ def _looked_at(tables: list[JudgedRanks], measures: Sequence[Measure], policy: P
         cutoff = None if moves else cutoff_of(measure)
         if cutoff not in known:
             known[cutoff] = [table.rows(table.within(cutoff)) for table in tables]
-        seen.append(_Seen(measure, known[cutoff]))
+        seen.append(_WithinCutoff(measure, known[cutoff]))
     return seen
 
 
-def _thinned(seen: Sequence[_Seen], gone: Flags) -> list[_Seen]:
+def _thinned(seen: Sequence[_WithinCutoff], gone: Flags) -> list[_WithinCutoff]:
     """The same without some judgments; measures that share their tables still do."""
     different = list({id(each.tables): each.tables for each in seen}.values())
     left = iter(without([table for tables in different for table in tables], gone))
     known = {id(tables): list(islice(left, len(tables))) for tables in different}
-    return [_Seen(each.measure, known[id(each.tables)]) for each in seen]
+    return [_WithinCutoff(each.measure, known[id(each.tables)]) for each in seen]
 
 
-def _means(seen: Sequence[_Seen], policy: Policy) -> list[Numbers]:
+def _means(seen: Sequence[_WithinCutoff], policy: Policy) -> list[Numbers]:
     """For each measure the means of the runs."""
     return [np.array([mean_of(measure, table, policy) for table in tables]) for measure, tables in seen]
 

@@ -22,9 +22,9 @@ from cranfield.read.shapes import Source, Text
 from cranfield.read.text import Block, blocks, located
 
 Grades = Mapping[str, Mapping[str, float]]
-Found = TypeVar("Found")
-Kept = Callable[[list[str]], Found]
-Compiled = Callable[..., list[tuple[str, Found]] | None]
+Ranked = TypeVar("Ranked")
+Kept = Callable[[list[str]], Ranked]
+Compiled = Callable[..., list[tuple[str, Ranked]] | None]
 
 _TIES = {"doc_id": 0, "smaller_doc_id": 1, "file": 2}  # as the native scan numbers them; others need the grades
 
@@ -40,8 +40,8 @@ def all_codes(source: Source, grades: Grades, policy: Policy) -> dict[str, Integ
 
 
 def _each_ranking(
-    source: Source, grades: Grades, n: int, policy: Policy, kept: Kept[Found], compiled: Compiled[Found] | None
-) -> dict[str, Found]:
+    source: Source, grades: Grades, n: int, policy: Policy, kept: Kept[Ranked], compiled: Compiled[Ranked] | None
+) -> dict[str, Ranked]:
     """What is to be kept of the first n documents of each query of `grades`; `compiled` finds it in plain text.
 
     Lines of other queries are skipped unread, and memory is a few blocks besides what is kept.
@@ -56,13 +56,13 @@ def _each_ranking(
 
 @located()
 def _from_text(
-    source: Text, grades: Grades, n: int, policy: Policy, kept: Kept[Found], compiled: Compiled[Found] | None
-) -> dict[str, Found] | None:
+    source: Text, grades: Grades, n: int, policy: Policy, kept: Kept[Ranked], compiled: Compiled[Ranked] | None
+) -> dict[str, Ranked] | None:
     """None where the lines of a query stand in more than one block."""
-    found: dict[str, Found] = {}
+    found: dict[str, Ranked] = {}
     pieces = blocks(source.stream, source.layout, scan.BLOCK, hashed=False)
 
-    def work(block: Block) -> list[tuple[str, Found]]:
+    def work(block: Block) -> list[tuple[str, Ranked]]:
         return [(query, kept(documents)) for query, documents in first_of_block(block, grades, n, policy)]
 
     if native is not None and compiled is not None and policy.ties in _TIES:
@@ -71,7 +71,7 @@ def _from_text(
         )
         known = (native_layout(source.layout), index, n, _TIES[policy.ties], policy.same_id == "drop")
 
-        def natively(block: Block) -> list[tuple[str, Found]]:
+        def natively(block: Block) -> list[tuple[str, Ranked]]:
             answer = compiled(np.frombuffer(block.data, np.uint8), *known)
             return work(block) if answer is None else answer
 

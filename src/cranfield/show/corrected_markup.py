@@ -10,7 +10,7 @@ from cranfield.show import corrected_words as words
 from cranfield.show.comparison_markup import markdown_table
 from cranfield.show.escaping import latex_text, markdown_text
 
-Rows = list[list[str]]
+TextRows = list[list[str]]
 
 
 def corrected_markdown(found: CorrectedEvaluation) -> str:
@@ -37,12 +37,12 @@ def corrected_comparison_latex(found: CorrectedComparison) -> str:
     return _latex(said, tables, notes)
 
 
-def _evaluation_parts(found: CorrectedEvaluation) -> tuple[list[Rows], list[str]]:
+def _evaluation_parts(found: CorrectedEvaluation) -> tuple[list[TextRows], list[str]]:
     values = [found.values[run][measure.name] for run in found.runs for measure in found.measures]
     return [words.value_rows(measure, found) for measure in found.measures], list(words.legend(found, values))
 
 
-def _comparison_parts(found: CorrectedComparison) -> tuple[list[str], list[Rows], list[str]]:
+def _comparison_parts(found: CorrectedComparison) -> tuple[list[str], list[TextRows], list[str]]:
     evaluation = found.evaluation
     said = [each.difference.sentence for each in found]
     tables = [words.difference_rows(each.name, found.of(each), evaluation) for each in evaluation.measures]
@@ -51,7 +51,7 @@ def _comparison_parts(found: CorrectedComparison) -> tuple[list[str], list[Rows]
     return [*said, f"{words.title(evaluation.basis)}. {words.method(found)}."], tables, notes
 
 
-def _markdown(said: Sequence[str], tables: Sequence[Rows], notes: Sequence[str]) -> str:
+def _markdown(said: Sequence[str], tables: Sequence[TextRows], notes: Sequence[str]) -> str:
     blocks = [markdown_text(each) for each in said]
     for head, *rows in tables:
         escaped = [[markdown_text(cell) for cell in row] for row in rows]
@@ -59,7 +59,7 @@ def _markdown(said: Sequence[str], tables: Sequence[Rows], notes: Sequence[str])
     return "\n\n".join([*blocks, *map(markdown_text, notes)])
 
 
-def _latex(said: Sequence[str], tables: Sequence[Rows], notes: Sequence[str]) -> str:
+def _latex(said: Sequence[str], tables: Sequence[TextRows], notes: Sequence[str]) -> str:
     lines = [r"% needs \usepackage{booktabs}", *(f"% {_in_latex(each)}" for each in said)]
     for head, *rows in tables:
         lines += [rf"\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}", r"\toprule", _latex_row(head), r"\midrule"]

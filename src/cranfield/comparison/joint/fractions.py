@@ -43,7 +43,7 @@ def largest_fractions(
     reached: for each step the first gain of the scale that reaches it, in ascending order
     counts: for each query and step, how many judged documents reach it
     """
-    steps = _Steps(ideal, heights, reached, counts)
+    steps = _GainSteps(ideal, heights, reached, counts)
     first, second = (np.minimum(rank, len(discount)) - 1 for rank in (first_rank, second_rank))
     weight = discount[first] - discount[second]
     every = (np.minimum(first_rank, second_rank) < len(discount)).sum(axis=1) + beneath
@@ -71,7 +71,7 @@ def largest_fractions(
     return value
 
 
-class _Steps(NamedTuple):
+class _GainSteps(NamedTuple):
     """The steps of the ideal ranking, as `largest_fractions` is given them."""
 
     ideal: Numbers

@@ -58,7 +58,7 @@ class RunPairs:
         )
 
 
-class Part(NamedTuple):
+class PairsAndQueries(NamedTuple):
     """Some pairs on some of the queries, by their places; `rows` makes their rows, pair by pair."""
 
     pairs: slice
@@ -111,7 +111,7 @@ class Holes:
         ]
         return np.array(found, dtype=np.int64).reshape(self.counts.shape).T
 
-    def each(self, depths: Integers) -> Iterator[Part]:
+    def each(self, depths: Integers) -> Iterator[PairsAndQueries]:
         """All pairs on all queries, a part at a time.
 
         depths: for each query, down to which rank documents are wanted; those of a part share the deepest.
@@ -127,7 +127,7 @@ class Holes:
             size = max(CELLS // (len(queries) * max(2 * depth, 1)), 1)
             for low in range(0, len(self.pairs), size):
                 pairs = slice(low, min(low + size, len(self.pairs)))
-                yield Part(pairs, queries, partial(self._rows, pairs, queries, rank, document))
+                yield PairsAndQueries(pairs, queries, partial(self._rows, pairs, queries, rank, document))
 
     def _matrices(self, queries: Integers, depth: int) -> tuple[Ranks, Ranks]:
         """The rank of each document in each run; and for each run and query the document at each rank, or -1."""

@@ -10,7 +10,7 @@ from cranfield.comparison.significance import SAME
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure
 from cranfield.show.charts.drawing import NOTE, Spec
-from cranfield.show.charts.parts import Part, Rows, calculate, fixed, layer
+from cranfield.show.charts.parts import ChartPart, ChartRows, calculate, fixed, layer
 from cranfield.show.look import LIGHT
 
 
@@ -36,7 +36,7 @@ def shared_values(results: Sequence[Evaluation], measure: Any) -> dict[str, tupl
     return {query: (value, other[query]) for query, value in one.items() if query in other}
 
 
-def counts(gain: str, rows: Rows | None = None) -> list[Part]:
+def counts(gain: str, rows: ChartRows | None = None) -> list[ChartPart]:
     """How many queries are better, the same and worse, in a line above the chart; gain: an expression of its data."""
     counted = [
         *calculate(up=f"{gain} > {SAME} ? 1 : 0", down=f"{gain} < -{SAME} ? 1 : 0"),

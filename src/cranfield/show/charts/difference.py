@@ -14,7 +14,7 @@ from cranfield.measures import Measure
 from cranfield.show.charts.axes import TICKS
 from cranfield.show.charts.chart import Chart, counts, shared_values
 from cranfield.show.charts.drawing import NOTE, Spec, specification
-from cranfield.show.charts.parts import Part, calculate, channel, data, fixed, layer
+from cranfield.show.charts.parts import ChartPart, calculate, channel, data, fixed, layer
 from cranfield.show.look import LIGHT
 
 NAMED = 12  # queries whose names are written below their bars
@@ -69,7 +69,7 @@ def difference_chart(
     return specification({**data(rows), "layer": layers}, f"{measure} by query: {run} against {baseline}", told)
 
 
-def _bars(queries: Sequence[str], measure: str, sign: int) -> Part:
+def _bars(queries: Sequence[str], measure: str, sign: int) -> ChartPart:
     named = 0 < len(queries) <= NAMED
     few = f"n = {count(len(queries), 'query', 'queries')}" if queries else "queries"
     angle = -35 if max(map(columns, queries), default=0) * len(queries) > 40 else 0
@@ -92,7 +92,7 @@ def _bars(queries: Sequence[str], measure: str, sign: int) -> Part:
     return {"layer": [layer("area", area, steps=part, x=x, y=y, color=colour) for part, colour in ways]}
 
 
-def _zero(first: float, mean: float) -> list[Part]:
+def _zero(first: float, mean: float) -> list[ChartPart]:
     """The line of no difference, named where neither bars nor the mean are: first by the first bar, then the last."""
     below = first > 0
     left = mean >= 0 if below else mean <= 0
@@ -107,7 +107,7 @@ def _zero(first: float, mean: float) -> list[Part]:
     ]
 
 
-def _room(values: Sequence[float]) -> Part:
+def _room(values: Sequence[float]) -> ChartPart:
     """Nothing to see: makes the axis long enough for words above and below its zero."""
     length = max([0.0, *values]) - min([0.0, *values])
     ends = [min([-ROOM * length, *values]), max([ROOM * length, *values])]
@@ -115,7 +115,7 @@ def _room(values: Sequence[float]) -> Part:
     return layer("point", {"opacity": 0, "color": LIGHT["paper"]}, rows=rows, y="difference:Q")
 
 
-def _band(mean: MeanDifference, sign: int) -> Part:
+def _band(mean: MeanDifference, sign: int) -> ChartPart:
     decided = "better" if sign * mean.low > 0 and sign * mean.high > 0 else "worse"
     colour = LIGHT["close-ground" if mean.low <= 0 <= mean.high else f"{decided}-ground"]
     ends = [{"difference": mean.low, "high": mean.high}]
@@ -123,7 +123,7 @@ def _band(mean: MeanDifference, sign: int) -> Part:
     return layer("rect", look, rows=ends, x=fixed(0), x2=fixed("width"), y="difference:Q", y2="high")
 
 
-def _mean(mean: MeanDifference, lower_is_better: bool) -> list[Part]:
+def _mean(mean: MeanDifference, lower_is_better: bool) -> list[ChartPart]:
     """The mean as a line, and in words in the corner that sorted bars leave free."""
     rows = [{"difference": mean.mean}]
     corner = {"baseline": "bottom", "dy": -2} if lower_is_better else {"baseline": "top", "dy": 2}

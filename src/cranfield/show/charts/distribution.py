@@ -11,7 +11,7 @@ from cranfield.layout import columns, count
 from cranfield.show.charts.axes import TICKS, domain
 from cranfield.show.charts.chart import Chart
 from cranfield.show.charts.drawing import COLOURS, NOTE, Spec, specification
-from cranfield.show.charts.parts import Part, Rows, channel, data, fixed, layer, scale
+from cranfield.show.charts.parts import ChartPart, ChartRows, channel, data, fixed, layer, scale
 from cranfield.show.charts.runs import LONG, best_of, emphasised, hue_scale
 from cranfield.show.look import LIGHT
 
@@ -93,12 +93,12 @@ def _words(measure: str, sizes: Sequence[int], many: bool) -> list[str]:
     return [f"{measure}, {n}", marks, *(["line: median, ◊: mean"] if many else [])]
 
 
-def _of_row(share: float) -> Part:
+def _of_row(share: float) -> ChartPart:
     """A length that grows with the height of a row."""
     return {"expr": f"bandwidth('y') * {share}"}
 
 
-def _boxes(x: Part, y: Part, colour: Part, box: float) -> list[Part]:
+def _boxes(x: ChartPart, y: ChartPart, colour: ChartPart, box: float) -> list[ChartPart]:
     shown = [channel(f"{name}:Q", format=".4f") for name in ("low", "q1", "median", "q3", "high", "mean")]
     shared: dict[str, Any] = {"y": y, "tooltip": ["run:N", *shown]}
     ink, faint, paper = (fixed(LIGHT[name]) for name in ("ink", "faint", "paper"))
@@ -111,7 +111,7 @@ def _boxes(x: Part, y: Part, colour: Part, box: float) -> list[Part]:
     ]
 
 
-def _numbers(rows: Rows, y: Part, ends: Sequence[float]) -> list[Part]:
+def _numbers(rows: ChartRows, y: ChartPart, ends: Sequence[float]) -> list[ChartPart]:
     """Mean and median by name and number, on either side of their marks; both on one side near an end of the axis."""
     texts = []
     for row in rows:

@@ -7,7 +7,7 @@ from typing import Any
 
 from cranfield.errors import CranfieldError
 from cranfield.show.charts.fonts import LATIN, fonts_for
-from cranfield.show.charts.parts import Part, fixed, layer
+from cranfield.show.charts.parts import ChartPart, fixed, layer
 from cranfield.show.look import LIGHT
 
 
@@ -66,14 +66,14 @@ CONFIG: dict[str, Any] = {
 }
 
 
-def remark(text: str) -> Part:
+def remark(text: str) -> ChartPart:
     """A few words above a chart, on the right."""
     look = {"style": NOTE, "align": "right", "baseline": "bottom", "dy": -4, "text": text}
     colour = fixed(LIGHT["faint"])
     return layer("text", look, rows=[{}], x=fixed("width"), y=fixed(0), color=colour, tooltip=fixed(None))
 
 
-def specification(chart: Part, title: str, description: str) -> Spec:
+def specification(chart: ChartPart, title: str, description: str) -> Spec:
     """A chart as a dict that holds its own data, with its title and what it says in words."""
     whole = {"$schema": SCHEMA, "title": title, "description": description, "width": WIDTH, "height": HEIGHT}
     spec = {**whole, **chart, "config": CONFIG}

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-Part = dict[str, Any]
-Rows = Sequence[Mapping[str, Any]]
+ChartPart = dict[str, Any]
+ChartRows = Sequence[Mapping[str, Any]]
 TYPES = {"N": "nominal", "O": "ordinal", "Q": "quantitative"}
 
 
-def channel(field: str, **options: Any) -> Part:
+def channel(field: str, **options: Any) -> ChartPart:
     """What is shown by a place, a colour or words: a field of the rows, and of what type its values are.
 
     >>> channel("run:N", title=None)
@@ -22,19 +22,24 @@ def channel(field: str, **options: Any) -> Part:
     return {"field": name, **({"type": TYPES[kind]} if kind else {}), **options}
 
 
-def fixed(value: Any) -> Part:
+def fixed(value: Any) -> ChartPart:
     """A channel that does not depend on the rows."""
     return {"value": value}
 
 
-def scale(ends: Sequence[float]) -> Part:
+def scale(ends: Sequence[float]) -> ChartPart:
     """The scale of an axis from one end to the other."""
     return {"domain": list(ends)}
 
 
 def layer(
-    mark: str, look: Mapping[str, Any], *, rows: Rows | None = None, steps: Sequence[Part] = (), **channels: Any
-) -> Part:
+    mark: str,
+    look: Mapping[str, Any],
+    *,
+    rows: ChartRows | None = None,
+    steps: Sequence[ChartPart] = (),
+    **channels: Any,
+) -> ChartPart:
     """Marks of one kind.
 
     look: what is the same for all marks
@@ -45,13 +50,13 @@ def layer(
     >>> layer("rule", {"strokeWidth": 1}, y="mean:Q")
     {'mark': {'type': 'rule', 'strokeWidth': 1}, 'encoding': {'y': {'field': 'mean', 'type': 'quantitative'}}}
     """
-    found: Part = {} if rows is None else data(rows)
+    found: ChartPart = {} if rows is None else data(rows)
     found["mark"] = {"type": mark, **look}
     found["encoding"] = encoding(**channels)
     return {**found, "transform": list(steps)} if steps else found
 
 
-def encoding(**channels: Any) -> Part:
+def encoding(**channels: Any) -> ChartPart:
     """Channels by name; texts are those of `channel`, in lists too."""
 
     def whole(each: Any) -> Any:
@@ -62,16 +67,16 @@ def encoding(**channels: Any) -> Part:
     return {name: whole(each) for name, each in channels.items()}
 
 
-def data(rows: Rows) -> Part:
+def data(rows: ChartRows) -> ChartPart:
     """The rows of a chart or of a layer."""
     return {"data": {"values": list(rows)}}
 
 
-def calculate(**expressions: str) -> list[Part]:
+def calculate(**expressions: str) -> list[ChartPart]:
     """Steps that add a field each."""
     return [{"calculate": expression, "as": name} for name, expression in expressions.items()]
 
 
-def flatten(*fields: str) -> Part:
+def flatten(*fields: str) -> ChartPart:
     """A step that makes rows of columns."""
     return {"flatten": list(fields)}

@@ -13,7 +13,7 @@ from cranfield.ranks.columns import Flags
 from cranfield.show.charts.axes import TICKS, share_domain
 from cranfield.show.charts.chart import Chart
 from cranfield.show.charts.drawing import HEIGHT, LINE, NOTE, WIDTH, Spec, remark, specification
-from cranfield.show.charts.parts import Part, channel, flatten, layer, scale
+from cranfield.show.charts.parts import ChartPart, channel, flatten, layer, scale
 from cranfield.show.charts.runs import (
     POINTS,
     best_of,
@@ -134,7 +134,7 @@ def _labelled(points: Mapping[str, Any], wide: float, high: float) -> list[dict[
     return found
 
 
-def _key() -> Part:
+def _key() -> ChartPart:
     """Says in the legend what points and steps are."""
     shapes = {"domain": ["each rank", "interpolated"], "range": ["circle", STAIRS]}
     looks = {"symbolFillColor": LIGHT["soft"], "symbolStrokeWidth": 0, "symbolSize": 60}

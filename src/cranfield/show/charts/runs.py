@@ -8,7 +8,7 @@ from typing import Any
 from cranfield.errors import CranfieldError
 from cranfield.layout import columns, count
 from cranfield.show.charts.drawing import COLOURS, HEIGHT, LINE, NOTE
-from cranfield.show.charts.parts import Part, channel, data, encoding, fixed, layer
+from cranfield.show.charts.parts import ChartPart, channel, data, encoding, fixed, layer
 from cranfield.show.look import LIGHT
 
 OTHERS = LIGHT["run-0"]
@@ -40,7 +40,7 @@ def best_of(values: Mapping[str, float], *, lower: bool = False) -> str | None:
     return (min if lower else max)(values, key=lambda run: values[run], default=None)
 
 
-def hue_scale(names: Sequence[str], shown: Sequence[str]) -> Part:
+def hue_scale(names: Sequence[str], shown: Sequence[str]) -> ChartPart:
     """The colour of each name; grey for those that are not to be seen one by one."""
     hues = {name: COLOURS[at % len(COLOURS)] for at, name in enumerate(shown)}
     return {"domain": list(names), "range": [hues.get(name, OTHERS) for name in names]}
@@ -55,24 +55,24 @@ def dash(at: int) -> tuple[int, ...]:
     return DASHES[(at + at // len(COLOURS)) % len(DASHES)]
 
 
-def dash_scale(names: Sequence[str], shown: Sequence[str]) -> Part:
+def dash_scale(names: Sequence[str], shown: Sequence[str]) -> ChartPart:
     """The dashes of each name."""
     dashes = {name: list(dash(at)) for at, name in enumerate(shown)}
     return {"domain": list(names), "range": [dashes.get(name, [1, 0]) for name in names]}
 
 
-def neutral_scale(names: Sequence[str], shown: Sequence[str]) -> Part:
+def neutral_scale(names: Sequence[str], shown: Sequence[str]) -> ChartPart:
     """The shade of each name that is no run's, since hues are: ink, and another where dashes are used again."""
     shades = (LIGHT["ink"], LIGHT["faint"])
     return {"domain": list(names), "range": [shades[at // len(DASHES) % len(shades)] for at in range(len(names))]}
 
 
-def neutral_dash_scale(names: Sequence[str], shown: Sequence[str]) -> Part:
+def neutral_dash_scale(names: Sequence[str], shown: Sequence[str]) -> ChartPart:
     """The dashes of each name that is no run's."""
     return {"domain": list(names), "range": [list(DASHES[at % len(DASHES)]) for at in range(len(names))]}
 
 
-def stroke_width(field: str, names: Sequence[str], shown: Sequence[str], legend: Part | None) -> Part:
+def stroke_width(field: str, names: Sequence[str], shown: Sequence[str], legend: ChartPart | None) -> ChartPart:
     """Thin lines for those that are not to be seen one by one.
 
     Ordinal, and with the legend of the dashes: Vega-Lite warns of widths without an order and of legends that differ.
@@ -82,7 +82,7 @@ def stroke_width(field: str, names: Sequence[str], shown: Sequence[str], legend:
     return channel(f"{field}:O", title=None, sort=list(names), scale=scale, legend=legend)
 
 
-def legend(shown: Sequence[str]) -> Part:
+def legend(shown: Sequence[str]) -> ChartPart:
     """The names below the chart."""
     return {"orient": "bottom", "columns": _legend_columns(shown), "values": list(shown)}
 
@@ -107,7 +107,7 @@ def lines(
     field: str = "run",
     shown: Sequence[str] | None = None,
     **channels: Any,
-) -> Part:
+) -> ChartPart:
     """A line for each name, named at its end, or below the chart where names are long; what is not `shown` is grey.
 
     field: what the lines are of; only runs have hues
@@ -160,7 +160,7 @@ def _named_ends(
     ]
 
 
-def _written(named: Sequence[dict[str, Any]], across: str, up: str, shown: Collection[str]) -> list[Part]:
+def _written(named: Sequence[dict[str, Any]], across: str, up: str, shown: Collection[str]) -> list[ChartPart]:
     """The names at their places, and what leads to them from the ends of the lines."""
     layers = []
     for part, colour in (

@@ -10,7 +10,7 @@ from cranfield.layout import count
 from cranfield.show.charts.axes import TICKS
 from cranfield.show.charts.chart import Chart, counts, shared_values
 from cranfield.show.charts.drawing import WIDTH, Spec, specification
-from cranfield.show.charts.parts import Part, Rows, calculate, channel, layer, scale
+from cranfield.show.charts.parts import ChartPart, ChartRows, calculate, channel, layer, scale
 from cranfield.show.look import LIGHT
 
 MANY = 300  # queries whose points are small and faint, so that where they lie close shows
@@ -45,7 +45,7 @@ def scatter_chart(
     return specification({"layer": layers, "height": round(0.8 * WIDTH)}, f"{measure}: {other} against {one}", told)
 
 
-def _points(rows: Rows, gain: str, **channels: Any) -> Part:
+def _points(rows: ChartRows, gain: str, **channels: Any) -> ChartPart:
     """A triangle that points up where the second run is better, down where it is worse, a circle where neither is."""
     ways = {"better": "triangle-up", "worse": "triangle-down", "faint": "circle"}
     many = len(rows) > MANY
