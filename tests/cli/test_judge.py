@@ -9,6 +9,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
+from contextlib import suppress
 
 import pytest
 
@@ -65,10 +66,18 @@ class Served:
                 break
 
     def end(self):
-        """Press Ctrl-C; all that was printed."""
-        self.program.send_signal(signal.SIGINT)
-        rest, _ = self.program.communicate()
-        return self.printed + rest
+        """Press Ctrl-C; all that was printed.
+
+        Once is not enough where the tests run in the background of a shell: what it starts there ignores Ctrl-C until
+        the server listens for it.
+        """
+        for _ in range(6):
+            self.program.send_signal(signal.SIGINT)
+            with suppress(subprocess.TimeoutExpired):
+                rest, _ = self.program.communicate(timeout=10)
+                return self.printed + rest
+        self.program.kill()
+        raise AssertionError("Ctrl-C does not end it")
 
 
 def test_people_judge_and_ctrl_c_ends_it(tmp_path):
