@@ -30,6 +30,7 @@ check: .venv/.developing
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	rm -rf .venv/pages
 	$(MAKE) --silent pages PAGES=.venv/pages
 	(cd .venv/pages && find . -type f) | while read page; do diff docs/$$page .venv/pages/$$page || exit 1; done || (echo "a page in docs is stale: make pages"; exit 1)
 
