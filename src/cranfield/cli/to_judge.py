@@ -63,14 +63,14 @@ def say_unjudged(evaluations: Sequence[Evaluation], find: Callable[[], Sequence[
 
 def say_settling(qrels: Any, runs: Sequence[str], measure: str) -> None:
     """Say which documents to judge so that a difference is settled, where a command for that is known."""
-    from cranfield.systems.settling import settling_commands
+    from cranfield.systems.settling import ADVICE, settling_commands
 
     if str(getattr(qrels, "name", qrels)) in BUILT_IN_FILES:  # examples, which nobody needs to judge
         return
     commands = settling_commands(qrels, runs, measure)
     if commands:
         output.say("")
-        told = wrapped("To settle it, judge the most informative documents first:", width=output.width())
+        told = wrapped(f"{ADVICE}:", width=output.width())
         folded = (_folded(list(map(shlex.quote, words)), output.width()) for words in commands)
         for line in [*told, *(line for lines in folded for line in lines)]:
             output.remark(line)

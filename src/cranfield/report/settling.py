@@ -6,11 +6,11 @@ import shlex
 
 from cranfield.report.pair import VerdictPair
 from cranfield.report.request import Request
-from cranfield.systems.settling import settling_commands
+from cranfield.systems.settling import ADVICE, settling_commands
 
 UNKNOWN = (
-    "To settle it, judge the most informative documents first, with cranfield judge --decide. It needs a store of "
-    "judgments, which cranfield pool fills, and the files of both runs; this page does not know where they all are."
+    f"{ADVICE}, with cranfield judge --decide. It needs a store of judgments, which cranfield pool fills, and the "
+    "files of both runs; this page does not know where they all are."
 )
 
 
@@ -20,4 +20,4 @@ def settling_sentence(request: Request, pair: VerdictPair) -> str:
     commands = settling_commands(request.qrels, runs, pair.measure.canonical)
     if not commands:
         return UNKNOWN
-    return "\n".join(["To settle it, judge the most informative documents first:", *map(shlex.join, commands)])
+    return "\n".join([f"{ADVICE}:", *map(shlex.join, commands)])

@@ -11,6 +11,7 @@ from cranfield.read.streams import BUILT_IN_FILES, stream_name
 from cranfield.systems.collection import collection_beside
 
 HIDDEN = "***"  # in place of a password
+ADVICE = "To settle it, judge the most informative documents first"
 
 
 def readable_name(source: Any) -> str | None:
