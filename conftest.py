@@ -39,6 +39,10 @@ SLOW = (
     *("tests/comparison/test_one_verdict.py", "tests/systems/test_order.py", "tests/systems/test_deadlines.py"),
     *("tests/comparison/test_show.py", "tests/test_conversion.py", "tests/test_reading_once.py"),
     *("tests/test_pages.py", "tests/test_examples.py", "tests/test_wheel.py", "tests/test_site.py"),
+    *("tests/cli/test_terminal.py", "tests/cli/test_progress.py", "tests/cli/test_judge.py", "tests/cli/test_pool.py"),
+    *("tests/cli/test_setting_up.py", "tests/comparison/test_correcting.py", "tests/measures/test_catalogue.py"),
+    *("tests/show/test_chart_looks.py", "tests/comparison/test_reusability.py", "tests/cli/test_corrected.py"),
+    *("tests/measures/test_finite.py", "tests/cli/test_odd_arguments.py"),
 )
 # Their tests share a browser, a server, a built site, examples or a library that takes long to import.
 TOGETHER = {
