@@ -85,7 +85,6 @@ class CorrectedValue:
     correction: value - model
     people, people_low, people_high: the mean by people's grades over the sampled queries alone, and its interval
     worth: how many queries judged by people alone would give as short an interval; None where it has no length
-    differing: on how many of the sampled queries people and model differ
     """
 
     value: float
@@ -98,7 +97,6 @@ class CorrectedValue:
     people_low: float
     people_high: float
     worth: int | None
-    differing: int
 
     def __repr__(self) -> str:
         return f"<CorrectedValue {self.value:.4f} ({self.low:.4f} to {self.high:.4f}); model alone {self.model:.4f}>"
@@ -292,7 +290,7 @@ def corrected_values(found: CorrectedColumns, alpha: float) -> list[CorrectedVal
     rows = zip(
         *(found.value.tolist(), low.tolist(), high.tolist(), found.weight.tolist(), found.model.tolist()),
         *((found.value - found.model).tolist(), found.people.tolist(), people_low.tolist(), people_high.tolist()),
-        *(found.worth(alpha), found.differing.tolist()),
+        found.worth(alpha),
         strict=True,
     )
     return [CorrectedValue(*row) for row in rows]

@@ -15,7 +15,7 @@ from cranfield.show.data import separated_rows
 
 VALUE_FIELDS = (
     *("value", "low", "high", "model", "correction", "weight"),
-    *("people", "people_low", "people_high", "worth", "differing"),
+    *("people", "people_low", "people_high", "worth"),
 )
 
 

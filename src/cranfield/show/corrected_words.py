@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from cranfield.comparison.corrected import ROUGH, CorrectedEvaluation, CorrectedValue, CorrectionBasis
 from cranfield.comparison.corrected_pairs import CorrectedComparison, CorrectedDifference
-from cranfield.comparison.correcting import FEW
 from cranfield.comparison.corrections import CORRECTIONS
 from cranfield.comparison.differences import signed, span_text
 from cranfield.layout import count
@@ -97,12 +96,6 @@ def legend(found: CorrectedEvaluation, values: Sequence[CorrectedValue]) -> Iter
         "sample, not on the model. Worth: how many queries people alone would have to judge for as narrow an interval; "
         f"they judged {basis.sampled}. {_told_worth(basis, values)}"
     )
-    fewest = min(each.differing for each in values)
-    if fewest < FEW:
-        yield (
-            f"Some values of people and {basis.model} differ on {fewest} of the {basis.sampled} sampled queries only; "
-            "their intervals are wider, to allow for what the sample does not show."
-        )
     yield from _outside_notes(found)
     yield from _notes(basis)
 
