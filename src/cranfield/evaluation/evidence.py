@@ -15,6 +15,7 @@ from cranfield.measures.scope import Scope
 from cranfield.ranks.columns import Flags, Numbers
 from cranfield.ranks.documents import Documents
 from cranfield.ranks.policy import Policy
+from cranfield.ranks.tables.packed import PackedRanks
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.ranks.tie_orders import TieOrders
 
@@ -23,12 +24,13 @@ from cranfield.ranks.tie_orders import TieOrders
 class RankedEvidence:
     """The ranks of a run that was just evaluated; what is counted of them is counted when it is first asked for.
 
+    packed: the ranks, which of many runs would take more memory than all else
     kept: the queries of the ranks that are averaged over
     documents: where the documents of the run can be read again; None for a run that stayed in an engine
     orders: the ranks in other orders of ties; None where they are not known
     """
 
-    ranks: JudgedRanks
+    packed: PackedRanks
     kept: Flags
     documents: Documents | None
     orders: TieOrders | None
@@ -41,7 +43,12 @@ class RankedEvidence:
     ) -> RankedEvidence:
         """The evidence of a run under a policy, which says whether queries that the run lacks are averaged over."""
         kept = ~judged.missing if policy.missing == "skip" else np.ones(len(judged), dtype=np.bool_)
-        return cls(judged, kept, documents, orders)
+        return cls(PackedRanks.of(judged), kept, documents, orders)
+
+    @property
+    def ranks(self) -> JudgedRanks:
+        """The table that the values were computed from."""
+        return self.packed.table()
 
     def facts(self, scope: Scope) -> FactColumns:
         """What measures of a scope look at, counted for each query."""

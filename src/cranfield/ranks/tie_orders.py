@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -11,9 +10,9 @@ from cranfield.ranks.columns import Integers
 from cranfield.ranks.policy import Policy, Ties
 from cranfield.ranks.ranking import GradeColumns, Graded, rank_counted
 from cranfield.ranks.scan.counting import Places, Scanned
+from cranfield.ranks.tables.packed import packed
 from cranfield.ranks.tables.ranks import JudgedRanks
 
-SMALL = np.iinfo(np.int32).max
 ORDERS: tuple[Ties, Ties] = ("worst", "best")
 
 
@@ -37,10 +36,8 @@ class TieOrders:
         query = columns.query[found.row]
         queries = np.unique(query[found.tied > 1])
         rows = np.isin(query, queries)
-        kept = Places(*(column[rows] for column in found))
-        return cls(
-            columns, queries, _packed(scanned._replace(retrieved=scanned.retrieved[queries], found=kept)), policy
-        )
+        kept = Places(*(packed(column[rows]) for column in found))
+        return cls(columns, queries, scanned._replace(retrieved=scanned.retrieved[queries], found=kept), policy)
 
     def tables(self) -> tuple[JudgedRanks, JudgedRanks]:
         """The ranks of these queries, with the highest grade of each tie last, and first.
@@ -54,11 +51,3 @@ class TieOrders:
         scanned = self.scanned._replace(found=Places(row - moved[its_query], *counted))
         worst, best = (rank_counted(judgments, scanned, replace(self.policy, ties=ties)) for ties in ORDERS)
         return worst, best
-
-
-def _packed(scanned: Scanned) -> Scanned:
-    """The same in half the room, where the numbers allow it."""
-    if max(column.max(initial=0) for column in scanned.found) > SMALL:
-        return scanned
-    found: Any = (column.astype(np.int32) for column in scanned.found)
-    return scanned._replace(found=Places(*found))

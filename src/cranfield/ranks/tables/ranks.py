@@ -310,11 +310,14 @@ class JudgedRanks:
             ),
         )
 
-    @cached_property
+    @property
     def completed(self) -> JudgedRanks:
         """Where the judgments are complete, the table with a row for every document retrieved; otherwise this one."""
-        if not self.complete or len(self.rank) == self.retrieved.sum():
-            return self
+        # A table that keeps itself would stay until somebody looks for garbage.
+        return self._filled if self.complete and len(self.rank) < self.retrieved.sum() else self
+
+    @cached_property
+    def _filled(self) -> JudgedRanks:
         from cranfield.ranks.filling import filled_judgments, filled_rankings
 
         unseen = np.zeros(len(self), dtype=np.int64)
