@@ -75,6 +75,26 @@ def test_a_run_without_ties_is_measured_once(monkeypatch):
     assert len(counted) == 4
 
 
+def test_only_queries_with_ties_are_measured_in_other_orders():
+    """A measure of one's own may fail where a query has no document, so it must not be given any other query."""
+    seen = []
+
+    @cranfield.measure("MeanGrade", range=(0.0, float("inf")))
+    def mean_grade(judged):
+        seen.append(judged.query_ids)
+        return judged.sum(judged.grade / judged.rank) / judged.sum(judged.judged)
+
+    try:
+        run = UNTIED | {"2": TIED["2"]}
+        result = cranfield.evaluate(QRELS, run, "MeanGrade")
+        ends = (cranfield.evaluate(QRELS, run, "MeanGrade", policy=Policy(ties=ties)) for ties in ("worst", "best"))
+        assert result.tie_range("MeanGrade") == tuple(end["MeanGrade"] for end in ends)
+        assert sorted(seen, key=len) == [("2",), ("2",), *[("1", "2", "3")] * 3]
+    finally:
+        del registry._definitions["MeanGrade"]
+        del registry._aliases["meangrade"]
+
+
 def test_a_tie_that_a_cut_leaves_out():
     """At depth 1 only the unjudged document of the tie is left, and the table holds no tie any more."""
     result = cranfield.evaluate({"1": {"a": 1}}, {"1": {"a": 1.0, "b": 1.0}}, "RR", policy=Policy(depth=1))

@@ -342,12 +342,16 @@ nb::object fractions(Matrix<std::int32_t> first_rank, Matrix<std::int32_t> secon
 }
 
 // Turns the values of each query, whose rows stand together, into their running sums, in place.
-void add_up(nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu> values, Integers query) {
+template <class Value>
+void add_up(nb::ndarray<Value, nb::ndim<1>, nb::c_contig, nb::device::cpu> values, Integers query) {
     require(query.size() == values.size(), "query", "there must be as many as there are values");
     auto* value = values.data();
     auto* its_query = query.data();
-    for (std::size_t i = 1; i < values.size(); ++i)
-        if (its_query[i] == its_query[i - 1]) value[i] += value[i - 1];
+    Value sum{};
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        sum = i > 0 && its_query[i] == its_query[i - 1] ? sum + value[i] : value[i];
+        value[i] = sum;
+    }
 }
 
 }  // namespace
@@ -385,5 +389,7 @@ NB_MODULE(_native, m) {
     m.def("partition", &partition);
     m.def("largest_differences", &largest);
     m.def("largest_fractions", &fractions);
-    m.def("add_up", &add_up, nb::arg().noconvert(), nb::arg());  // a copy of the values would be added up for nobody
+    // A copy of the values would be added up for nobody.
+    m.def("add_up", &add_up<double>, nb::arg().noconvert(), nb::arg());
+    m.def("add_up", &add_up<std::int64_t>, nb::arg().noconvert(), nb::arg());
 }

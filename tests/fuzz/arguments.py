@@ -16,7 +16,8 @@ from tests.fuzz.texts import COMPARED, REFUSED, any_judgments, exact, index_of
 
 def running_sums(chance: random.Random) -> str:
     query = np.array(sorted(chance.randrange(5) for _ in range(chance.randrange(20))), np.int64)
-    values = np.array([chance.random() for _ in query], np.float64)
+    kind, drawn = chance.choice([(np.float64, chance.random), (np.int64, lambda: chance.randrange(2))])
+    values = np.array([drawn() for _ in query], kind)
     expected = values.tolist()
     for at in range(1, len(expected)):
         if query[at] == query[at - 1]:

@@ -261,7 +261,7 @@ def test_other_functions():
         with pytest.raises(ValueError, match=r"^query: "):
             native.add_up(values, query)
     with pytest.raises(TypeError):  # a copy would be added up, and thrown away
-        native.add_up(np.array([1, 2, 3]), whole(0, 0, 0))
+        native.add_up(np.array([1, 2, 3], np.int32), whole(0, 0, 0))
     assert values.tolist() == [1.0, 2.0, 3.0]
 
 

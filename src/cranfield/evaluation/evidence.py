@@ -12,9 +12,10 @@ from cranfield.evaluation.facts import FactColumns
 from cranfield.evaluation.tie_ranges import TieRange, tie_ranges
 from cranfield.measures import Measure
 from cranfield.measures.scope import Scope
-from cranfield.ranks.columns import Flags
+from cranfield.ranks.columns import Flags, Numbers
 from cranfield.ranks.documents import Documents
 from cranfield.ranks.policy import Policy
+from cranfield.ranks.tables.packed import PackedRanks
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.ranks.tie_orders import TieOrders
 
@@ -23,17 +24,18 @@ from cranfield.ranks.tie_orders import TieOrders
 class RankedEvidence:
     """The ranks of a run that was just evaluated; what is counted of them is counted when it is first asked for.
 
+    packed: the ranks, which of many runs would take more memory than all else
     kept: the queries of the ranks that are averaged over
     documents: where the documents of the run can be read again; None for a run that stayed in an engine
     orders: the ranks in other orders of ties; None where they are not known
     """
 
-    ranks: JudgedRanks
+    packed: PackedRanks
     kept: Flags
     documents: Documents | None
     orders: TieOrders | None
     _facts: dict[Scope, FactColumns] = field(default_factory=dict, init=False, repr=False)
-    _ranges: dict[tuple[Measure, float], TieRange | None] = field(default_factory=dict, init=False, repr=False)
+    _ranges: dict[Measure, TieRange | None] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def of(
@@ -41,7 +43,12 @@ class RankedEvidence:
     ) -> RankedEvidence:
         """The evidence of a run under a policy, which says whether queries that the run lacks are averaged over."""
         kept = ~judged.missing if policy.missing == "skip" else np.ones(len(judged), dtype=np.bool_)
-        return cls(judged, kept, documents, orders)
+        return cls(PackedRanks.of(judged), kept, documents, orders)
+
+    @property
+    def ranks(self) -> JudgedRanks:
+        """The table that the values were computed from."""
+        return self.packed.table()
 
     def facts(self, scope: Scope) -> FactColumns:
         """What measures of a scope look at, counted for each query."""
@@ -52,17 +59,16 @@ class RankedEvidence:
     @property
     def has_ties(self) -> bool:
         """Whether the ranks depend on the order of ties."""
-        return self.orders is not None and self.orders.scanned is not None
+        return self.orders is not None and len(self.orders.queries) > 0
 
-    def tie_ranges(self, means: Mapping[Measure, float]) -> dict[Measure, TieRange | None]:
-        """The ranges of measures over all orders of ties, given their means in the order of the policy."""
+    def tie_ranges(self, columns: Mapping[Measure, Numbers]) -> dict[Measure, TieRange | None]:
+        """The ranges of measures over all orders of ties, given the values in the order of the policy."""
         if self.orders is None:
-            return dict.fromkeys(means)
-        new = {measure: mean for measure, mean in means.items() if (measure, mean) not in self._ranges}
+            return dict.fromkeys(columns)
+        new = {measure: values for measure, values in columns.items() if measure not in self._ranges}
         if new:
-            found = tie_ranges(new, self.orders, self.kept)
-            self._ranges.update({(measure, mean): found[measure] for measure, mean in new.items()})
-        return {measure: self._ranges[measure, mean] for measure, mean in means.items()}
+            self._ranges.update(tie_ranges(new, self.orders, self.kept))
+        return {measure: self._ranges[measure] for measure in columns}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,6 +84,6 @@ class SavedEvidence:
         """What measures of a scope look at, as it was saved."""
         return self.facts_by_scope[scope]
 
-    def tie_ranges(self, means: Mapping[Measure, float]) -> dict[Measure, TieRange | None]:
+    def tie_ranges(self, columns: Mapping[Measure, Numbers]) -> dict[Measure, TieRange | None]:
         """None of them: other orders of ties are not saved."""
-        return dict.fromkeys(means)
+        return dict.fromkeys(columns)

@@ -191,7 +191,7 @@ class Evaluation(ValuesByQuery):
         (0.3333333333333333, (0.3333333333333333, 1.0))
         """
         wanted = self._find(measure)
-        found = self._evidence.tie_ranges({wanted: self[wanted]})[wanted]
+        found = self._evidence.tie_ranges({wanted: self._columns[wanted]})[wanted]
         return None if found is None else (min(found), max(found))
 
     @property
@@ -205,7 +205,7 @@ class Evaluation(ValuesByQuery):
         if not self._evidence.has_ties:
             return ""
         means = {measure: self[measure] for measure in self.measures}
-        found = self._evidence.tie_ranges(means)
+        found = self._evidence.tie_ranges(self._columns)
         return told({measure: its for measure, its in found.items() if its is not None}, means, self.policy)
 
     @property

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+import numpy as np
+
 from cranfield.measures import Measure
 from cranfield.measures.aggregates import aggregate
-from cranfield.ranks.columns import Flags
+from cranfield.ranks.columns import Flags, Numbers
 from cranfield.ranks.policy import Policy
+from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.ranks.tie_orders import TieOrders
 
 SAME = 1e-9  # means closer than this differ by rounding alone
@@ -27,25 +30,33 @@ class TieRange(NamedTuple):
         return abs(self.best - self.worst) > SAME
 
 
-def tie_ranges(means: Mapping[Measure, float], orders: TieOrders, kept: Flags) -> dict[Measure, TieRange | None]:
+def tie_ranges(columns: Mapping[Measure, Numbers], orders: TieOrders, kept: Flags) -> dict[Measure, TieRange | None]:
     """The ranges of measures of ranks and grades; None for any other, and for one of unjudged documents.
 
-    means: the values in the order of the policy; kept: the queries that are averaged over.
+    columns: the values in the order of the policy; kept: the queries that these are of.
 
     Subtopics, preferences and groups would have to be looked up again in each order, and no order of grades is best or
     worst for the share of documents that are judged.
     """
-    tables = orders.tables()
+    tables = orders.tables() if len(orders.queries) else ()
+    averaged = kept[orders.queries]
+    places = (np.cumsum(kept) - 1)[orders.queries[averaged]]
+
+    def mean(measure: Measure, table: JudgedRanks) -> float:
+        values = columns[measure].copy()  # those of all other queries are the same in any order
+        values[places] = measure(table)[averaged]
+        return aggregate(values, measure.definition.aggregate, of=measure.name)
+
     found: dict[Measure, TieRange | None] = {}
-    for measure, mean in means.items():
+    for measure, values in columns.items():
         definition = measure.definition
         if definition.table != "ranks" or definition.of_holes:
             found[measure] = None
-        elif tables is None:
-            found[measure] = TieRange(mean, mean)
+        elif not tables:
+            only = aggregate(values, definition.aggregate, of=measure.name)
+            found[measure] = TieRange(only, only)
         else:
-            ends = (aggregate(measure(table)[kept], definition.aggregate, of=measure.name) for table in tables)
-            found[measure] = TieRange(*ends)
+            found[measure] = TieRange(*(mean(measure, table) for table in tables))
     return found
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cranfield.errors import InputError
-from cranfield.ranks.columns import Integers, Numbers
+from cranfield.ranks.columns import Integers, Numbers, offsets
 from cranfield.ranks.grades import graded, lowest_judged
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
@@ -59,6 +59,15 @@ class GradeColumns(NamedTuple):
     def of(cls, judgments: Graded) -> GradeColumns:
         """The columns of any judgments."""
         return cls(judgments.query_ids, judgments.first, judgments.query, judgments.grades, _known(judgments))
+
+    def only(self, queries: Integers) -> GradeColumns:
+        """The columns of some queries, given by their numbers, which are numbered from 0 again."""
+        sizes = np.diff(self.first)[queries]
+        first = offsets(sizes)
+        query = np.repeat(np.arange(len(queries)), sizes)
+        rows = np.arange(first[-1]) + (self.first[queries] - first[:-1])[query]
+        ids = tuple(self.query_ids[number] for number in queries.tolist())
+        return GradeColumns(ids, first, query, self.grades[rows], {})
 
 
 def rank_run(judgments: Judgments, source: Source, policy: Policy) -> JudgedRanks:

@@ -3,52 +3,51 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
+from cranfield.ranks.columns import Integers
 from cranfield.ranks.policy import Policy, Ties
 from cranfield.ranks.ranking import GradeColumns, Graded, rank_counted
 from cranfield.ranks.scan.counting import Places, Scanned
+from cranfield.ranks.tables.packed import packed
 from cranfield.ranks.tables.ranks import JudgedRanks
 
-SMALL = np.iinfo(np.int32).max
+ORDERS: tuple[Ties, Ties] = ("worst", "best")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TieOrders:
     """The ranks that a run would have if the documents of each tie were in the worst order, or in the best.
 
-    scanned: None where no judged document is tied with another, so that there is one order only.
+    queries: the numbers of those that have a judged document in a tie; all others have one order only
+    scanned: what was found, of these queries alone
     """
 
     judgments: GradeColumns
-    scanned: Scanned | None
+    queries: Integers
+    scanned: Scanned
     policy: Policy
 
     @classmethod
     def of(cls, judgments: Graded, scanned: Scanned, policy: Policy) -> TieOrders:
         """Keep what other orders need of a scan: nothing, where nothing is tied."""
-        return cls(GradeColumns.of(judgments), _packed(scanned) if (scanned.found.tied > 1).any() else None, policy)
+        columns, found = GradeColumns.of(judgments), scanned.found
+        query = columns.query[found.row]
+        queries = np.unique(query[found.tied > 1])
+        rows = np.isin(query, queries)
+        kept = Places(*(packed(column[rows]) for column in found))
+        return cls(columns, queries, scanned._replace(retrieved=scanned.retrieved[queries], found=kept), policy)
 
-    def tables(self) -> tuple[JudgedRanks, JudgedRanks] | None:
-        """The ranks with the highest grade of each tie last, and first; None where nothing is tied.
+    def tables(self) -> tuple[JudgedRanks, JudgedRanks]:
+        """The ranks of these queries, with the highest grade of each tie last, and first.
 
         They are made for each call: of many runs, to keep them would take more memory than all else.
         """
-        if self.scanned is None:
-            return None
-        found = Places(*(column.astype(np.int64, copy=False) for column in self.scanned.found))
-        scanned = self.scanned._replace(found=found)
-        return self._ranked(scanned, "worst"), self._ranked(scanned, "best")
-
-    def _ranked(self, scanned: Scanned, ties: Ties) -> JudgedRanks:
-        return rank_counted(self.judgments, scanned, replace(self.policy, ties=ties))
-
-
-def _packed(scanned: Scanned) -> Scanned:
-    """The same in half the room, where the numbers allow it."""
-    if max(column.max(initial=0) for column in scanned.found) > SMALL:
-        return scanned
-    found: Any = (column.astype(np.int32) for column in scanned.found)
-    return scanned._replace(found=Places(*found))
+        judgments = self.judgments.only(self.queries)
+        row, *counted = (column.astype(np.int64, copy=False) for column in self.scanned.found)
+        moved = self.judgments.first[self.queries] - judgments.first[:-1]
+        its_query = np.searchsorted(self.queries, self.judgments.query[row])
+        scanned = self.scanned._replace(found=Places(row - moved[its_query], *counted))
+        worst, best = (rank_counted(judgments, scanned, replace(self.policy, ties=ties)) for ties in ORDERS)
+        return worst, best

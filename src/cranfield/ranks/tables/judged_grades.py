@@ -43,6 +43,14 @@ class JudgedGrades:
         return np.arange(len(self.grades)) - self.first[self.query] + 1
 
     @cached_property
+    def by_row(self) -> tuple[Integers, Numbers]:
+        """The query and the grade of each row of the judgments."""
+        query = np.zeros(self.row.max(initial=-1) + 1, dtype=np.int64)
+        grades = np.zeros(len(query))
+        query[self.row], grades[self.row] = self.query, self.grades
+        return query, grades
+
+    @cached_property
     def highest(self) -> Numbers:
         """The highest grade of each query; 0 where nothing was judged."""
         return np.append(self.grades, 0.0)[np.where(np.diff(self.first) > 0, self.first[:-1], -1)]

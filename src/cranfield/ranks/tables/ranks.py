@@ -118,8 +118,10 @@ class JudgedRanks:
         hit: a flag for each row.
         Returns a count for each row, itself included.
         """
-        if (self.query[1:] > self.query[:-1]).all():  # no query has two rows
-            return hit.astype(np.int64)
+        if native:
+            total = hit.astype(np.int64)
+            native.add_up(total, self.query)
+            return total
         so_far = np.concatenate(([0], np.cumsum(hit, dtype=np.int64)))
         return so_far[1:] - so_far[self.first[:-1]][self.query]
 
@@ -310,11 +312,14 @@ class JudgedRanks:
             ),
         )
 
-    @cached_property
+    @property
     def completed(self) -> JudgedRanks:
         """Where the judgments are complete, the table with a row for every document retrieved; otherwise this one."""
-        if not self.complete or len(self.rank) == self.retrieved.sum():
-            return self
+        # A table that keeps itself would stay until somebody looks for garbage.
+        return self._filled if self.complete and len(self.rank) < self.retrieved.sum() else self
+
+    @cached_property
+    def _filled(self) -> JudgedRanks:
         from cranfield.ranks.filling import filled_judgments, filled_rankings
 
         unseen = np.zeros(len(self), dtype=np.int64)

@@ -1,0 +1,61 @@
+"""Tables of ranks wait packed, and are the same when they are asked for."""
+
+import gc
+import weakref
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from cranfield import Judgments, Policy, evaluate
+from cranfield.evaluation import evaluating
+from cranfield.ranks.ranking import rank_run
+from cranfield.ranks.tables import packed
+from cranfield.ranks.tables.packed import PackedRanks
+from cranfield.read.source import open_source
+from tests import generated
+
+COLUMNS = ("query", "rank", "grade", "tied", "row")
+
+
+@pytest.mark.parametrize("policy", [Policy(), Policy(ties="best", depth=2), Policy(complete=True)])
+@settings(max_examples=30, deadline=None)
+@given(generated.collections())
+def test_a_packed_table_is_the_same(policy, collection):
+    qrels, run = collection
+    table = rank_run(Judgments.read(qrels), open_source(run, "run"), policy)
+    again = PackedRanks.of(table).table()
+    for name in COLUMNS:
+        assert getattr(again, name).dtype == getattr(table, name).dtype
+        np.testing.assert_array_equal(getattr(again, name), getattr(table, name))
+    for name in {field.name for field in fields(table)} - {*COLUMNS}:
+        assert getattr(again, name) is getattr(table, name)
+
+
+def test_numbers_that_need_the_room_keep_it():
+    large = np.array([1, packed.SMALL + 1])
+    assert packed.packed(large) is large
+    assert packed.packed(large[:1]).dtype == np.int32
+
+
+def test_no_table_stays_when_its_values_are_known(tmp_path, monkeypatch):
+    """Of many runs, tables would take more memory than all else, so none may wait for a search for garbage either."""
+    run = tmp_path / "mine.run"
+    run.write_text("1 Q0 a 1 2.0 mine\n1 Q0 b 2 1.0 mine\n")
+    tables = []
+    original = evaluating.rank_scanned
+
+    def ranked(*given):
+        table = original(*given)
+        tables.append(weakref.ref(table))
+        return table
+
+    monkeypatch.setattr(evaluating, "rank_scanned", ranked)
+    gc.disable()
+    try:
+        result = evaluate({"1": {"a": 1, "b": 2}}, run, "RR AP nDCG@10")
+        assert [table() for table in tables] == [None]
+    finally:
+        gc.enable()
+    assert result.ranks.grade.tolist() == [1, 2]
