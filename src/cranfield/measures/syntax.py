@@ -11,7 +11,6 @@ from cranfield.measures.other_tools import near, read_parameters, refuse_unclear
 from cranfield.measures.parameters import shortened
 from cranfield.measures.rag_names import SPOKEN
 from cranfield.measures.registry import Definition, Measure, find, plain, spellings
-from cranfield.measures.trec_eval_names import single as trec_eval_measure
 
 # name, (parameters), @cutoff
 _OURS = re.compile(r"([^\s()@]+)(?:\(([^()]*)\))?(?:@([^\s@()]+))?")
@@ -90,7 +89,7 @@ def _rejoined(words: Iterable[str]) -> list[str]:
 def _expanded(word: str) -> list[str]:
     _check_length(word)
     cutoffs = _CUTOFFS.fullmatch(word)
-    if cutoffs is None or trec_eval_measure(word):
+    if cutoffs is None or _of_trec_eval(word):
         return [word]
     name, mark, numbers = cutoffs.groups()
     return [f"{name}{mark}{number}" for number in numbers.split(",")]
@@ -139,7 +138,7 @@ def _parsed(text: str) -> Measure:
         if _LEVEL.fullmatch(level[1]):
             raise _unlike(text)
         return _with_level(parse_measure(level[1]), level[2])
-    if definition is None and (theirs := trec_eval_measure(text.strip())):
+    if definition is None and (theirs := _of_trec_eval(text.strip())):
         return theirs
     if definition is None:
         cut = _CUTOFF.fullmatch(name)
@@ -170,6 +169,13 @@ def _spoken(name: str, inside: str | None, at: str | None) -> Measure | None:
         raise MeasureError(f"{name} needs a cutoff.", hint=f"for instance {known.name}@10")
     parameters = ", ".join(filter(None, (fixed, inside)))
     return _parsed(f"{ours}({parameters})" + (f"@{at}" if at else ""))
+
+
+def _of_trec_eval(text: str) -> Measure | None:
+    """What a name means that none of ours is; few are, so the table of trec_eval's waits until then."""
+    from cranfield.measures.trec_eval_names import single
+
+    return single(text)
 
 
 def _check_length(text: str) -> None:
