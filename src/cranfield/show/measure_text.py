@@ -31,7 +31,11 @@ def measures_page() -> str:
     by_family: dict[str, list[Definition]] = {}
     for definition in catalogue().values():
         by_family.setdefault(definition.function.__module__, []).append(definition)
-    parts = [INTRODUCTION, _overview(by_family), *(_family(family, by_family[family.__name__]) for family in families())]
+    parts = [
+        INTRODUCTION,
+        _overview(by_family),
+        *(_family(family, by_family[family.__name__]) for family in families()),
+    ]
     return "\n".join(parts)
 
 
