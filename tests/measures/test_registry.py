@@ -16,7 +16,6 @@ from cranfield.show.measure_text import measure_text
 @pytest.fixture(autouse=True)
 def _forgotten():
     """Forget what a test has registered."""
-    cranfield.catalogue()  # so that what comes with us is registered before
     known = dict(registry._definitions), dict(registry._aliases)
     yield
     for mapping, before in zip((registry._definitions, registry._aliases), known, strict=True):

@@ -34,7 +34,7 @@ _definitions: dict[str, Definition] = {}
 _aliases: dict[str, tuple[str, Mapping[str, Any]]] = {}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Definition:
     """A measure before its parameters are chosen."""
 
@@ -107,7 +107,7 @@ class Definition:
         return Measure(self, kept)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Measure:
     """A measure with its parameters; `name` is its canonical spelling, or the one that was typed, if that is kept.
 

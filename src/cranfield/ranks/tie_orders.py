@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,21 +15,17 @@ from cranfield.ranks.tables.ranks import JudgedRanks
 SMALL = np.iinfo(np.int32).max
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class TieOrders:
     """The ranks that a run would have if the documents of each tie were in the worst order, or in the best.
 
     scanned: None where no judged document is tied with another, so that there is one order only.
     """
 
-    judgments: GradeColumns
-    scanned: Scanned | None
-    policy: Policy
-
-    @classmethod
-    def of(cls, judgments: Graded, scanned: Scanned, policy: Policy) -> TieOrders:
+    def __init__(self, judgments: Graded, scanned: Scanned, policy: Policy) -> None:
         """Keep what other orders need of a scan: nothing, where nothing is tied."""
-        return cls(GradeColumns.of(judgments), _packed(scanned) if (scanned.found.tied > 1).any() else None, policy)
+        self.scanned = _packed(scanned) if (scanned.found.tied > 1).any() else None
+        self._judgments = GradeColumns.of(judgments)
+        self._policy = policy
 
     def tables(self) -> tuple[JudgedRanks, JudgedRanks] | None:
         """The ranks with the highest grade of each tie last, and first; None where nothing is tied.
@@ -43,7 +39,7 @@ class TieOrders:
         return self._ranked(scanned, "worst"), self._ranked(scanned, "best")
 
     def _ranked(self, scanned: Scanned, ties: Ties) -> JudgedRanks:
-        return rank_counted(self.judgments, scanned, replace(self.policy, ties=ties))
+        return rank_counted(self._judgments, scanned, replace(self._policy, ties=ties))
 
 
 def _packed(scanned: Scanned) -> Scanned:

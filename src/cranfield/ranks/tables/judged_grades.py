@@ -14,7 +14,7 @@ from cranfield.ranks.columns import Flags, Integers, Numbers, offsets
 from cranfield.ranks.grades import reaches
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class JudgedGrades:
     """Grades first[q] to first[q + 1] are those of query q, the highest first; `row` are their rows of the judgments.
 

@@ -18,7 +18,7 @@ from cranfield.ranks.scan.native import native
 from cranfield.ranks.tables.judged_grades import JudgedGrades
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class JudgedRanks:
     """Judged documents that were retrieved, sorted by query and rank.
 
