@@ -17,15 +17,15 @@ _OURS = re.compile(r"([^\s()@]+)(?:\(([^()]*)\))?(?:@([^\s@()]+))?")
 # trec_eval and friends: ndcg_cut_10, ndcg_cut.10, P_5, recall_at_100, iprec_at_recall_0.10
 _CUTOFF = re.compile(r"(.+?)(?:_cut)?(?:_at_|[_.])(\d+(?:\.\d+)?)")
 # trec_eval's lists of cutoffs: P.5,10 or iprec_at_recall_0.1,0.5
-_CUTOFFS = re.compile(r"([A-Za-z][\w-]*?)([_.])(\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?)+)")
+_CUTOFFS = r"([A-Za-z][\w-]*?)([_.])(\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?)+)"
 # a further item of one of its lists: 10, 0.5, -1, 2=9
-_ITEM = re.compile(r"(?:\d+=)?[+-]?(?:\d+(?:\.\d*)?|\.\d+)")
+_ITEM = r"(?:\d+=)?[+-]?(?:\d+(?:\.\d*)?|\.\d+)"
 # ir_measures' names of our parameters
 _OTHER_NAMES = {"gains": "gain", "max_rel": "max_grade"}
 # ranx's threshold: ndcg@10-l2
 _LEVEL = re.compile(r"(.+)-l(\d+)")
 # parameters between commas; a comma between braces belongs to a map
-_PARAMETER = re.compile(r"(?:[^,{]|\{[^}]*\}?)+")
+_PARAMETER = r"(?:[^,{]|\{[^}]*\}?)+"
 
 Measures = str | Measure | Iterable[str | Measure]  # what `parse_measures` reads
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10")
@@ -79,7 +79,7 @@ def _rejoined(words: Iterable[str]) -> list[str]:
     out: list[list[str]] = []
     for word in words:
         bare = word.rstrip(",")
-        if out and out[-1][-1].endswith(",") and _ITEM.fullmatch(bare):
+        if out and out[-1][-1].endswith(",") and re.fullmatch(_ITEM, bare):
             out[-1].append(word)
         elif bare:
             out.append([word])
@@ -88,7 +88,7 @@ def _rejoined(words: Iterable[str]) -> list[str]:
 
 def _expanded(word: str) -> list[str]:
     _check_length(word)
-    cutoffs = _CUTOFFS.fullmatch(word)
+    cutoffs = re.fullmatch(_CUTOFFS, word) if "," in word else None
     if cutoffs is None or _of_trec_eval(word):
         return [word]
     name, mark, numbers = cutoffs.groups()
@@ -148,7 +148,7 @@ def _parsed(text: str) -> Measure:
         given[definition[0].at] = cut[2]
     known, fixed = definition
     given |= fixed
-    for pair in _PARAMETER.findall(inside or ""):
+    for pair in re.findall(_PARAMETER, inside) if inside else ():
         if pair.strip():
             given |= _parameter(pair, known)
     if at is not None:
