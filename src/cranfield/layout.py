@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-import unicodedata
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 
 Style = Callable[[str], str]
@@ -16,9 +14,7 @@ WIDTH = 80  # columns, where nobody says how many there are
 
 # What a terminal obeys instead of showing it, what turns the order of letters around, what takes no room at all, and
 # what no text holds: XML forbids some of it, UTF-8 the rest.
-_UNSEEN = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u200b\u2028-\u202e\u2060\u2066-\u2069\ufdd0-\ufdef\ufeff\ufffe\uffff\ud800-\udfff]"
-)
+_UNSEEN = "[\x00-\x1f\x7f-\x9f\u200b\u2028-\u202e\u2060\u2066-\u2069\ufdd0-\ufdef\ufeff\ufffe\uffff\ud800-\udfff]"
 
 # Where a tone begins and ends, in texts that go to a terminal. No other text holds these: `visible` writes them out.
 _WIDE, _GLUE = "\ufdef", "\ufdee"
@@ -39,16 +35,16 @@ def visible(text: str, keep: str = "") -> str:
     >>> print(visible("\x1b[2Jq1\n"), visible("naïve 検索"))
     \u001b[2Jq1\n naïve 検索
     """
-    if text.isprintable():
+    others = text.translate(dict.fromkeys(map(ord, keep))) if keep else text
+    if others.isprintable():
         return text
-    return _UNSEEN.sub(lambda found: found[0] if found[0] in keep else _written(found[0]), text)
+    return re.sub(_UNSEEN, lambda found: found[0] if found[0] in keep else _written(found[0]), text)
 
 
 def _written(sign: str) -> str:
     return _LETTERS.get(sign) or f"\\u{ord(sign):04x}"
 
 
-@dataclass(frozen=True, slots=True)
 class Paint:
     """Tones for what people read; none where `on` is False, as in files and pipes.
 
@@ -60,7 +56,10 @@ class Paint:
     ('Better', True)
     """
 
-    on: bool = False
+    __slots__ = ("_on",)
+
+    def __init__(self, on: bool = False) -> None:
+        self._on = on
 
     def good(self, text: str) -> str:
         """What is better, or has passed."""
@@ -99,7 +98,7 @@ class Paint:
         return self.good(text) if (number > 0) != lower_is_better else self.bad(text)
 
     def _in(self, tone: str, text: str) -> str:
-        return f"{tone}{text}{END}" if self.on and text else text
+        return f"{tone}{text}{END}" if self._on and text else text
 
 
 UNPAINTED = Paint()
@@ -117,6 +116,8 @@ def columns(text: str) -> int:
 
 
 def _columns(letter: str) -> int:
+    import unicodedata  # which texts in ASCII, most of all, can do without
+
     if unicodedata.category(letter) in ("Mn", "Me", "Cf"):
         return 0
     return 2 if unicodedata.east_asian_width(letter) in "WF" else 1

@@ -5,7 +5,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -195,17 +194,6 @@ def test_no_colour_in_a_pipe_or_when_it_is_not_wanted(folder):
     assert b"\x1b[1m" in shown[0]
     assert b"\x1b" not in shown[1]
     assert "\x1b" not in run("evaluate", "qrels.txt", "meaning.run", "-m", "AP", cwd=folder).stdout
-
-
-def test_evaluating_imports_nothing_heavy(folder):
-    code = (
-        "import sys\nfrom cranfield.cli.commands import program\n"
-        "program(['evaluate', 'qrels.txt', 'meaning.run', '--worst', '1'], standalone_mode=False)\n"
-        "heavy = {'scipy', 'pandas', 'polars', 'torch', 'pyspark', 'pyarrow', 'narwhals', 'rich'}\n"
-        "print(sorted(heavy & set(sys.modules)))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True)
-    assert done.stdout.splitlines()[-1] == "[]", done.stderr
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from cranfield import JudgedRanks, evaluate, parse_measure
 from cranfield.errors import InputError
+from cranfield.evaluation.values import BUDGET
 from cranfield.measures import completion
 from tests import generated
 from tests.measures.test_catalogue import VARIANTS
@@ -94,13 +95,13 @@ class Bounds(NamedTuple):
     exact: bool
 
 
-def bounds_and_truth(measure, extremes, count=None, **options):
+def bounds_and_truth(measure, extremes, count=None, budget=BUDGET):
     """What is found for each ranking, and the lowest and highest value over all completions."""
     if not holes_matter(measure):
         pytest.skip("it is about the unjudged documents themselves")
     for at, case in enumerate(extremes.cases[:count]):
         judged = JudgedRanks.of_grades(case.grades, case.missed)
-        found = completion.bounds(measure, judged, case.scale, unseen=case.unseen, **options)
+        found = completion.bounds(measure, judged, case.scale, unseen=case.unseen, budget=budget)
         yield case, Bounds(*(column[0] for column in found)), extremes.of(measure, at)
 
 
@@ -126,7 +127,7 @@ def test_grades_between_those_that_occur_are_tried(measure):
     judged = JudgedRanks.of_grades([None, 3, None, 0, None], [3])
     wanted = parse_measure(measure)
     [values] = every_completion([wanted], [None, 3, None, 0, None], [3], (0, 1, 2, 3)).values()
-    low, high, exact = completion.bounds(wanted, judged, (0, 1, 2, 3))
+    low, high, exact = completion.bounds(wanted, judged, (0, 1, 2, 3), budget=BUDGET)
     assert exact[0]
     assert (low[0], high[0]) == pytest.approx((values.min(), values.max()), abs=1e-12)
 

@@ -61,7 +61,7 @@ def _are_passages(qrels: Any) -> bool:
     """Whether these are a file of judged passages, by its columns."""
     if not isinstance(qrels, str) or not os.path.isfile(qrels):
         return False
-    from cranfield.read.placed_rows import names_passages
+    from cranfield.read.first_lines import names_passages
 
     return names_passages(qrels)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from importlib import import_module
+from itertools import islice
 
 import click
 
@@ -61,12 +63,35 @@ class Commands(click.Group):
             near = get_close_matches(args[0], COMMANDS, 1)
             hint = f"did you mean {near[0]}?" if near else "'cranfield --help' lists the commands"
             raise CranfieldError(f"there is no command '{args[0]}'.", hint=hint)
-        return super().resolve_command(ctx, args)
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command, rest if command is None else in_full(rest, command.params)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
+
+
+def in_full(words: Sequence[str], parameters: Iterable[click.Parameter]) -> list[str]:
+    """The words of a command line, with the long names of options in place of their short ones: --measure for -m.
+
+    Whenever click meets a short name, it first collects the long ones that are near, for an error that it drops again.
+
+    >>> in_full(["-m", "AP", "-q", "-o", "-m", "--", "-m", "x"], import_module("cranfield.cli.evaluate").command.params)
+    ['--measure', 'AP', '--per-query', '--output', '-m', '--', '-m', 'x']
+    """
+    options = {name: each for each in parameters if isinstance(each, click.Option) for name in each.opts}
+    full: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        if word == "--":
+            return [*full, word, *rest]
+        option = options.get(word)
+        wanted = 0 if option is None or option.is_flag or option.count else option.nargs
+        values = list(islice(rest, wanted))
+        complete = len(values) == wanted  # if not, the error names what was typed
+        full += [max(option.opts, key=len) if option and complete else word, *values]
+    return full
 
 
 def usage_message(error: click.ClickException) -> tuple[str, str]:

@@ -25,7 +25,7 @@ CODES = {
     HINT: "\x1b[36m",
     END: "\x1b[0m",
 }
-_TONES = re.compile(f"([{''.join(CODES)}])")
+_TONES = f"([{''.join(CODES)}])"
 
 
 def width(file: str | None = None) -> int:
@@ -114,7 +114,7 @@ def _shown(text: str, stream: TextIO) -> str:
     """What people may read: all that is printed for them passes here, and only our own codes reach the terminal."""
     if not _coloured(stream):
         return visible(text, keep="\n")
-    return "".join(CODES.get(part) or visible(part, keep="\n") for part in _TONES.split(text))
+    return "".join(CODES.get(part) or visible(part, keep="\n") for part in re.split(_TONES, text))
 
 
 def _coloured(stream: TextIO) -> bool:

@@ -11,8 +11,6 @@ from cranfield.errors import InputError
 
 def expanded(runs: Sequence[str]) -> list[str]:
     """Files for names, patterns and folders, each in the order of the names."""
-    import glob
-
     found: list[str] = []
     for run in runs:
         if os.path.isdir(run):
@@ -21,6 +19,8 @@ def expanded(runs: Sequence[str]) -> list[str]:
                 raise InputError(run, "there is no file in this folder.")
             found += inside
         elif any(sign in run for sign in "*?[") and not os.path.exists(run):
+            import glob
+
             matching = sorted(glob.glob(run, recursive=True))
             if not matching:
                 raise InputError(run, "no file matches this pattern.")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cranfield.engines.totals import Totals
 
 # What a measure raises in a task arrives as the text of another error.
-_RAISED = re.compile(r"cranfield\.errors\.MeasureError: (.+)(?:\nHint: (.+))?")
+_RAISED = r"cranfield\.errors\.MeasureError: (.+)(?:\nHint: (.+))?"
 
 
 class Spark(Engine):
@@ -82,7 +82,7 @@ class Spark(Engine):
 
     def failure(self, error: Exception) -> CranfieldError:
         """An error of a measure, where a task failed with one."""
-        if raised := _RAISED.search(str(error)):
+        if raised := re.search(_RAISED, str(error)):
             return MeasureError(raised[1], hint=raised[2] or "")
         return super().failure(error)
 

@@ -17,7 +17,7 @@ from cranfield.measures.registry import Aggregate
 from cranfield.ranks.columns import Numbers
 
 
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+@dataclass(frozen=True, init=False, eq=False, repr=False, kw_only=True)
 class ValuesByQuery(Summary):
     """The value of each query by each measure; all else about them is derived."""
 

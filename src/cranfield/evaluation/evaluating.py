@@ -112,7 +112,7 @@ def evaluate(
         documents = Documents.of(run, eager, format, judgments, policy)
     judged = rank_scanned(judgments, scanned, policy, source.name)
     warnings = check_overlap(judgments, scanned, ids, in_memory=not (engine or source.stream), refuse=check_ids)
-    orders: TieOrders | None = TieOrders.of(judgments, scanned, policy)
+    orders: TieOrders | None = TieOrders(judgments, scanned, policy)
     if lengths is not None:
         if isinstance(source, Lazy):
             raise InputError(source.name, _LENGTHS, hint=_EAGER)
@@ -158,7 +158,7 @@ def evaluation_of(
     warnings: about ids of the run and of the judgments
     doubts: about the judgments
     """
-    evidence = RankedEvidence.of(judged, policy, documents, orders)
+    evidence = RankedEvidence(judged, policy, documents, orders)
     kept, every = evidence.kept, {"ranks": judged, **(tables or {})}
     query_ids = judged.query_ids if kept.all() else tuple(compress(judged.query_ids, kept))
     return Evaluation(

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cranfield.evaluation.facts import FactColumns
 from cranfield.evaluation.tie_ranges import TieRange, tie_ranges
 from cranfield.measures import Measure
 from cranfield.measures.scope import Scope
@@ -19,8 +17,10 @@ from cranfield.ranks.tables.packed import PackedRanks
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.ranks.tie_orders import TieOrders
 
+if TYPE_CHECKING:
+    from cranfield.evaluation.facts import FactColumns
 
-@dataclass(frozen=True, slots=True, eq=False)
+
 class RankedEvidence:
     """The ranks of a run that was just evaluated; what is counted of them is counted when it is first asked for.
 
@@ -30,20 +30,16 @@ class RankedEvidence:
     orders: the ranks in other orders of ties; None where they are not known
     """
 
-    packed: PackedRanks
-    kept: Flags
-    documents: Documents | None
-    orders: TieOrders | None
-    _facts: dict[Scope, FactColumns] = field(default_factory=dict, init=False, repr=False)
-    _ranges: dict[Measure, TieRange | None] = field(default_factory=dict, init=False, repr=False)
-
-    @classmethod
-    def of(
-        cls, judged: JudgedRanks, policy: Policy, documents: Documents | None, orders: TieOrders | None
-    ) -> RankedEvidence:
-        """The evidence of a run under a policy, which says whether queries that the run lacks are averaged over."""
-        kept = ~judged.missing if policy.missing == "skip" else np.ones(len(judged), dtype=np.bool_)
-        return cls(PackedRanks.of(judged), kept, documents, orders)
+    def __init__(
+        self, ranks: JudgedRanks, policy: Policy, documents: Documents | None, orders: TieOrders | None
+    ) -> None:
+        """policy: says whether queries that the run lacks are averaged over."""
+        self.packed = PackedRanks.of(ranks)
+        self.kept: Flags = ~ranks.missing if policy.missing == "skip" else np.ones(len(ranks), dtype=np.bool_)
+        self.documents = documents
+        self.orders = orders
+        self._facts: dict[Scope, FactColumns] = {}
+        self._ranges: dict[Measure, TieRange | None] = {}
 
     @property
     def ranks(self) -> JudgedRanks:
@@ -53,6 +49,8 @@ class RankedEvidence:
     def facts(self, scope: Scope) -> FactColumns:
         """What measures of a scope look at, counted for each query."""
         if scope not in self._facts:
+            from cranfield.evaluation.facts import FactColumns
+
             self._facts[scope] = FactColumns.of(self.ranks, scope, self.kept)
         return self._facts[scope]
 
@@ -71,18 +69,18 @@ class RankedEvidence:
         return {measure: self._ranges[measure] for measure in columns}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class SavedEvidence:
     """The facts of a saved evaluation, which has no ranks any more."""
 
-    facts_by_scope: Mapping[Scope, FactColumns]
-    ranks: ClassVar[None] = None
-    documents: ClassVar[None] = None
-    has_ties: ClassVar[bool] = False
+    ranks = documents = None
+    has_ties = False
+
+    def __init__(self, facts: Mapping[Scope, FactColumns]) -> None:
+        self._facts = facts
 
     def facts(self, scope: Scope) -> FactColumns:
         """What measures of a scope look at, as it was saved."""
-        return self.facts_by_scope[scope]
+        return self._facts[scope]
 
     def tie_ranges(self, columns: Mapping[Measure, Numbers]) -> dict[Measure, TieRange | None]:
         """None of them: other orders of ties are not saved."""

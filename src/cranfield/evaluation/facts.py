@@ -89,7 +89,7 @@ class QueryList(list[QueryFacts]):
         return notebook_html("queries_html", self)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class FactColumns:
     """The facts of all queries for the measures of one scope; in `first` 0 stands for none, in `cutoff` -1."""
 

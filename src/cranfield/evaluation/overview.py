@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from math import isclose
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from cranfield.evaluation.facts import QueryFacts
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.values import Bounds
 from cranfield.measures import Measure
 from cranfield.measures.aggregates import aggregate, combined
 from cranfield.ranks.columns import Numbers
 
+if TYPE_CHECKING:
+    from cranfield.evaluation.facts import QueryFacts
+
 Means = Mapping[str, Mapping[str, float]]  # of each run, by measure
 
 
-@dataclass(frozen=True, slots=True)
-class Overview:
+class Overview(NamedTuple):
     """Evaluations of one or more runs by the same measures, and what was worked out about them.
 
     means: of each run by measure, with the weights if there are any; or what a measure has instead of a mean
@@ -106,7 +107,7 @@ def best_first(found: Overview, measure: str) -> Overview:
     """
     sign = 1 if found.evaluations[0].definition(measure).lower_is_better else -1
     order = sorted(found.evaluations, key=lambda each: sign * found.means[each.run][measure])
-    return replace(found, evaluations=tuple(order))
+    return found._replace(evaluations=tuple(order))
 
 
 def below_perfect(result: Evaluation, measure: Measure, most: int) -> list[QueryFacts]:

@@ -12,18 +12,17 @@ import numpy as np
 from cranfield.errors import InputError
 from cranfield.evaluation.by_query import ValuesByQuery
 from cranfield.evaluation.evidence import RankedEvidence, SavedEvidence
-from cranfield.evaluation.facts import FactColumns, QueryList
 from cranfield.evaluation.in_notebooks import notebook_html
 from cranfield.evaluation.tie_ranges import told
-from cranfield.evaluation.values import Bounds, Counts, measured
+from cranfield.evaluation.values import BUDGET, Bounds, Counts, measured
 from cranfield.layout import count, listed
 from cranfield.measures import Measure, parse_measures
-from cranfield.measures.completion import BUDGET
 from cranfield.measures.registry import require_ranks
 from cranfield.measures.scope import Scope
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 if TYPE_CHECKING:
+    from cranfield.evaluation.facts import FactColumns, QueryList
     from cranfield.show.charts.drawing import Spec
 
 
@@ -273,6 +272,8 @@ class Evaluation(ValuesByQuery):
         return self._described(wanted, order.tolist())
 
     def _described(self, measure: Measure, places: Iterable[int]) -> QueryList:
+        from cranfield.evaluation.facts import QueryList
+
         values, facts, scope = self._columns[measure], self.facts(measure), Scope.of(measure)
         queries = (facts.query(at, self.query_ids[at], float(values[at]), scope) for at in places)
         return QueryList(queries, measure.name)

@@ -19,7 +19,7 @@ from cranfield.ranks.policy import Policy
 from cranfield.version import __version__
 
 
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+@dataclass(frozen=True, init=False, eq=False, repr=False, kw_only=True)
 class Summary(Mapping[str, float]):
     """A mapping from measure to its mean over the queries, and what two of them must share to be comparable."""
 

@@ -16,6 +16,7 @@ from cranfield.measures.scope import without_relevant
 from cranfield.ranks.columns import Flags, Numbers
 from cranfield.ranks.tables.ranks import JudgedRanks
 
+BUDGET = 200_000_000  # documents of completions tried for the bounds of a measure, shared out over the queries
 LARGE = 1e290  # values up to here can be added up, however many queries there are
 
 

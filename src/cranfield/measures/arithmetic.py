@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from cranfield.measures.parameters import GainMap
 from cranfield.ranks.columns import Integers, Numbers
 from cranfield.ranks.tables.ranks import JudgedRanks
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 MaxGrade = float | Literal["query"]
 DEEPEST = 10_000_000  # ranks that are added up one by one, retrieved or not

@@ -32,7 +32,6 @@ from cranfield.ranks.columns import Flags, Integers, Numbers
 from cranfield.ranks.filling import complete_table, filled_judgments, filled_rankings, joined, matrix
 from cranfield.ranks.tables.ranks import JudgedRanks
 
-BUDGET = 200_000_000  # documents of completions tried for a measure, shared out over the queries
 AT_ONCE = 1_000_000  # ... and how many of them stand in one table
 
 Scale = tuple[float, ...]
@@ -54,13 +53,13 @@ def bounds(
     judged: JudgedRanks,
     scale: Iterable[float] | None = None,
     *,
-    budget: int = BUDGET,
+    budget: int,
     unseen: int | Integers = 0,
 ) -> QueryBounds:
     """The bounds of a measure, if an unjudged document may have any grade of the scale.
 
     scale: by default the grades that occur in the judgments, and at least 0, 1 and the grade that counts as relevant.
-    budget: how much to try; with less, more of the bounds may be wider than need be.
+    budget: how many documents of completions to try, over all queries; with fewer, bounds may be wider than need be.
     unseen: how many documents that were neither judged nor retrieved may have such a grade too, of all queries or each.
     """
     measure = measure.replace(judged_only=False)  # in a completion, every document is judged

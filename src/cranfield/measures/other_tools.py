@@ -10,31 +10,44 @@ from cranfield.errors import MeasureError
 from cranfield.measures.registry import Definition, find, plain
 
 _XGBOOST = "of XGBoost, whose final '-' gives queries without relevant documents 0, as it always is here"
-# Names that cannot be read as they are: what is wrong with them, and what to write. {n} is the number in the name.
+# Names that cannot be read as they are, by their first word: what is wrong with them, and what to write. {n} is the
+# number in the name.
 _REFUSED = (
     (
+        ("rbp",),
         r"(?i:rbp)[._](?P<n>\d+)|(?!RBP)(?i:rbp)@(?P<m>\d+)",
         "'{name}' means different things: the persistence p = 0.{n} in ranx, a cutoff of {n} elsewhere.",
         "write RBP(p={share}) or RBP@{n}",
     ),
     (
+        ("accuracy",),
         r"(?i:accuracy)(?:\([^()]*\))?(?:@|_at_|[._])(?P<n>\d+)",
         "'{name}' means different things: whether the first {n} contain a relevant document in BEIR and "
         "sentence-transformers, the share of pairs in the right order in ir_measures.",
         "write Success@{n} or PairAccuracy@{n}",
     ),
     (
+        ("accuracy",),
         r"(?i:accuracy)(?:\((?!.*documents)[^()]*\))?",
         "Accuracy needs the number of documents.",
         "for instance Accuracy(documents=1000); what ir_measures calls Accuracy is PairAccuracy",
     ),
-    (r"ndcg(?:@(?P<n>\d+))?-", f"'{{name}}' is a name {_XGBOOST}.", "its gains make it nDCG(gain=exponential){at}"),
-    (r"map(?:@(?P<n>\d+))?-", f"'{{name}}' is a name {_XGBOOST}.", "its denominator makes it AP(denominator=min){at}"),
-    (r"P|(?i:precision)", "P needs a cutoff.", "for instance P@10, or SetP for the whole ranking"),
-    (r"R|(?i:recall)", "R needs a cutoff.", "for instance R@10, or SetR for the whole ranking"),
-    (r"F|(?i:f1)", "F needs a cutoff.", "for instance F@10, or SetF for the whole ranking"),
+    (
+        ("ndcg",),
+        r"ndcg(?:@(?P<n>\d+))?-",
+        f"'{{name}}' is a name {_XGBOOST}.",
+        "its gains make it nDCG(gain=exponential){at}",
+    ),
+    (
+        ("map",),
+        r"map(?:@(?P<n>\d+))?-",
+        f"'{{name}}' is a name {_XGBOOST}.",
+        "its denominator makes it AP(denominator=min){at}",
+    ),
+    (("p", "precision"), r"P|(?i:precision)", "P needs a cutoff.", "for instance P@10, or SetP for the whole ranking"),
+    (("r", "recall"), r"R|(?i:recall)", "R needs a cutoff.", "for instance R@10, or SetR for the whole ranking"),
+    (("f", "f1"), r"F|(?i:f1)", "F needs a cutoff.", "for instance F@10, or SetF for the whole ranking"),
 )
-_PATTERNS = tuple((re.compile(pattern), fact, hint) for pattern, fact, hint in _REFUSED)
 
 _ANSWERS = "it judges what a model wrote, which takes a model itself; for retrieval, use nDCG@10 and R@10"
 # Names, without their cutoff, of measures that are not here: what is near.
@@ -56,18 +69,19 @@ _NEAR = {
     "hole": "write Unjudged@{n}, which looks at the judgments of the query itself",
 }
 # sentence-transformers puts the function that compared the vectors before the name.
-_COMPARED = re.compile(r"(?:cosine|dot|euclidean|manhattan|max)_(.+)")
+_COMPARED = r"(?:cosine|dot|euclidean|manhattan|max)_(.+)"
 
 
 def refuse_unclear(text: str) -> None:
     """Raise an error for a name that tools use for different things, or for less than a measure here needs."""
-    for pattern, fact, hint in _PATTERNS:
-        match = pattern.fullmatch(text)
+    first = re.split("[^A-Za-z0-9]", text, maxsplit=1)[0].lower()
+    for words, pattern, fact, hint in _REFUSED:
+        match = re.fullmatch(pattern, text) if first in words else None
         if match is None:
             continue
         number = next((each for each in match.groups() if each), "")
-        words = {"name": text, "n": number, "share": float(f"0.{number or 0}"), "at": number and f"@{number}"}
-        raise MeasureError(fact.format(**words), hint=hint.format(**words))
+        known = {"name": text, "n": number, "share": float(f"0.{number or 0}"), "at": number and f"@{number}"}
+        raise MeasureError(fact.format(**known), hint=hint.format(**known))
 
 
 def near(name: str, at: str | None) -> str:
@@ -76,7 +90,7 @@ def near(name: str, at: str | None) -> str:
     >>> near("hit_ratio", "5"), near("cosine_ndcg", "10")
     ('write Success@5', 'write nDCG@10')
     """
-    compared = _COMPARED.fullmatch(name)
+    compared = re.fullmatch(_COMPARED, name)
     if compared and (known := find(compared[1])):
         return f"write {known[0].name}{f'@{at}' if at else ''}"
     return _NEAR.get(plain(name), "").format(n=at or 10, at=f"@{at}" if at else "")

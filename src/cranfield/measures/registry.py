@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from inspect import Parameter
-from traceback import walk_tb
 from typing import Any, Literal
 
 import numpy as np
 
 from cranfield.errors import MeasureError
+from cranfield.measures.families import families, families_one_by_one
 from cranfield.measures.finite import finite_values
 from cranfield.measures.parameters import KINDS, ParameterKind, TooLarge, kind_of, shortened
 from cranfield.ranks.columns import Numbers
@@ -34,7 +34,7 @@ _definitions: dict[str, Definition] = {}
 _aliases: dict[str, tuple[str, Mapping[str, Any]]] = {}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Definition:
     """A measure before its parameters are chosen."""
 
@@ -107,7 +107,7 @@ class Definition:
         return Measure(self, kept)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Measure:
     """A measure with its parameters; `name` is its canonical spelling, or the one that was typed, if that is kept.
 
@@ -186,6 +186,8 @@ def unchecked_values(measure: Measure, judged: Any) -> Any:
 
 def _failed(measure: Measure, error: BaseException) -> MeasureError:
     """The error of a measure that cranfield knows nothing of, with the line of its function."""
+    from traceback import walk_tb
+
     code = getattr(measure.definition.function, "__code__", None)
     lines = [line for frame, line in walk_tb(error.__traceback__) if frame.f_code is code]
     place = f"{code.co_filename}:{lines[-1] if lines else code.co_firstlineno}" if code else ""
@@ -313,9 +315,11 @@ def _documentation(function: Function) -> str:
 
 def _check_names(names: tuple[str, ...], function: Function) -> None:
     """Refuse a measure of one's own that takes the name of one that comes with cranfield."""
+    if _comes_with_us(function):
+        return
     for name in names:
         known = find(name.partition("(")[0])
-        if known and _comes_with_us(known[0].function) and not _comes_with_us(function):
+        if known and _comes_with_us(known[0].function):
             raise MeasureError(
                 f"'{name}' is a name of {known[0].name}, which comes with cranfield.", hint="choose another"
             )
@@ -335,7 +339,15 @@ def plain(name: str) -> str:
 
 
 def find(name: str) -> tuple[Definition, Mapping[str, Any]] | None:
-    """The measure of a name or alias, and the parameters that the alias fixes."""
+    """The measure of a name or alias, and the parameters that the alias fixes; imports families until one has it."""
+    found = _registered(name)
+    unseen = families_one_by_one()
+    while found is None and next(unseen, None):
+        found = _registered(name)
+    return found
+
+
+def _registered(name: str) -> tuple[Definition, Mapping[str, Any]] | None:
     if name in _definitions:
         return _definitions[name], {}
     known = _aliases.get(plain(name))
@@ -343,6 +355,7 @@ def find(name: str) -> tuple[Definition, Mapping[str, Any]] | None:
 
 
 def _definition(name: str) -> Definition:
+    find(name)  # which imports its family
     return _definitions[name]
 
 
@@ -354,12 +367,14 @@ def catalogue() -> dict[str, Definition]:
     >>> catalogue()["AP"].summary
     'Mean of the precisions at the relevant documents, with 0 for each that was not retrieved.'
     """
-    return dict(_definitions)
+    order = {family.__name__: place for place, family in enumerate(families())}
+    own = len(order)  # the place of what users have registered, after all others
+    return dict(sorted(_definitions.items(), key=lambda each: order.get(_module(each[1].function), own)))
 
 
 def spellings() -> list[str]:
     """Every name and alias, for suggestions."""
-    return sorted({name for each in _definitions.values() for name in (each.name, *each.aliases)})
+    return sorted({name for each in catalogue().values() for name in (each.name, *each.aliases)})
 
 
 __all__ = ["KINDS", "Definition", "Measure", "catalogue", "find", "measure", "plain", "spellings"]

@@ -11,22 +11,21 @@ from cranfield.measures.other_tools import near, read_parameters, refuse_unclear
 from cranfield.measures.parameters import shortened
 from cranfield.measures.rag_names import SPOKEN
 from cranfield.measures.registry import Definition, Measure, find, plain, spellings
-from cranfield.measures.trec_eval_names import single as trec_eval_measure
 
 # name, (parameters), @cutoff
 _OURS = re.compile(r"([^\s()@]+)(?:\(([^()]*)\))?(?:@([^\s@()]+))?")
 # trec_eval and friends: ndcg_cut_10, ndcg_cut.10, P_5, recall_at_100, iprec_at_recall_0.10
 _CUTOFF = re.compile(r"(.+?)(?:_cut)?(?:_at_|[_.])(\d+(?:\.\d+)?)")
 # trec_eval's lists of cutoffs: P.5,10 or iprec_at_recall_0.1,0.5
-_CUTOFFS = re.compile(r"([A-Za-z][\w-]*?)([_.])(\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?)+)")
+_CUTOFFS = r"([A-Za-z][\w-]*?)([_.])(\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?)+)"
 # a further item of one of its lists: 10, 0.5, -1, 2=9
-_ITEM = re.compile(r"(?:\d+=)?[+-]?(?:\d+(?:\.\d*)?|\.\d+)")
+_ITEM = r"(?:\d+=)?[+-]?(?:\d+(?:\.\d*)?|\.\d+)"
 # ir_measures' names of our parameters
 _OTHER_NAMES = {"gains": "gain", "max_rel": "max_grade"}
 # ranx's threshold: ndcg@10-l2
 _LEVEL = re.compile(r"(.+)-l(\d+)")
 # parameters between commas; a comma between braces belongs to a map
-_PARAMETER = re.compile(r"(?:[^,{]|\{[^}]*\}?)+")
+_PARAMETER = r"(?:[^,{]|\{[^}]*\}?)+"
 
 Measures = str | Measure | Iterable[str | Measure]  # what `parse_measures` reads
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10")
@@ -80,7 +79,7 @@ def _rejoined(words: Iterable[str]) -> list[str]:
     out: list[list[str]] = []
     for word in words:
         bare = word.rstrip(",")
-        if out and out[-1][-1].endswith(",") and _ITEM.fullmatch(bare):
+        if out and out[-1][-1].endswith(",") and re.fullmatch(_ITEM, bare):
             out[-1].append(word)
         elif bare:
             out.append([word])
@@ -89,8 +88,8 @@ def _rejoined(words: Iterable[str]) -> list[str]:
 
 def _expanded(word: str) -> list[str]:
     _check_length(word)
-    cutoffs = _CUTOFFS.fullmatch(word)
-    if cutoffs is None or trec_eval_measure(word):
+    cutoffs = re.fullmatch(_CUTOFFS, word) if "," in word else None
+    if cutoffs is None or _of_trec_eval(word):
         return [word]
     name, mark, numbers = cutoffs.groups()
     return [f"{name}{mark}{number}" for number in numbers.split(",")]
@@ -139,7 +138,7 @@ def _parsed(text: str) -> Measure:
         if _LEVEL.fullmatch(level[1]):
             raise _unlike(text)
         return _with_level(parse_measure(level[1]), level[2])
-    if definition is None and (theirs := trec_eval_measure(text.strip())):
+    if definition is None and (theirs := _of_trec_eval(text.strip())):
         return theirs
     if definition is None:
         cut = _CUTOFF.fullmatch(name)
@@ -149,7 +148,7 @@ def _parsed(text: str) -> Measure:
         given[definition[0].at] = cut[2]
     known, fixed = definition
     given |= fixed
-    for pair in _PARAMETER.findall(inside or ""):
+    for pair in re.findall(_PARAMETER, inside) if inside else ():
         if pair.strip():
             given |= _parameter(pair, known)
     if at is not None:
@@ -170,6 +169,13 @@ def _spoken(name: str, inside: str | None, at: str | None) -> Measure | None:
         raise MeasureError(f"{name} needs a cutoff.", hint=f"for instance {known.name}@10")
     parameters = ", ".join(filter(None, (fixed, inside)))
     return _parsed(f"{ours}({parameters})" + (f"@{at}" if at else ""))
+
+
+def _of_trec_eval(text: str) -> Measure | None:
+    """What a name means that none of ours is; few are, so the table of trec_eval's waits until then."""
+    from cranfield.measures.trec_eval_names import single
+
+    return single(text)
 
 
 def _check_length(text: str) -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cranfield.ranks.passages import PassageJudgments
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ChunkRun:
     """A run of chunks, with the places of its chunks: what is measured against `PassageJudgments`.
 

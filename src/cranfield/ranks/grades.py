@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-import numpy.typing as npt
 
 from cranfield.ranks.columns import Numbers
 from cranfield.ranks.policy import Policy
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 # The grade of a document that is not relevant though nobody gave it grade 0: junk, or what complete judgments leave
 # out. It is worth what 0 is, and counts as judged as 0 does, but it reaches no threshold, not even 0.

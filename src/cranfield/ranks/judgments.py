@@ -6,10 +6,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from cranfield.errors import DuplicateError, InputError
 from cranfield.ranks.chunk_runs import are_of_passages
@@ -26,6 +25,9 @@ from cranfield.read.shapes import Rankings, Source, Table, Text
 from cranfield.read.source import open_source
 from cranfield.read.streams import Stream
 from cranfield.read.text import blocks, decoded, located
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 
 class Judgments:

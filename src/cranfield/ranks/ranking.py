@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from cranfield.errors import InputError
 from cranfield.ranks.columns import Integers, Numbers, offsets
@@ -13,12 +12,14 @@ from cranfield.ranks.grades import graded, lowest_judged
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.scan.counting import Scanned
-from cranfield.ranks.scan.memory import scan_rankings, scan_table
 from cranfield.ranks.scan.text import scan_text
 from cranfield.ranks.tables.judged_grades import JudgedGrades
 from cranfield.ranks.tables.ranks import JudgedRanks
 from cranfield.ranks.ties import broken
-from cranfield.read.shapes import Rankings, Source, Table, Text
+from cranfield.read.shapes import Source, Table, Text
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 BestFirst = dict[float, tuple[Numbers, JudgedGrades]]  # by the lowest grade that is a judgment
 
@@ -77,13 +78,13 @@ def rank_run(judgments: Judgments, source: Source, policy: Policy) -> JudgedRank
 
 def scan_source(source: Source, judgments: Judgments, policy: Policy) -> Scanned:
     """Count what stands above the judged documents of a run, whatever shape it has."""
-    match source:
-        case Text():
-            return scan_text(source, judgments, policy)
-        case Table():
-            return scan_table(source, judgments, policy)
-        case Rankings():
-            return scan_rankings(source, judgments, policy)
+    if isinstance(source, Text):
+        return scan_text(source, judgments, policy)
+    from cranfield.ranks.scan.memory import scan_rankings, scan_table  # which most files do without
+
+    if isinstance(source, Table):
+        return scan_table(source, judgments, policy)
+    return scan_rankings(source, judgments, policy)
 
 
 def rank_scanned(judgments: Judgments, scanned: Scanned, policy: Policy, source: str) -> JudgedRanks:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from cranfield.ranks.tables.ranks import JudgedRanks
 ORDERS: tuple[Ties, Ties] = ("worst", "best")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class TieOrders:
     """The ranks that a run would have if the documents of each tie were in the worst order, or in the best.
 
@@ -24,30 +23,27 @@ class TieOrders:
     scanned: what was found, of these queries alone
     """
 
-    judgments: GradeColumns
-    queries: Integers
-    scanned: Scanned
-    policy: Policy
-
-    @classmethod
-    def of(cls, judgments: Graded, scanned: Scanned, policy: Policy) -> TieOrders:
+    def __init__(self, judgments: Graded, scanned: Scanned, policy: Policy) -> None:
         """Keep what other orders need of a scan: nothing, where nothing is tied."""
-        columns, found = GradeColumns.of(judgments), scanned.found
-        query = columns.query[found.row]
-        queries = np.unique(query[found.tied > 1])
-        rows = np.isin(query, queries)
-        kept = Places(*(packed(column[rows]) for column in found))
-        return cls(columns, queries, scanned._replace(retrieved=scanned.retrieved[queries], found=kept), policy)
+        self._judgments = GradeColumns.of(judgments)
+        self._policy = policy
+        query = self._judgments.query[scanned.found.row]
+        tied = np.zeros(len(scanned.retrieved), dtype=np.bool_)
+        tied[query[scanned.found.tied > 1]] = True
+        rows = tied[query]
+        self.queries: Integers = np.flatnonzero(tied)
+        kept = Places(*(packed(column[rows]) for column in scanned.found))
+        self.scanned = scanned._replace(retrieved=scanned.retrieved[tied], found=kept)
 
     def tables(self) -> tuple[JudgedRanks, JudgedRanks]:
         """The ranks of these queries, with the highest grade of each tie last, and first.
 
         They are made for each call: of many runs, to keep them would take more memory than all else.
         """
-        judgments = self.judgments.only(self.queries)
+        judgments = self._judgments.only(self.queries)
         row, *counted = (column.astype(np.int64, copy=False) for column in self.scanned.found)
-        moved = self.judgments.first[self.queries] - judgments.first[:-1]
-        its_query = np.searchsorted(self.queries, self.judgments.query[row])
+        moved = self._judgments.first[self.queries] - judgments.first[:-1]
+        its_query = np.searchsorted(self.queries, self._judgments.query[row])
         scanned = self.scanned._replace(found=Places(row - moved[its_query], *counted))
-        worst, best = (rank_counted(judgments, scanned, replace(self.policy, ties=ties)) for ties in ORDERS)
+        worst, best = (rank_counted(judgments, scanned, replace(self._policy, ties=ties)) for ties in ORDERS)
         return worst, best

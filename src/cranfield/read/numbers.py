@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 _POWERS = 10.0 ** np.arange(23)  # the powers of ten that are exact
 _LONGEST = 16  # digits, point and sign that cannot exceed 2^53

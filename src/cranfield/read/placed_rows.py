@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from cranfield.errors import InputError
+from cranfield.read.first_lines import is_json
 from cranfield.read.mappings import id_text
-from cranfield.read.names import QUERY, plain_name
-from cranfield.read.streams import BYTE_ORDER_MARK, LOOK, Stream
+from cranfield.read.names import plain_name
+from cranfield.read.streams import Stream
 
 Spellings = Sequence[str]
 
@@ -103,42 +104,6 @@ def placed_rows(thing: Any, what: str, widths: Mapping[int, Spellings]) -> Itera
         yield PlacedRow(what, number, False, _cells(row, what, number, widths))
 
 
-def is_table(stream: Stream, spellings: Iterable[str]) -> bool:
-    """Whether a file is JSON lines, or its first line names one of these columns."""
-    head = _head(stream)
-    return head.startswith(b"{") or not _header(head).isdisjoint(spellings)
-
-
-def names_passages(path: str) -> bool:
-    """Whether a file is a table with the columns of passages: start and end, or a quote."""
-    stream = Stream(path)
-    head = _head(stream)
-    if not head.startswith(b"{"):
-        return _of_passages(_header(head))
-    from cranfield.read.formats.json_lines import json_row
-
-    *lines, rest = head.split(b"\n")
-    lines += [rest] if len(head) < LOOK else []  # no more is read: a file may be one long line of JSON
-    try:
-        return any(_of_passages(set(map(plain_name, json_row(line, 1, path)))) for line in lines if line.strip())
-    except InputError:  # which those who read the file will raise again
-        return False
-
-
-def _of_passages(names: set[str]) -> bool:
-    return not names.isdisjoint(QUERY) and ("quote" in names or {"start", "end"} <= names)
-
-
-def _head(stream: Stream) -> bytes:
-    return stream.head(LOOK).removeprefix(BYTE_ORDER_MARK).lstrip()
-
-
-def _header(head: bytes) -> set[str]:
-    """The names on a first line, if it has any."""
-    first = head.partition(b"\n")[0].decode(errors="replace")
-    return {plain_name(name.strip().strip('"')) for name in first.replace("\t", ",").split(",")}
-
-
 def _cells(row: Any, what: str, number: int, widths: Mapping[int, Spellings]) -> Mapping[str, Any]:
     if isinstance(row, tuple) and len(row) == 2 and hasattr(row[0], "metadata"):  # LangChain's (document, score)
         row = row[0]
@@ -181,7 +146,7 @@ class _Attributes(Mapping[str, Any]):
 
 
 def _of_file(stream: Stream) -> Iterator[PlacedRow]:
-    if _head(stream).startswith(b"{"):
+    if is_json(stream):
         from cranfield.read.formats.json_lines import full_lines, json_row
 
         for lines in full_lines(stream):

@@ -8,15 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import compress, islice, pairwise
 from operator import ne
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from cranfield.errors import InputError
 from cranfield.read.layout import Layout
 from cranfield.read.names import Role
 from cranfield.read.streams import Stream
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 Bad = Callable[[InputError], None]  # what to do with a bad row
 

@@ -9,15 +9,17 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from cranfield.errors import InputError
 from cranfield.read.layout import Layout
 from cranfield.read.numbers import parse_numbers
 from cranfield.read.streams import Stream, mark_length
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 BLOCK = 1 << 20
 TAIL = 1 << 16  # where the last line of data is looked for first

@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from cranfield.layout import UNPAINTED, Paint, wrapped
-from cranfield.measures import FAMILIES, Definition, catalogue
+from cranfield.measures import Definition, catalogue, families
 from cranfield.measures.parameters import ParameterKind
 from cranfield.measures.rag_names import explained_elsewhere, names_elsewhere
 from cranfield.measures.registry import REQUIRED
@@ -31,13 +31,17 @@ def measures_page() -> str:
     by_family: dict[str, list[Definition]] = {}
     for definition in catalogue().values():
         by_family.setdefault(definition.function.__module__, []).append(definition)
-    parts = [INTRODUCTION, _overview(by_family), *(_family(family, by_family[family.__name__]) for family in FAMILIES)]
+    parts = [
+        INTRODUCTION,
+        _overview(by_family),
+        *(_family(family, by_family[family.__name__]) for family in families()),
+    ]
     return "\n".join(parts)
 
 
 def _overview(by_family: dict[str, list[Definition]]) -> str:
     lines = ["| family | measures |", "| --- | --- |"]
-    for family in FAMILIES:
+    for family in families():
         title = (family.__doc__ or "").strip().partition("\n")[0].rstrip(".")
         names = (f"[{each.name}](#{each.name.lower()})" for each in by_family[family.__name__])
         lines.append(f"| {title} | {', '.join(names)} |")
@@ -48,8 +52,8 @@ def measures_text(width: int, paint: Paint = UNPAINTED) -> str:
     """All measures, a line for each, by family."""
     known = catalogue()
     names = max(map(len, known))
-    homes = [family.__name__ for family in FAMILIES]
-    titles = {family.__name__: (family.__doc__ or "").strip().partition("\n")[0] for family in FAMILIES}
+    homes = [family.__name__ for family in families()]
+    titles = {family.__name__: (family.__doc__ or "").strip().partition("\n")[0] for family in families()}
     lines: list[str] = []
     for home in dict.fromkeys([*homes, *(each.function.__module__ for each in known.values())]):
         lines += ["", *map(paint.strong, wrapped(titles.get(home, "Of your own."), width=width))]

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
-from cranfield.evaluation.facts import QueryFacts
 from cranfield.evaluation.overview import Overview
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.values import Bounds, QueryValue
 
+if TYPE_CHECKING:
+    from cranfield.evaluation.facts import QueryFacts
+
 ALL = "all"  # stands for all queries where a row is about a query
 
 
-@dataclass(frozen=True)
 class View:
-    """What was found about evaluations of one or more runs by the same measures, in the words and orders of a table."""
+    """What was found about evaluations of one or more runs by the same measures, in the words and orders of a table.
 
-    found: Overview
-    ranked_by: str | None = None  # the measure whose best run comes first, where runs are numbered
+    ranked_by: the measure whose best run comes first, where runs are numbered
+    """
+
+    def __init__(self, found: Overview, ranked_by: str | None = None) -> None:
+        self.found = found
+        self.ranked_by = ranked_by
 
     @property
     def evaluations(self) -> Sequence[Evaluation]:

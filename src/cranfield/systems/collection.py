@@ -214,7 +214,7 @@ def _qrels(folder: Path, split: str | None) -> str | None:
         found = first_file(folder, _QRELS_FILES)
         if split is not None:
             raise InputError(str(folder), f"it has no folder qrels, so there is no split '{split}'.")
-        return str(found) if found else None
+        return found
     files = sorted(path for path in (folder / "qrels").iterdir() if path.is_file() and not path.name.startswith("."))
     named = {path.name.partition(".")[0]: path for path in files}
     wanted = split or ("test" if "test" in named else next(iter(named)) if len(named) == 1 else None)

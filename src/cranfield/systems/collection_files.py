@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 
 QUERY_FILES = tuple(f"{name}.{form}" for name in ("queries", "topics") for form in ("jsonl", "tsv", "csv", "txt"))
 _COMPRESSED = ("", ".gz", ".bz2", ".xz", ".zst")
 
 
-def first_file(folder: Path, names: tuple[str, ...]) -> Path | None:
+def first_file(folder: str | os.PathLike[str], names: tuple[str, ...]) -> str | None:
     """The first of some files that is there, plain or compressed."""
-    paths = (folder / f"{name}{ending}" for name in names for ending in _COMPRESSED)
-    return next((path for path in paths if path.is_file()), None)
+    paths = (os.path.join(folder, f"{name}{ending}") for name in names for ending in _COMPRESSED)
+    return next(filter(os.path.isfile, paths), None)
 
 
 def folder_of_queries(qrels: str) -> str | None:
     """The folder of the collection that a file of judgments belongs to; None where no queries are beside it."""
-    beside = Path(qrels).parent
-    folder = beside.parent if beside.name == "qrels" else beside
-    return str(folder) if Path(qrels).is_file() and first_file(folder, QUERY_FILES) else None
+    beside = os.path.dirname(qrels)
+    folder = (os.path.dirname(beside) if os.path.basename(beside) == "qrels" else beside) or os.curdir
+    if not os.path.isfile(qrels) or first_file(folder, QUERY_FILES) is None:
+        return None
+    from pathlib import Path  # every evaluation asks, mostly in vain, and this takes as long to import as all measures
+
+    return str(Path(folder))

@@ -103,7 +103,7 @@ def finish(
         raise InputError(name, "it contains no rankings.")
     judged = rank_counted(judgments, scanned, policy)
     refuse_missing(judged, policy, name)
-    orders = TieOrders.of(judgments, scanned, policy)
+    orders = TieOrders(judgments, scanned, policy)
     return evaluation_of(name, wanted, judged, policy, InputHashes(qrels, partial(digest_of, judged)), orders=orders)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
 from itertools import chain, islice
-from queue import SimpleQueue
 from typing import Any, NamedTuple, TypeVar
 
 Piece = TypeVar("Piece")
@@ -39,6 +38,8 @@ class _Team:
     """Threads that share an iterator of pieces."""
 
     def __init__(self, work: Callable[[Piece], Result], pieces: Iterator[Piece]) -> None:
+        from queue import SimpleQueue  # small files need no team
+
         self._work = work
         self._pieces = pieces
         self._fetched = 0

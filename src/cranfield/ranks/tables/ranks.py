@@ -6,10 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from cranfield.errors import InputError, PolicyError
 from cranfield.ranks.columns import Flags, Integers, Numbers, offsets
@@ -17,8 +16,11 @@ from cranfield.ranks.grades import NOT_RELEVANT, reaches
 from cranfield.ranks.scan.native import native
 from cranfield.ranks.tables.judged_grades import JudgedGrades
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class JudgedRanks:
     """Judged documents that were retrieved, sorted by query and rank.
 

@@ -167,7 +167,7 @@ def _repeated(records: Records, source: str) -> InputError:
     return InputError(source, fact, line=records.place(at), hint="'cranfield check' lists all of them")
 
 
-_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+_NUMBER = r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?"
 
 
 def quoted(text: str) -> str:
@@ -181,4 +181,4 @@ def json_numbers(texts: Sequence[str]) -> list[str]:
     """Numbers as JSON spells them."""
     from cranfield.read.numbers import number_text
 
-    return [text if _NUMBER.fullmatch(text) else number_text(float(text)) for text in texts]
+    return [text if re.fullmatch(_NUMBER, text) else number_text(float(text)) for text in texts]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from cranfield.errors import CranfieldError, InputError, need
 from cranfield.read.formats.format import Format, Plan
@@ -14,6 +13,8 @@ from cranfield.read.shapes import Rows, Table
 from cranfield.read.streams import Stream
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from cranfield.read.frames import Frame
     from cranfield.read.records import RecordFile, Records
 

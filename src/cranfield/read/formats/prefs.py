@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from cranfield.errors import InputError
 from cranfield.read.formats.strata import STRATA, all_fives, repeated_column
 from cranfield.read.formats.words import WordFormat
 from cranfield.read.layout import Layout
 from cranfield.read.names import Role
-from cranfield.read.records import RecordFile
 from cranfield.read.shapes import Text
 from cranfield.read.streams import LOOK, Stream
+
+if TYPE_CHECKING:
+    from cranfield.read.records import RecordFile
 
 PREFERENCES = Layout("query group subgroup document grade", 0, 3, 4, 5, 5, value_name="grade", groups=(1, 2))
 
