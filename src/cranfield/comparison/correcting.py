@@ -26,11 +26,11 @@ often. With a correlation of 0.9, both changes together cost a tenth of the leng
 The degrees of freedom are n - 2 where V rests on the residuals of the sample, and more where the model agrees with
 people: then V rests on the variance of f, which is known from all N.
 
-The interval is for the mean over all queries that could be asked, of which these N are a sample; without the last
-part of V, that over N, it is for these N. It rests on the random sample, not on the model being right: a useless one has a weight near 0, and leaves
-what people say. Like every t interval it is an approximation, and with few sampled queries too short where y - λ f is
-very skewed: where the model is a little off on most queries and far off on rare ones, or where its values do not rise
-or fall with people's.
+The interval is for the mean over all queries that could be asked, of which these N are a sample; without the last part
+of V, that over N, it is for these N. It rests on the random sample, not on the model being right: a useless one has a
+weight near 0, and leaves what people say. Like every t interval it is an approximation, and with few sampled queries
+too short where y - λ f is very skewed: where the model is a little off on most queries and far off on rare ones, or
+where its values do not rise or fall with people's.
 """
 
 from __future__ import annotations
