@@ -56,7 +56,12 @@ NEEDLESS = {
     *("multiprocessing", "pathlib", "queue", "random", "shutil", "socket", "ssl", "string", "subprocess", "tempfile"),
     *("traceback", "unicodedata", "urllib.parse", "zipfile"),
     *("cranfield.comparison", "cranfield.files", "cranfield.report", "cranfield.torch", "cranfield.trec_eval"),
-    *("cranfield.evaluation.facts", "cranfield.evaluation.saving", "cranfield.judging.store"),
+    *(
+        "cranfield.engines.registry",
+        "cranfield.evaluation.facts",
+        "cranfield.evaluation.saving",
+        "cranfield.judging.store",
+    ),
     *("cranfield.measures.completion", "cranfield.measures.trec_eval_names"),
     *(f"cranfield.measures.{name}" for name in ("cwl", "diversity", "incomplete", "preferences", "sampled", "text")),
     *(
