@@ -13,7 +13,7 @@ from click.testing import CliRunner
 import cranfield
 from cranfield import InputError
 from cranfield.cli.evaluate import command
-from cranfield.engines import registry
+from cranfield.engines import registry, sources
 from cranfield.engines.polars import Polars
 from cranfield.engines.protocol import EngineSetting
 from tests.engines.conftest import arrow
@@ -97,12 +97,12 @@ def test_errors_name_it(files):
 
 
 def test_its_frames_are_recognised(abacus):
-    assert registry.is_lazy(Beads())
+    assert sources.is_lazy(Beads())
     assert registry.engine_of(Beads(), "the run").name == "abacus"
 
 
 def test_frames_of_no_engine():
-    assert not registry.is_lazy(Beads())
+    assert not sources.is_lazy(Beads())
     with pytest.raises(InputError, match=r"the run: no engine can read a tests.Beads.\nHint: give a DuckDB"):
         registry.engine_of(Beads(), "the run")
 

@@ -7,19 +7,34 @@ from typing import Any
 
 import click
 
-from cranfield.engines.registry import listed, readers
+_ASKED = f"{__name__}.asked"  # whether a command line says anything that may be about engines
 
 
 class EngineCommand(click.Command):
-    """A command that takes --engine; its function gets `engine` and `engine_settings`."""
+    """A command that takes --engine; its function gets `engine` and `engine_settings`.
+
+    The engines are imported only for a command line with an option that is none of the command's own.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """See whether any option may be one of the engines, or asks what they are."""
+        own = {name for each in self.params for name in (*each.opts, *each.secondary_opts)}
+        options = (word.partition("=")[0] for word in args if word.startswith("-") and word != "-")
+        ctx.meta[_ASKED] = ctx.resilient_parsing or not own.issuperset(options)
+        return super().parse_args(ctx, args)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """The command's own options, then those of the engines, then --help."""
         own = super().get_params(ctx)
-        return [*self.params, *_options(), *own[len(self.params) :]]
+        return [*self.params, *_options(), *own[len(self.params) :]] if ctx.meta.get(_ASKED, True) else own
 
     def invoke(self, ctx: click.Context) -> Any:
         """Hand over what the chosen engine is told; what another is told is an error."""
+        if not ctx.meta[_ASKED]:
+            ctx.params |= {"engine": None, "engine_settings": {}}
+            return super().invoke(ctx)
+        from cranfield.engines.registry import readers
+
         chosen, settings = ctx.params["engine"], {}
         for engine in readers():
             for setting in engine.settings:
@@ -33,6 +48,8 @@ class EngineCommand(click.Command):
 
 
 def _options() -> list[click.Parameter]:
+    from cranfield.engines.registry import listed, readers
+
     names = [engine.name for engine in readers()]
     told = f"Let {listed(names)} read Parquet: files, patterns or folders."
     options: list[click.Parameter] = [click.Option(["--engine"], type=click.Choice(names), help=told)]

@@ -10,6 +10,8 @@ def main() -> None:
     """Run the program; every error ends in a message and an exit code, never in a traceback."""
     # All is imported in here, so that Ctrl-C is not answered by a traceback meanwhile.
     try:
+        from importlib import import_module
+
         from cranfield.cli import process
 
         process.start()
@@ -17,6 +19,8 @@ def main() -> None:
             from cranfield.cli.run_files import scan_plain_files
 
             scan_plain_files(sys.argv[2:])
+            # Where the stack is low: far up, Python maps and unmaps memory for the frames of nearly every call.
+            import_module("numpy")
     except KeyboardInterrupt:
         os._exit(130)
     process.run("cranfield", _run)

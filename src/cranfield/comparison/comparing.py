@@ -15,7 +15,7 @@ from cranfield.comparison.pair_findings import PairFindings, margin_tests
 from cranfield.comparison.pairing import judged_beside, paired
 from cranfield.comparison.significance import TESTS, Settings
 from cranfield.comparison.unjudged import Reaches
-from cranfield.engines.registry import is_lazy
+from cranfield.engines.sources import is_lazy
 from cranfield.errors import ComparisonError
 from cranfield.evaluation.evaluating import Options, evaluate_runs
 from cranfield.evaluation.naming import named_runs, numbered

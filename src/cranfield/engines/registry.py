@@ -48,13 +48,8 @@ def engine_named(name: str, source: str) -> type[Engine]:
     return ENGINES[name]
 
 
-def is_lazy(thing: Any) -> bool:
-    """Whether this is a frame whose rows an engine holds; nothing is imported to find out.
-
-    >>> import polars
-    >>> is_lazy(polars.LazyFrame()), is_lazy(polars.DataFrame())
-    (True, False)
-    """
+def is_of_engine(thing: Any) -> bool:
+    """Whether this is a frame whose rows an engine holds; no library is imported to find out."""
     kinds = _kinds(thing)
     return _ANY in kinds or any(kinds & engine.frames for engine in ENGINES.values())
 

@@ -7,10 +7,10 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from cranfield.engines.parquet import is_many, open_parquet
-from cranfield.engines.registry import is_lazy
 from cranfield.errors import InputError
 from cranfield.ranks.judgments import Judgments
+
+_NO_FRAMES = ("builtins", "pathlib", "cranfield")  # where paths, dicts and our own classes come from
 
 
 class Lazy(NamedTuple):
@@ -19,6 +19,20 @@ class Lazy(NamedTuple):
     name: str
     frame: Any
     stream: None = None
+
+
+def is_lazy(thing: Any) -> bool:
+    """Whether this is a frame whose rows an engine holds. Engines are imported only for what may be one.
+
+    >>> import polars
+    >>> is_lazy(polars.LazyFrame()), is_lazy(polars.DataFrame())
+    (True, False)
+    """
+    if type(thing).__module__.partition(".")[0] in _NO_FRAMES:
+        return False
+    from cranfield.engines.registry import is_of_engine
+
+    return is_of_engine(thing)
 
 
 def stays_in_engine(run: Any, engine: str | None) -> bool:
@@ -47,6 +61,8 @@ def open_run(
         )
     if format not in (None, "parquet"):
         raise InputError(os.fspath(run), f"the engine {engine} reads Parquet, not {format}.")
+    from cranfield.engines.parquet import open_parquet
+
     return Lazy(_name(os.fspath(run)), open_parquet(run, str(engine), settings=settings))
 
 
@@ -62,6 +78,8 @@ def open_judgments(
     if is_lazy(qrels):
         return Lazy("the judgments", qrels)
     if engine is not None and format in (None, "parquet") and isinstance(qrels, str | os.PathLike):
+        from cranfield.engines.parquet import is_many, open_parquet
+
         where = os.fspath(qrels)
         if format or is_many(where) or where.endswith((".parquet", ".parq", ".pq")):
             return Lazy(where, open_parquet(where, engine, beside=beside))

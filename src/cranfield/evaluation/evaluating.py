@@ -8,8 +8,7 @@ from functools import partial
 from itertools import compress
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from cranfield.engines.registry import is_lazy
-from cranfield.engines.sources import Lazy, open_run, stays_in_engine
+from cranfield.engines.sources import Lazy, is_lazy, open_run, stays_in_engine
 from cranfield.errors import InputError, MeasureError
 from cranfield.evaluation.evidence import RankedEvidence
 from cranfield.evaluation.hashes import InputHashes

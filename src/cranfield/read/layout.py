@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 from typing import NamedTuple
+
+
+class BadQuoting(ValueError):
+    """A line whose quotes do not pair up."""
 
 
 class Layout(NamedTuple):
@@ -50,16 +53,24 @@ class Layout(NamedTuple):
         if not line or line.isspace():
             return []
         if b'"' in line:
-            row = next(csv.reader([line.decode()], delimiter=self.separator, strict=True))
-            return [field.encode().strip() for field in row]  # blanks of ASCII alone, as below
+            return [field.encode().strip() for field in _unquoted(line, self.separator)]  # of blanks in ASCII, as below
         return [field.strip() for field in line.split(self.separator.encode())]
 
     def query_of(self, line: bytes) -> bytes | None:
         """The query of a line, or None where it has none."""
         try:
             return self.split(line)[self.query]
-        except (IndexError, csv.Error, UnicodeDecodeError):
+        except (IndexError, BadQuoting, UnicodeDecodeError):
             return None
+
+
+def _unquoted(line: bytes, separator: str) -> list[str]:
+    import csv
+
+    try:
+        return next(csv.reader([line.decode()], delimiter=separator, strict=True))
+    except csv.Error as error:
+        raise BadQuoting(str(error)) from None
 
 
 # The lines that trec_eval reads.

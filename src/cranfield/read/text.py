@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 import re
 from collections import deque
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from cranfield.errors import InputError
-from cranfield.read.layout import Layout
+from cranfield.read.layout import BadQuoting, Layout
 from cranfield.read.numbers import parse_numbers
 from cranfield.read.streams import Stream, mark_length
 
@@ -162,7 +161,7 @@ class Block(NamedTuple):
                 f"byte 0x{bad} at column {error.start + 1} is not UTF-8.",
                 hint="save the file as UTF-8, for instance with: iconv -f LATIN1 -t UTF-8",
             ) from None
-        except csv.Error as error:
+        except BadQuoting as error:
             raise self.error(number, f"invalid quoting ({error}).") from None
         if not fields:
             return None

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from cranfield.comparison import Comparison
-from cranfield.engines.registry import is_lazy
-from cranfield.engines.sources import Lazy
+from cranfield.engines.sources import Lazy, is_lazy
 from cranfield.errors import CranfieldError, need
 from cranfield.evaluation.evaluating import judgments_for
 from cranfield.evaluation.result import Evaluation

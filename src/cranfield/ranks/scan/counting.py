@@ -19,6 +19,14 @@ class Places(NamedTuple):
     tied: Integers  # documents with the same score, itself included
 
 
+class Part(NamedTuple):
+    """What a block of a run says: its queries, how many documents each retrieved, and the judged ones among them."""
+
+    queries: Sequence[bytes]
+    retrieved: Integers
+    found: Places
+
+
 class Scanned(NamedTuple):
     """What a run says about the judged queries."""
 

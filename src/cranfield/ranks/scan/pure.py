@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import compress, islice, pairwise
 from operator import ne
-from typing import NamedTuple
 
 import numpy as np
 
 from cranfield.errors import DuplicateError
-from cranfield.ranks.columns import Integers
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
-from cranfield.ranks.scan.counting import Places, count, join
+from cranfield.ranks.scan.counting import Part, count, join
 from cranfield.ranks.scan.duplicates import HINT, first_repeat, kept_places
 from cranfield.read.text import Block, Columns
-
-
-class Part(NamedTuple):
-    """What a block says: its queries, how many documents each retrieved, and the judged ones among them."""
-
-    queries: Sequence[bytes]
-    retrieved: Integers
-    found: Places
 
 
 def scan(block: Block, judgments: Judgments, policy: Policy) -> Part:

@@ -9,9 +9,8 @@ import numpy as np
 
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.policy import Policy
-from cranfield.ranks.scan import pure
 from cranfield.ranks.scan.ahead import scanned_ahead
-from cranfield.ranks.scan.counting import Places, Scanned, join
+from cranfield.ranks.scan.counting import Part, Places, Scanned, join
 from cranfield.ranks.scan.layouts import native_layout
 from cranfield.ranks.scan.native import CORES, native
 from cranfield.ranks.scan.parallel import in_parallel
@@ -47,7 +46,7 @@ def _scan_blocks(pieces: Iterable[Block], layout: Layout, judgments: Judgments, 
     with closing(_natively(pieces, layout, judgments, policy)) as answers:
         for answer in answers:
             # Not a plain block, or no native scan: the twin reads it, or says what is wrong with it.
-            part = pure.scan(answer, judgments, policy) if isinstance(answer, Block) else answer
+            part = _read_by_twin(answer, judgments, policy) if isinstance(answer, Block) else answer
             for query, size in zip(part.queries, part.retrieved.tolist(), strict=True):
                 number = judgments._number_of_bytes.get(query)
                 if query in extra if number is None else sizes[number] >= 0:
@@ -62,9 +61,13 @@ def _scan_blocks(pieces: Iterable[Block], layout: Layout, judgments: Judgments, 
     return Scanned(np.array(sizes, dtype=np.int64), len(extra), join(found))
 
 
-def _natively(
-    pieces: Iterable[Block], layout: Layout, judgments: Judgments, policy: Policy
-) -> Generator[pure.Part | Block]:
+def _read_by_twin(block: Block, judgments: Judgments, policy: Policy) -> Part:
+    from cranfield.ranks.scan.pure import scan
+
+    return scan(block, judgments, policy)
+
+
+def _natively(pieces: Iterable[Block], layout: Layout, judgments: Judgments, policy: Policy) -> Generator[Part | Block]:
     """What the native scan found in every block, in order: the block itself where it is not plain."""
     if native is None:
         yield from pieces
@@ -72,13 +75,13 @@ def _natively(
     scan, its_layout, index = native.scan_text, native_layout(layout), judgments._index
     in_order, drop = policy.ties == "file", policy.same_id == "drop"
 
-    def work(block: Block) -> pure.Part | Block:
+    def work(block: Block) -> Part | Block:
         data = np.frombuffer(block.data, np.uint8)
         answer = scan(data, its_layout, index, in_order, drop)
         if answer is None:
             return block
         queries, sizes, columns = answer
-        return pure.Part(queries, sizes, Places(*columns))
+        return Part(queries, sizes, Places(*columns))
 
     yield from in_parallel(work, pieces, CORES)
 

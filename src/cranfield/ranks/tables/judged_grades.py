@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cranfield.layout import count
 from cranfield.ranks.columns import Flags, Integers, Numbers, offsets
 from cranfield.ranks.grades import reaches
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class JudgedGrades:
     """Grades first[q] to first[q + 1] are those of query q, the highest first; `row` are their rows of the judgments.
 
@@ -27,6 +28,9 @@ class JudgedGrades:
     first: Integers
     row: Integers
     _known: dict[Hashable, Any] = field(default_factory=dict, repr=False)
+
+    def __repr__(self) -> str:
+        return f"<JudgedGrades of {count(len(self), 'query', 'queries')}>"
 
     def __len__(self) -> int:
         return len(self.first) - 1

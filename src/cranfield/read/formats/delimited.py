@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -72,6 +71,10 @@ def split(line: str, separator: str) -> list[str]:
     """The columns of a line."""
     if not separator:
         return words(line.encode())
+    if line and not any(sign in line for sign in '"\r\n'):
+        return line.split(separator)
+    import csv
+
     try:
         return next(csv.reader([line], delimiter=separator))
     except (csv.Error, StopIteration):
@@ -96,6 +99,8 @@ class _DelimitedWriter:
         self._rows(zip(*self._plan.cells(records), strict=True))
 
     def _rows(self, rows: Any) -> None:
+        import csv
+
         text = io.StringIO()
         csv.writer(text, delimiter=self._separator, lineterminator="\n").writerows(rows)
         self._file.write(text.getvalue().encode())

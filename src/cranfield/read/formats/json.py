@@ -9,7 +9,6 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from cranfield.errors import InputError
-from cranfield.read.contexts import has_contexts
 from cranfield.read.formats.format import Format, Plan
 from cranfield.read.mappings import from_rows, id_text, read_rows
 from cranfield.read.names import Role, find_columns
@@ -72,6 +71,8 @@ def first_marks(head: bytes) -> bytes:
 def is_row(head: bytes, role: Role) -> bool:
     """Whether the first line is a row; if it is too long to be read here, by what its first member is."""
     import json
+
+    from cranfield.read.contexts import has_contexts
 
     text = head.lstrip()
     line, end, _ = text.partition(b"\n")
