@@ -175,7 +175,7 @@ def unchecked_values(measure: Measure, judged: Any) -> Any:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             return measure.definition.function(judged, **parameters)
     except (Exception, SystemExit) as error:
-        if not _comes_with_us(measure.definition.function):
+        if not comes_with_us(measure.definition.function):
             raise _failed(measure, error) from error
         if isinstance(error, ArithmeticError):
             raise MeasureError(f"{measure} cannot be calculated: {error}.") from None
@@ -315,13 +315,14 @@ def _check_names(names: tuple[str, ...], function: Function) -> None:
     """Refuse a measure of one's own that takes the name of one that comes with cranfield."""
     for name in names:
         known = find(name.partition("(")[0])
-        if known and _comes_with_us(known[0].function) and not _comes_with_us(function):
+        if known and comes_with_us(known[0].function) and not comes_with_us(function):
             raise MeasureError(
                 f"'{name}' is a name of {known[0].name}, which comes with cranfield.", hint="choose another"
             )
 
 
-def _comes_with_us(function: Function) -> bool:
+def comes_with_us(function: Function) -> bool:
+    """Whether a function is one of cranfield's own."""
     return _module(function).partition(".")[0] == __name__.partition(".")[0]
 
 
