@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -65,7 +66,8 @@ def details(gathered: Gathered) -> Details:
     chosen = gathered.listed
     grades = {query: gathered.judgments.by_query[query] for query in chosen}
     places = {query: at for at, query in enumerate(gathered.query_ids)}
-    number: dict[str, int] = {}  # of documents
+    number: defaultdict[str, int] = defaultdict()  # of documents, from 0 as they come
+    number.default_factory = number.__len__
     scope = Scope.of(gathered.request.measures[0])
     relevant = {query: scope.best_first(grades[query]) for query in chosen}
     found = {query: _judged(grades[query], relevant[query], number) for query in chosen}
@@ -143,9 +145,9 @@ def why(facts: QueryFacts) -> list[str]:
     return found
 
 
-def _judged(grades: Mapping[str, float], relevant: Sequence[str], number: dict[str, int]) -> dict[str, Any]:
+def _judged(grades: Mapping[str, float], relevant: Sequence[str], number: Mapping[str, int]) -> dict[str, Any]:
     """The relevant documents, the best first, and the grades known so far, to which the runs add."""
-    listed = [(_number(document, number), grades[document]) for document in relevant[:RELEVANT]]
+    listed = [(number[document], grades[document]) for document in relevant[:RELEVANT]]
     return {"relevant": listed, "all_relevant": len(relevant), "grades": dict(listed)}
 
 
@@ -169,7 +171,7 @@ def _ranking(
     relevant: RelevantDocuments,
     grades: Mapping[str, Mapping[str, float]],
     found: Mapping[str, dict[str, Any]],
-    number: dict[str, int],
+    number: Mapping[str, int],
     *,
     with_steps: bool,
 ) -> list[RankedRow]:
@@ -184,7 +186,7 @@ def _ranking(
     shown: list[RankedRow] = []
     for query, its in found.items():
         top, its_facts = (first or {}).get(query, []), facts.get(query)
-        numbers = [number.setdefault(document, len(number)) for document in top]
+        numbers = [number[document] for document in top]
         judged = grades[query]
         its["grades"].update((at, judged[each]) for at, each in zip(numbers, top, strict=True) if each in judged)
         shown.append(
@@ -202,10 +204,6 @@ def _ranking(
 def _steps(families: Sequence[Numbers]) -> list[list[list[float]]]:
     """Of each query the values of each family down to each rank."""
     return np.stack(families).transpose(2, 0, 1).tolist() if families else []
-
-
-def _number(document: str, number: dict[str, int]) -> int:
-    return number.setdefault(document, len(number))
 
 
 def _texts(gathered: Gathered, number: Mapping[str, int]) -> tuple[list[list[str]], list[str]]:
