@@ -84,6 +84,8 @@ def measured(measures: Iterable[Measure], tables: Mapping[str, Any], kept: Flags
         cutoff = last_rank(measure)
         if cutoff is None or not isinstance(whole, JudgedRanks) or len(whole.rank) < LONG:
             return whole
+        if cutoff >= whole.retrieved.max():
+            return whole
         if cutoff not in shortened:
             shortened[cutoff] = whole.rows(whole.within(cutoff))
         return shortened[cutoff]

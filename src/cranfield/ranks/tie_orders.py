@@ -33,11 +33,18 @@ class TieOrders:
     def of(cls, judgments: Graded, scanned: Scanned, policy: Policy) -> TieOrders:
         """Keep what other orders need of a scan: nothing, where nothing is tied."""
         columns, found = GradeColumns.of(judgments), scanned.found
-        query = columns.query[found.row]
-        queries = np.unique(query[found.tied > 1])
-        rows = np.isin(query, queries)
+        concerned = np.zeros(len(scanned.retrieved), dtype=np.bool_)
+        concerned[columns.query[found.row[np.flatnonzero(found.tied > 1)]]] = True
+        queries = np.flatnonzero(concerned)
+        rows = np.flatnonzero(concerned[columns.query[found.row]]) if len(queries) else slice(0)
         kept = Places(*(packed(column[rows]) for column in found))
         return cls(columns, queries, scanned._replace(retrieved=scanned.retrieved[queries], found=kept), policy)
+
+    @property
+    def highest(self) -> int:
+        """The first rank whose document the order of ties decides."""
+        above, tied = self.scanned.found.above, self.scanned.found.tied
+        return int(above[tied > 1].min()) + 1
 
     def tables(self) -> tuple[JudgedRanks, JudgedRanks]:
         """The ranks of these queries, with the highest grade of each tie last, and first.
