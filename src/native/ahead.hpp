@@ -83,26 +83,32 @@ class PackedFound {
   public:
     explicit PackedFound(const Found& found)
         : row_(found.row.begin(), found.row.end()), above_(found.above.begin(), found.above.end()) {
-        if (std::any_of(found.tied.begin(), found.tied.end(), [](std::int64_t tied) { return tied > 1; })) {
-            before_.assign(found.before.begin(), found.before.end());
-            tied_.assign(found.tied.begin(), found.tied.end());
-        }
+        for (std::size_t i = 0; i < found.tied.size(); ++i)
+            if (found.tied[i] > 1) ties_.push_back({Small(i), Small(found.before[i]), Small(found.tied[i])});
     }
 
     std::size_t size() const { return row_.size(); }
 
     void unpack_to(Found& found) const {
-        const std::size_t size = found.row.size() + row_.size();
+        const std::size_t had = found.row.size(), size = had + row_.size();
         found.row.insert(found.row.end(), row_.begin(), row_.end());
         found.above.insert(found.above.end(), above_.begin(), above_.end());
-        found.before.insert(found.before.end(), before_.begin(), before_.end());
-        found.tied.insert(found.tied.end(), tied_.begin(), tied_.end());
         found.before.resize(size, 0);
         found.tied.resize(size, 1);
+        for (const Tie& tie : ties_) {
+            found.before[had + tie.place] = tie.before;
+            found.tied[had + tie.place] = tie.tied;
+        }
     }
 
   private:
-    std::vector<std::uint32_t> row_, above_, before_, tied_;  // no ranking has more documents; see Ranker
+    using Small = std::uint32_t;  // no ranking has more documents; see Ranker
+    struct Tie {
+        Small place, before, tied;
+    };
+
+    std::vector<Small> row_, above_;
+    std::vector<Tie> ties_;  // most documents have none
 };
 
 // What a run says of the judged queries.
@@ -114,6 +120,12 @@ struct ScannedRun {
     std::map<std::size_t, PackedFound> found;  // by the number of the block
 
     bool done() const { return !plain || (read && waiting == 0); }
+
+    std::size_t rows() const {
+        std::size_t rows = 0;
+        for (const auto& [block, part] : found) rows += part.size();
+        return rows;
+    }
 };
 
 class Ahead {
@@ -162,13 +174,15 @@ class Ahead {
         ScannedRun nothing;
         nothing.plain = false;
         if (!plain_ || !runs_[number].plain) return nothing;
+        rows_ -= runs_[number].rows();
+        changed_.notify_all();
         return std::exchange(runs_[number], nothing);
     }
 
     std::size_t size() const { return paths_.size(); }
 
   private:
-    static constexpr std::size_t most_ahead = 16;  // runs that may wait to be asked for
+    static constexpr std::size_t most_rows = 1 << 20;  // that may wait to be asked for, besides those of the next run
 
     // Read the judgments, then scan like the others.
     void lead() {
@@ -213,7 +227,12 @@ class Ahead {
             guard.lock();
             --run.waiting;
             run.plain = run.plain && plain && add(block, sizes, run);
-            if (run.plain) run.found.emplace(place, PackedFound(found));
+            if (run.plain) {
+                run.found.emplace(place, PackedFound(found));
+                rows_ += found.row.size();
+            } else {
+                forget(run);
+            }
             if (run.done()) changed_.notify_all();
         }
     }
@@ -221,7 +240,7 @@ class Ahead {
     // Read the next block of the next run that is still plain; false where there is none.
     bool fetch(std::unique_lock<std::mutex>& guard) {
         for (;;) {
-            changed_.wait(guard, [&] { return stopped_ || current_ <= asked_ + most_ahead; });
+            changed_.wait(guard, [&] { return stopped_ || rows_ < most_rows || current_ <= asked_ + 1; });
             if (stopped_ || current_ >= paths_.size()) return false;
             ScannedRun& run = runs_[current_];
             if (!file_) {
@@ -232,11 +251,18 @@ class Ahead {
             }
             run.plain = run.plain && file_->next(layout_.query, fetched_);
             if (run.plain && !fetched_.empty()) return true;
+            if (!run.plain) forget(run);
             run.read = true;
             file_.reset();
             ++current_;
             changed_.notify_all();
         }
+    }
+
+    // Others will read this run again.
+    void forget(ScannedRun& run) {
+        rows_ -= run.rows();
+        run.found.clear();
     }
 
     // Note the queries of a block. False: one of them stands in another block, too.
@@ -262,6 +288,7 @@ class Ahead {
     std::unique_ptr<BlockFile> file_;
     std::string fetched_;
     std::size_t current_ = 0, block_ = 0, asked_ = 0;  // the run and the block that are read next
+    std::size_t rows_ = 0;                             // that wait to be asked for
     std::vector<std::thread> threads_;
 };
 

@@ -141,9 +141,7 @@ nb::object scanned_ahead(Ahead& ahead, std::size_t number) {
     ScannedRun run = ahead.take(number);
     if (!run.plain) return nb::none();
     Found found;
-    std::size_t rows = 0;
-    for (const auto& [block, part] : run.found) rows += part.size();
-    found.reserve(rows);
+    found.reserve(run.rows());
     for (const auto& [block, part] : run.found) part.unpack_to(found);
     return nb::make_tuple(to_numpy(std::move(run.retrieved)), run.extra.size(), answer(std::move(found)));
 }

@@ -8,7 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cranfield
-from cranfield import JudgedRanks, catalogue, parse_measure
+from cranfield import JudgedRanks, Policy, catalogue, parse_measure
+from cranfield.evaluation import values
+from cranfield.measures.scope import last_rank
 from tests import generated, oracle, oracle_gains, oracle_grouped, oracle_passages
 
 # Every measure with its defaults, and with other values of each parameter.
@@ -133,6 +135,31 @@ def test_queries_are_independent(measures, one, other):
         for measure in measures:
             values = together.by_query(measure)
             assert {q: values[letter + q] for q in its_qrels} == alone.by_query(measure), measure.name
+
+
+@names
+@settings(max_examples=8, deadline=None)
+@given(generated.collections(), st.booleans())
+def test_documents_below_the_cutoff_make_no_difference(measures, collection, complete):
+    """Long tables are shortened for measures that say how deep they look."""
+    qrels, run = collection
+    table = cranfield.evaluate(qrels, run, "P@1", policy=Policy(complete=complete), check_ids=False).ranks
+    for measure in measures:
+        cutoff = last_rank(measure)
+        if cutoff is not None and measure.definition.table == "ranks":
+            near = table.rows(table.within(cutoff))
+            assert measure(near).tolist() == measure(table).tolist(), measure.name
+
+
+def test_a_long_table_is_shortened(monkeypatch):
+    seen = []
+    rows = JudgedRanks.rows
+    monkeypatch.setattr(values, "LONG", 3)
+    monkeypatch.setattr(JudgedRanks, "rows", lambda table, kept: seen.append(int(kept.sum())) or rows(table, kept))
+    qrels = {"1": {"a": 1, "b": 0, "c": 2}}
+    result = cranfield.evaluate(qrels, {"1": ["a", "b", "c"]}, "P@1 R@1 nDCG@2 AP RR P(judged_only=True)@1")
+    assert [each for each in seen if each] == [1, 2, 3]  # at 1, at 2, and without what is unjudged
+    assert result["nDCG@2"] == cranfield.evaluate(qrels, {"1": ["a", "b"]}, "nDCG@2")["nDCG@2"]
 
 
 @settings(max_examples=30, deadline=None)

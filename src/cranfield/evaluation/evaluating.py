@@ -168,7 +168,7 @@ def evaluation_of(
         _inputs=inputs,
         provenance=provenance,
         query_ids=query_ids,
-        _columns={measure: measured(measure, every[measure.definition.table], kept) for measure in measures},
+        _columns=measured(measures, every, kept),
         _evidence=evidence,
         _input_warnings=(*doubts, *(warnings or little_in_common(judged, policy))),
     )

@@ -83,12 +83,12 @@ class Evaluation(ValuesByQuery):
         more = every[len(self.measures) :]
         for measure in more:
             require_ranks(measure)
-        added = {measure: measured(measure, ranked.ranks, ranked.kept) for measure in more}
+        judged = ranked.ranks
         return replace(
             self,
             measures=every,
-            counts=Counts.of(every, ranked.ranks, ranked.kept),
-            _columns={**self._columns, **added},
+            counts=Counts.of(every, judged, ranked.kept),
+            _columns={**self._columns, **measured(more, {"ranks": judged}, ranked.kept)},
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:

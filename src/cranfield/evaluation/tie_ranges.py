@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
 
 from cranfield.measures import Measure
 from cranfield.measures.aggregates import aggregate
+from cranfield.measures.scope import last_rank
 from cranfield.ranks.columns import Flags, Numbers
 from cranfield.ranks.policy import Policy
 from cranfield.ranks.tables.ranks import JudgedRanks
@@ -38,7 +40,7 @@ def tie_ranges(columns: Mapping[Measure, Numbers], orders: TieOrders, kept: Flag
     Subtopics, preferences and groups would have to be looked up again in each order, and no order of grades is best or
     worst for the share of documents that are judged.
     """
-    tables = orders.tables() if len(orders.queries) else ()
+    tables, highest = (orders.tables(), orders.highest) if len(orders.queries) else ((), 0)
     averaged = kept[orders.queries]
     places = (np.cumsum(kept) - 1)[orders.queries[averaged]]
 
@@ -52,7 +54,7 @@ def tie_ranges(columns: Mapping[Measure, Numbers], orders: TieOrders, kept: Flag
         definition = measure.definition
         if definition.table != "ranks" or definition.of_holes:
             found[measure] = None
-        elif not tables:
+        elif not tables or (last_rank(measure) or inf) < highest:
             only = aggregate(values, definition.aggregate, of=measure.name)
             found[measure] = TieRange(only, only)
         else:

@@ -26,16 +26,16 @@ def documents_needed(total: Numbers, recall: float, rule: str) -> Integers:
 
 def interpolated(judged: JudgedRanks, recalls: Numbers, rel: float, rule: str) -> list[Numbers]:
     """For each level of recall, the highest precision at it or at a higher one."""
-    hit = judged.relevant(rel)
-    found = judged.running(hit)
+    hits = judged.rows(judged.relevant(rel))  # between them, precision falls
+    found = hits.running(np.ones(len(hits.rank), dtype=np.bool_))
     total = judged.n_relevant(rel)
-    precisions = np.where(hit, found / judged.rank, 0.0)
+    precisions = found / hits.rank
     values = []
     for recall in recalls:
         needed = documents_needed(total, float(recall), rule)
-        enough = found >= needed[judged.query]
+        enough = np.flatnonzero(found >= needed[hits.query])
         highest = np.zeros(len(judged))
-        np.maximum.at(highest, judged.query[enough], precisions[enough])
+        np.maximum.at(highest, hits.query[enough], precisions[enough])
         values.append(np.where(total > 0, highest, 0.0))
     return values
 

@@ -32,6 +32,7 @@ _NEEDED: dict[str, tuple[str, Any]] = {
 
 _definitions: dict[str, Definition] = {}
 _aliases: dict[str, tuple[str, Mapping[str, Any]]] = {}
+_times = 0  # that a measure was registered
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -175,7 +176,7 @@ def unchecked_values(measure: Measure, judged: Any) -> Any:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             return measure.definition.function(judged, **parameters)
     except (Exception, SystemExit) as error:
-        if not _comes_with_us(measure.definition.function):
+        if not comes_with_us(measure.definition.function):
             raise _failed(measure, error) from error
         if isinstance(error, ArithmeticError):
             raise MeasureError(f"{measure} cannot be calculated: {error}.") from None
@@ -248,6 +249,7 @@ def measure(
         raise MeasureError("a measure needs a name.", hint='write @measure("Name") above the function')
 
     def register(function: Function) -> Function:
+        global _times
         defaults = _defaults(function)
         _check_names((name, *aliases), function)
         kinds = {parameter: kind_of(parameter, default) for parameter, default in defaults.items()}
@@ -273,6 +275,7 @@ def measure(
             word, _, fixed = alias.rstrip(")").partition("(")
             pairs = dict(pair.split("=") for pair in fixed.split(",")) if fixed else {}
             _aliases[plain(word)] = (name, pairs)
+        _times += 1
         return function
 
     return register
@@ -315,17 +318,18 @@ def _documentation(function: Function) -> str:
 
 def _check_names(names: tuple[str, ...], function: Function) -> None:
     """Refuse a measure of one's own that takes the name of one that comes with cranfield."""
-    if _comes_with_us(function):
+    if comes_with_us(function):
         return
     for name in names:
         known = find(name.partition("(")[0])
-        if known and _comes_with_us(known[0].function):
+        if known and comes_with_us(known[0].function):
             raise MeasureError(
                 f"'{name}' is a name of {known[0].name}, which comes with cranfield.", hint="choose another"
             )
 
 
-def _comes_with_us(function: Function) -> bool:
+def comes_with_us(function: Function) -> bool:
+    """Whether a function is one of cranfield's own."""
     return _module(function).partition(".")[0] == __name__.partition(".")[0]
 
 
@@ -352,6 +356,11 @@ def _registered(name: str) -> tuple[Definition, Mapping[str, Any]] | None:
         return _definitions[name], {}
     known = _aliases.get(plain(name))
     return (_definitions[known[0]], known[1]) if known else None
+
+
+def registered() -> int:
+    """How often a measure was registered so far: what names mean does not change while this does not."""
+    return _times
 
 
 def _definition(name: str) -> Definition:

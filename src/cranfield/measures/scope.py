@@ -14,7 +14,7 @@ import numpy as np
 
 from cranfield.measures.arithmetic import gains, multiple_of_relevant
 from cranfield.measures.parameters import GainMap
-from cranfield.measures.registry import REQUIRED, Measure
+from cranfield.measures.registry import REQUIRED, Measure, comes_with_us
 from cranfield.ranks.columns import Flags, Integers, Numbers
 from cranfield.ranks.grades import reaches
 from cranfield.ranks.tables.ranks import JudgedRanks
@@ -88,6 +88,15 @@ def chosen_parameters(measure: Measure) -> dict[str, Any]:
     """All parameters of a measure, whether they were chosen or are its defaults."""
     known = {name: value for name, value in measure.definition.defaults.items() if value is not REQUIRED}
     return {**known, **dict(measure.parameters)}
+
+
+def last_rank(measure: Measure) -> int | None:
+    """The deepest rank whose document can change a value; None where any can, or where that is not known.
+
+    A measure that does not come with cranfield may mean something else by its cutoff.
+    """
+    scope = Scope.of(measure)
+    return scope.cutoff if scope.one_depth and comes_with_us(measure.definition.function) else None
 
 
 def rels_of(measures: Iterable[Measure]) -> list[float]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from cranfield.errors import MeasureError
 from cranfield.measures.other_tools import near, read_parameters, refuse_unclear
 from cranfield.measures.parameters import shortened
 from cranfield.measures.rag_names import SPOKEN
-from cranfield.measures.registry import Definition, Measure, find, plain, spellings
+from cranfield.measures.registry import Definition, Measure, find, plain, registered, spellings
 
 # name, (parameters), @cutoff
 _OURS = re.compile(r"([^\s()@]+)(?:\(([^()]*)\))?(?:@([^\s@()]+))?")
@@ -61,7 +62,8 @@ def parse_measures(measures: Measures) -> tuple[Measure, ...]:
     return tuple(found)
 
 
-def _words(text: str) -> list[str]:
+@lru_cache(maxsize=1000)
+def _words(text: str) -> tuple[str, ...]:
     # A comma or a blank inside parentheses belongs to the parameters.
     depth, words = 0, [[""]]
     for piece in re.split(r"([\s,()])", text):
@@ -71,7 +73,7 @@ def _words(text: str) -> list[str]:
             words.append([])
         else:
             words[-1].append(piece)
-    return [name for part in _rejoined(map("".join, words)) for name in _expanded(part)]
+    return tuple(name for part in _rejoined(map("".join, words)) for name in _expanded(part))
 
 
 def _rejoined(words: Iterable[str]) -> list[str]:
@@ -108,7 +110,7 @@ def parse_measure(measure: str | Measure) -> Measure:
         return measure
     if not isinstance(measure, str):
         raise _not_named(measure)
-    return _parsed(measure)
+    return _parsed(measure, registered())
 
 
 def known_measure(measure: str | Measure, known: Iterable[Measure]) -> Measure:
@@ -122,7 +124,9 @@ def known_measure(measure: str | Measure, known: Iterable[Measure]) -> Measure:
     return next((each for each in known if each == found), found)  # under the name that it has there
 
 
-def _parsed(text: str) -> Measure:
+@lru_cache(maxsize=1000)
+def _parsed(text: str, _registered: int) -> Measure:
+    """Each text is read once for as many measures as there are: with another one, a name may mean something else."""
     _check_length(text)
     parts = _OURS.fullmatch(text.strip())
     if parts is None:
@@ -168,7 +172,7 @@ def _spoken(name: str, inside: str | None, at: str | None) -> Measure | None:
     if not ours:
         raise MeasureError(f"{name} needs a cutoff.", hint=f"for instance {known.name}@10")
     parameters = ", ".join(filter(None, (fixed, inside)))
-    return _parsed(f"{ours}({parameters})" + (f"@{at}" if at else ""))
+    return parse_measure(f"{ours}({parameters})" + (f"@{at}" if at else ""))
 
 
 def _of_trec_eval(text: str) -> Measure | None:

@@ -27,13 +27,19 @@ class TieOrders:
         """Keep what other orders need of a scan: nothing, where nothing is tied."""
         self._judgments = GradeColumns.of(judgments)
         self._policy = policy
-        query = self._judgments.query[scanned.found.row]
-        tied = np.zeros(len(scanned.retrieved), dtype=np.bool_)
-        tied[query[scanned.found.tied > 1]] = True
-        rows = tied[query]
-        self.queries: Integers = np.flatnonzero(tied)
-        kept = Places(*(packed(column[rows]) for column in scanned.found))
-        self.scanned = scanned._replace(retrieved=scanned.retrieved[tied], found=kept)
+        query, found = self._judgments.query, scanned.found
+        concerned = np.zeros(len(scanned.retrieved), dtype=np.bool_)
+        concerned[query[found.row[np.flatnonzero(found.tied > 1)]]] = True
+        self.queries: Integers = np.flatnonzero(concerned)
+        rows = np.flatnonzero(concerned[query[found.row]]) if len(self.queries) else slice(0)
+        kept = Places(*(packed(column[rows]) for column in found))
+        self.scanned = scanned._replace(retrieved=scanned.retrieved[self.queries], found=kept)
+
+    @property
+    def highest(self) -> int:
+        """The first rank whose document the order of ties decides."""
+        above, tied = self.scanned.found.above, self.scanned.found.tied
+        return int(above[tied > 1].min()) + 1
 
     def tables(self) -> tuple[JudgedRanks, JudgedRanks]:
         """The ranks of these queries, with the highest grade of each tie last, and first.

@@ -68,6 +68,8 @@ def find_columns(names: Sequence[str], role: Role) -> ColumnPlaces | None:
         return next((plain.index(word) for word in spellings if word in plain), None)
 
     query, document = place(QUERY), place(DOCUMENT)
+    if query is None or document is None:
+        return None
     if role == "qrels" and place(GRADE[:-1]) is None and place(RANK) is not None:
         return None  # scores and ranks are a run, not judgments
     if len(set(plain)) < len(plain):
@@ -76,7 +78,7 @@ def find_columns(names: Sequence[str], role: Role) -> ColumnPlaces | None:
     value = place(GRADE if role == "qrels" else SCORE)
     if value is None and role == "run":
         value, value_name, ranks = place(RANK), "rank", True
-    if query is None or document is None or value is None:
+    if value is None:
         return None
     groups = (place(GROUP), place(SUBGROUP))
     named = () if groups[0] is None else tuple(column for column in groups if column is not None)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from cranfield.evaluation.evaluating import threads_for
 from cranfield.evaluation.facts import QueryFacts
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures.scope import Scope
 from cranfield.ranks.columns import Numbers
 from cranfield.ranks.first import first_documents
+from cranfield.ranks.scan.parallel import in_parallel
 from cranfield.read.source import open_source
 from cranfield.report.encoding import Encoded, safe_json
 from cranfield.report.gathered import Gathered
@@ -20,6 +23,8 @@ from cranfield.report.numbers import listed
 from cranfield.report.relevant import RelevantDocuments, misordered
 from cranfield.systems.collection import collection_beside
 from cranfield.systems.settling import readable_name
+
+Rankings = dict[str, list[str]]  # documents by query
 
 RELEVANT = 50  # relevant documents listed for a query
 STEPS = 200_000  # ranks whose values are shown
@@ -61,7 +66,8 @@ def details(gathered: Gathered) -> Details:
     chosen = gathered.listed
     grades = {query: gathered.judgments.by_query[query] for query in chosen}
     places = {query: at for at, query in enumerate(gathered.query_ids)}
-    number: dict[str, int] = {}  # of documents
+    number: defaultdict[str, int] = defaultdict()  # of documents, from 0 as they come
+    number.default_factory = number.__len__
     scope = Scope.of(gathered.request.measures[0])
     relevant = {query: scope.best_first(grades[query]) for query in chosen}
     found = {query: _judged(grades[query], relevant[query], number) for query in chosen}
@@ -70,9 +76,9 @@ def details(gathered: Gathered) -> Details:
     with_steps = _with_steps(gathered)
     documents = RelevantDocuments(gathered.judgments, relevant, most=RELEVANT, scope=scope)
     rankings = []
-    for evaluation in gathered.evaluations:
+    for evaluation, first in zip(gathered.evaluations, _first_documents(gathered, grades), strict=True):
         stepped = evaluation.run in with_steps
-        rows = _ranking(gathered, evaluation, documents, grades, found, number, with_steps=stepped)
+        rows = _ranking(gathered, evaluation, first, documents, grades, found, number, with_steps=stepped)
         rankings.append(
             safe_json(
                 [
@@ -139,28 +145,37 @@ def why(facts: QueryFacts) -> list[str]:
     return found
 
 
-def _judged(grades: Mapping[str, float], relevant: Sequence[str], number: dict[str, int]) -> dict[str, Any]:
+def _judged(grades: Mapping[str, float], relevant: Sequence[str], number: Mapping[str, int]) -> dict[str, Any]:
     """The relevant documents, the best first, and the grades known so far, to which the runs add."""
-    listed = [(_number(document, number), grades[document]) for document in relevant[:RELEVANT]]
+    listed = [(number[document], grades[document]) for document in relevant[:RELEVANT]]
     return {"relevant": listed, "all_relevant": len(relevant), "grades": dict(listed)}
+
+
+def _first_documents(gathered: Gathered, grades: Mapping[str, Mapping[str, float]]) -> Iterator[Rankings | None]:
+    """The first documents of each run by query; None where its rankings cannot be read."""
+    request = gathered.request
+
+    def read(evaluation: Evaluation) -> Rankings | None:
+        source = request.rankings.get(evaluation.run)
+        if source is None or not grades:
+            return None if source is None else {}
+        return first_documents(open_source(source, "run", request.format), grades, request.depth, evaluation.policy)
+
+    return in_parallel(read, gathered.evaluations, threads_for(request.rankings.values()))
 
 
 def _ranking(
     gathered: Gathered,
     evaluation: Evaluation,
+    first: Rankings | None,
     relevant: RelevantDocuments,
     grades: Mapping[str, Mapping[str, float]],
     found: Mapping[str, dict[str, Any]],
-    number: dict[str, int],
+    number: Mapping[str, int],
     *,
     with_steps: bool,
 ) -> list[RankedRow]:
     """What the page shows of the queries in one run."""
-    source = gathered.request.rankings.get(evaluation.run)
-    rankings: dict[str, list[str]] = {}
-    if source is not None and grades:
-        opened = open_source(source, "run", gathered.request.format)
-        rankings = first_documents(opened, grades, gathered.request.depth, evaluation.policy)
     measured = set(evaluation.query_ids)
     known = [query for query in found if query in measured]
     measure = gathered.request.measures[0]
@@ -170,13 +185,13 @@ def _ranking(
     steps = dict(zip(known, _steps(gathered.steps.get(evaluation.run, ()) if with_steps else ()), strict=False))
     shown: list[RankedRow] = []
     for query, its in found.items():
-        top, its_facts = rankings.get(query, []), facts.get(query)
-        numbers = [number.setdefault(document, len(number)) for document in top]
+        top, its_facts = (first or {}).get(query, []), facts.get(query)
+        numbers = [number[document] for document in top]
         judged = grades[query]
         its["grades"].update((at, judged[each]) for at, each in zip(numbers, top, strict=True) if each in judged)
         shown.append(
             RankedRow(
-                numbers if source is not None else None,
+                None if first is None else numbers,
                 None if ranked is None else ranked.ranks[query],
                 its_facts.reason if its_facts else "not in this run, and left out",
                 [*why(its_facts), *misordered(ranked.grades[query] if ranked else (), scope)] if its_facts else [],
@@ -189,10 +204,6 @@ def _ranking(
 def _steps(families: Sequence[Numbers]) -> list[list[list[float]]]:
     """Of each query the values of each family down to each rank."""
     return np.stack(families).transpose(2, 0, 1).tolist() if families else []
-
-
-def _number(document: str, number: dict[str, int]) -> int:
-    return number.setdefault(document, len(number))
 
 
 def _texts(gathered: Gathered, number: Mapping[str, int]) -> tuple[list[list[str]], list[str]]:

@@ -12,13 +12,14 @@ import numpy as np
 from cranfield.comparison import Comparison
 from cranfield.errors import CranfieldError, InputError, MeasureError
 from cranfield.evaluation import saving as saved
-from cranfield.evaluation.evaluating import evaluate
+from cranfield.evaluation.evaluating import evaluate, threads_for
 from cranfield.evaluation.naming import named_runs
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure
 from cranfield.ranks.grouped_judgments import GroupedJudgments
 from cranfield.ranks.judgments import Judgments
 from cranfield.ranks.passages import PassageJudgments
+from cranfield.ranks.scan.parallel import in_parallel
 from cranfield.read.streams import Stream
 from cranfield.systems.collection import Collection
 
@@ -106,31 +107,41 @@ def evaluated(
     **options: Any,
 ) -> dict[str, Evaluation]:
     """Each run by the measures; one that was saved must have them, and the same judgments."""
-    found: dict[str, Evaluation] = {}
-    for name, run in runs.items():
-        if not isinstance(run, Evaluation):
-            if judgments is None:
-                raise CranfieldError(f"{name} cannot be evaluated without judgments.", hint="give qrels")
-            found[name] = evaluate(judgments, run, measures, name=name, **options)
-            continue
-        lacking = [each for each in measures if each not in run.measures]
-        if lacking and run.ranks is not None:
-            run = run.extended(lacking)
-        elif lacking:
-            raise InputError(
-                name, f"it was saved without {', '.join(map(str, lacking))}.", hint=f"it has {', '.join(run)}"
-            )
-        flat = judgments.flat if isinstance(judgments, GroupedJudgments) else judgments
-        if run.ranks is None and flat is not None and run.qrels_sha256 != flat.sha256:
-            raise InputError(
-                name,
-                f"it was measured with other judgments (SHA-256 {run.qrels_sha256[:12]}, not {flat.sha256[:12]}).",
-                hint="evaluate the run again",
-            )
-        found[name] = run.renamed(name)
+
+    def one(named: tuple[str, Any]) -> tuple[str, Evaluation]:
+        name, run = named
+        if isinstance(run, Evaluation):
+            return name, _fitting(run, name, judgments, measures)
+        if judgments is None:
+            raise CranfieldError(f"{name} cannot be evaluated without judgments.", hint="give qrels")
+        return name, evaluate(judgments, run, measures, name=name, **options)
+
+    found = dict(in_parallel(one, runs.items(), threads_for(runs.values())))
     for each in found.values():
         _check_drawable(each)
     return found
+
+
+def _fitting(
+    run: Evaluation,
+    name: str,
+    judgments: Judgments | GroupedJudgments | PassageJudgments | None,
+    measures: Sequence[Measure],
+) -> Evaluation:
+    """An evaluation with these measures and judgments, under the name of its run."""
+    lacking = [each for each in measures if each not in run.measures]
+    if lacking and run.ranks is not None:
+        run = run.extended(lacking)
+    elif lacking:
+        raise InputError(name, f"it was saved without {', '.join(map(str, lacking))}.", hint=f"it has {', '.join(run)}")
+    flat = judgments.flat if isinstance(judgments, GroupedJudgments) else judgments
+    if run.ranks is None and flat is not None and run.qrels_sha256 != flat.sha256:
+        raise InputError(
+            name,
+            f"it was measured with other judgments (SHA-256 {run.qrels_sha256[:12]}, not {flat.sha256[:12]}).",
+            hint="evaluate the run again",
+        )
+    return run.renamed(name)
 
 
 def _check_drawable(evaluation: Evaluation) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -20,6 +21,8 @@ from cranfield.measures import DEFAULT_MEASURES, Measures, parse_measures
 from cranfield.ranks.chunk_runs import ChunkRun
 from cranfield.ranks.passages import PassageJudgments
 from cranfield.ranks.policy import Policy
+from cranfield.ranks.scan.native import CORES
+from cranfield.ranks.scan.parallel import in_parallel
 from cranfield.read.pairs import read_words
 from cranfield.read.target import write_text
 from cranfield.report.content import page, program_data
@@ -210,9 +213,12 @@ def rendered(content: Mapping[str, Any], data: Mapping[str, Any], charts: bool) 
     )
     program = words_program() + "".join(_part(folder / f"{name}.js") for name in PROGRAM)
     scripts = [f'(async () => {{\n"use strict";\n{program}}})();', *([library()] if charts else [])]
-    yield from environment.get_template("page.html").generate(
+    # Packing leaves Python to others, such as those who compile the templates.
+    work: list[Callable[[], Any]] = [partial(written, data), partial(_templates, environment)]
+    packed, templates = in_parallel(lambda job: job(), work, CORES)
+    yield from templates["page.html"].generate(
         **content,
-        data=written(data),
+        data=packed,
         left_out=data["left_out"],
         security=content_policy(scripts, [style]),
         style=style,
@@ -220,6 +226,10 @@ def rendered(content: Mapping[str, Any], data: Mapping[str, Any], charts: bool) 
         program=scripts[0],
         library=scripts[1] if charts else "",
     )
+
+
+def _templates(environment: Any) -> dict[str, Any]:
+    return {name: environment.get_template(name) for name in environment.list_templates(["html"])}
 
 
 def words_program() -> str:

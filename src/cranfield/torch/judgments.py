@@ -86,6 +86,9 @@ def read_judgments(
     # One copy to the host: each costs the device a rest, and what the columns say can be checked there as well.
     query, document, bits = torch.stack((row, column, grade.double().view(torch.int64))).cpu().numpy()
     grades = bits.view(np.float64)
+    if dense and (unknown := np.isnan(grades)).any():  # rare, and cheaper to find here than on the device
+        query, document, grades = (each[~unknown] for each in (query, document, grades))
+        row, column = torch.from_numpy(query), torch.from_numpy(document)
     if not len(grades):
         raise InputError("qrels", "it contains no judgments.")
     order = None if dense else _checked_order(query, document, shape)
@@ -158,8 +161,6 @@ def _dense(qrels: Tensor, shape: tuple[int, int], judged: Any) -> tuple[Tensor, 
         if mask.dtype != torch.bool:
             raise InputError("judged", f"it is a tensor of {mask.dtype}.", hint="a mask is a tensor of bool")
         mask = mask.expand(shape)
-    if qrels.is_floating_point():
-        mask = mask & ~qrels.isnan()
     if mask.is_cuda:
         row, column = mask.nonzero(as_tuple=True)
     else:  # NumPy finds them ten times as fast

@@ -17,6 +17,8 @@ from cranfield.comparison.significance.test import (
 )
 from cranfield.comparison.student_t import chance_below, exceeded_with
 from cranfield.ranks.columns import Numbers
+from cranfield.ranks.scan.native import CORES
+from cranfield.ranks.scan.parallel import in_parallel
 
 NEAR = 1e-12  # what rounding leaves of the share of the squares that is within a column
 
@@ -61,8 +63,8 @@ class Student(Test):
         centred = differences - differences.mean(axis=0)
         lengths = np.sqrt((centred**2).sum(axis=0))
         scaled = ratio(centred, np.broadcast_to(lengths, centred.shape))
-        found = []
-        for bits in random_signs(settings.permutations, n, settings.seed, columns):
+
+        def drawn(bits: Numbers) -> Numbers:
             sums = (2 * bits - 1) @ scaled
             most = np.maximum(sums.max(axis=1, initial=0.0), -sums.min(axis=1, initial=0.0))
             left = n - most**2
@@ -71,8 +73,10 @@ class Student(Test):
                 rest = np.abs(sums[still])
                 most[still] = np.where(n - rest**2 <= n * NEAR, 0.0, rest).max(axis=1)
                 left[still] = n - most[still] ** 2
-            found.append(most * np.sqrt((n - 1) / left))
-        return np.sort(np.concatenate(found))[::-1]
+            return np.asarray(most * np.sqrt((n - 1) / left))
+
+        draws = random_signs(settings.permutations, n, settings.seed, columns)
+        return np.sort(np.concatenate(list(in_parallel(drawn, draws, CORES))))[::-1]
 
 
 STUDENT = Student(
