@@ -38,13 +38,13 @@ class Counts:
         """Count the queries of judged ranks; `kept` are those that are averaged over."""
         some, every = without_relevant(measures, judged)
         return cls(
-            queries=int(kept.sum()),
+            queries=int(np.count_nonzero(kept)),
             judged=len(judged),
-            missing=int(judged.missing.sum()),
+            missing=int(np.count_nonzero(judged.missing)),
             extra=judged.extra,
-            no_relevant=int(some[kept].sum()),
-            no_relevant_for_all=int(every[kept].sum()),
-            tied=float(judged.tied.mean()) if len(judged.tied) else 0.0,
+            no_relevant=int(np.count_nonzero(some & kept)),
+            no_relevant_for_all=int(np.count_nonzero(every & kept)),
+            tied=int(np.count_nonzero(judged.tied)) / len(judged.tied) if len(judged.tied) else 0.0,
         )
 
 

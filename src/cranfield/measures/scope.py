@@ -7,6 +7,7 @@ not judged) is counted by the scope of the measure that has this value.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import reduce
 from itertools import compress
 from typing import Any, NamedTuple
 
@@ -114,4 +115,4 @@ def without_relevant(measures: Iterable[Measure], judged: JudgedRanks) -> tuple[
     looking = [each for each in known if not each.definition.of_holes] or known
     criteria = {(scope.rel, scope.gain): scope for scope in map(Scope.of, looking)}
     lacking = [scope.n_relevant(judged) == 0 for scope in criteria.values()]
-    return np.logical_or.reduce(lacking), np.logical_and.reduce(lacking)
+    return reduce(np.logical_or, lacking), reduce(np.logical_and, lacking)

@@ -146,12 +146,12 @@ def _quoted(ids: Sequence[str]) -> str:
 def little_in_common(judged: JudgedRanks, policy: Policy) -> tuple[str, ...]:
     """Warnings about a run that shares suspiciously few queries or documents with the judgments."""
     warnings = []
-    shared = int((~judged.missing).sum())
+    shared = len(judged) - int(np.count_nonzero(judged.missing))
     if lacks_most(shared, len(judged), policy):
         warnings.append(few_queries(shared, len(judged)))
     hit = np.bincount(judged.query, minlength=len(judged)) > 0
     deep = judged.retrieved >= PAGE
-    found, queries = int(hit[deep].sum()), int(deep.sum())
+    found, queries = int(np.count_nonzero(hit & deep)), int(np.count_nonzero(deep))
     if 0 < found < HARDLY * queries:
         warnings.append(
             f"a judged document is retrieved for only {found} of the {queries} queries with {PAGE} documents or more; "
