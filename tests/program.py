@@ -1,7 +1,8 @@
 """The program in processes of its own, but not its start-up: a server that has imported everything forks for each call.
 
 Importing scipy.stats takes a second, and the tests call the program hundreds of times. What the start itself decides
-(closed streams, encodings, what is imported) is tested with real processes: cli/test_program.py, cli/test_faults.py.
+(closed streams, encodings, what is imported) is tested with real processes: cli/test_program.py, cli/test_start.py,
+cli/test_faults.py.
 
 `run` calls the program from Python; `shims` is a folder of programs of the same names for shells. Where a fork is not
 safe, as on macOS, or there is none, both are the real programs.

@@ -10,6 +10,8 @@ import sys
 
 import pytest
 
+from cranfield.ranks.scan.native import native
+
 # In a process of its own, what is imported besides numpy and click, and which dataclasses are made.
 CODE = """
 import json, os, sys
@@ -71,7 +73,7 @@ NEEDLESS = {
         "cranfield.read.records",
     ),
 }
-MOST_MODULES = 117  # of ours
+MOST_MODULES = 105  # of ours
 MOST_DATACLASSES = 10
 
 
@@ -89,12 +91,13 @@ def started(*arguments, cwd):
     return found
 
 
+@pytest.mark.skipif(native is None, reason="the scan in pure Python imports more")
 @pytest.mark.parametrize("measures", [(), ("-m", "AP", "-m", "nDCG@10", "-m", "RR", "-m", "P@10", "-m", "R@1000")])
 def test_a_plain_evaluation_imports_only_what_it_needs(files, measures):
     found = started("evaluate", "qrels.txt", "good.run", *measures, cwd=files)
     assert not NEEDLESS & set(found["modules"])
     ours = [name for name in found["modules"] if name.startswith("cranfield.")]
-    assert len(ours) <= MOST_MODULES, ours
+    assert len(ours) <= MOST_MODULES, (len(ours), ours)
     assert len(found["dataclasses"]) <= MOST_DATACLASSES, found["dataclasses"]
 
 

@@ -34,8 +34,8 @@ def _run() -> int:
     from cranfield.cli import output
     from cranfield.cli.commands import program, usage_message
 
-    gc.enable()
     gc.set_threshold(100_000)  # what is made in between is mostly needed until the end
+    gc.enable()
     try:
         return program(prog_name="cranfield", standalone_mode=False) or 0
     except click.Abort:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from types import ModuleType
 
@@ -36,5 +37,6 @@ def families_one_by_one() -> Iterator[ModuleType]:
     return map(_family, dict.fromkeys((*_USUAL, *FAMILIES)))
 
 
+@cache
 def _family(name: str) -> ModuleType:
     return import_module(f"{__package__}.{name}")
