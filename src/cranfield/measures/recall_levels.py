@@ -26,16 +26,17 @@ def documents_needed(total: Numbers, recall: float, rule: str) -> Integers:
 
 def interpolated(judged: JudgedRanks, recalls: Numbers, rel: float, rule: str) -> list[Numbers]:
     """For each level of recall, the highest precision at it or at a higher one."""
-    hits = judged.rows(judged.relevant(rel))  # between them, precision falls
-    found = hits.running(np.ones(len(hits.rank), dtype=np.bool_))
+    hit = judged.relevant(rel)
+    rows = np.flatnonzero(hit)  # between them, precision only falls
+    query, found = judged.query[rows], judged.running(hit)[rows]
     total = judged.n_relevant(rel)
-    precisions = found / hits.rank
+    precisions = found / judged.rank[rows]
     values = []
     for recall in recalls:
         needed = documents_needed(total, float(recall), rule)
-        enough = np.flatnonzero(found >= needed[hits.query])
+        enough = np.flatnonzero(found >= needed[query])
         highest = np.zeros(len(judged))
-        np.maximum.at(highest, hits.query[enough], precisions[enough])
+        np.maximum.at(highest, query[enough], precisions[enough])
         values.append(np.where(total > 0, highest, 0.0))
     return values
 

@@ -93,7 +93,8 @@ def misordered(grades: Iterable[float], scope: Scope) -> list[str]:
         return []  # whatever is relevant counts the same
     lowest, low, high = float("inf"), 0.0, 0.0
     for grade in grades:
-        lowest = min(lowest, grade)
-        if grade - lowest > high - low:
+        if grade < lowest:
+            lowest = grade
+        elif grade - lowest > high - low:
             low, high = lowest, grade
     return [f"grade {low:g} above grade {high:g}"] if high > low else []
