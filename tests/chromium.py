@@ -1,7 +1,10 @@
 """The browser of the tests: Chromium as it is installed, which asks no other server for anything by itself."""
 
 import shutil
+from collections import defaultdict
 from contextlib import contextmanager
+
+import pytest
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 FLAGS = [
@@ -13,6 +16,46 @@ FLAGS = [
 ]
 
 
+class Tabs:
+    """Pages of one browser, to be used again: for each new one it starts two processes, which takes a second.
+
+    messages: what the pages in use have logged, thrown or asked the user.
+    requests: the addresses that they have asked for.
+    """
+
+    def __init__(self, browser):
+        self.browser = browser
+        self.messages, self.requests = [], []
+        self._in_use, self._empty = [], defaultdict(list)
+
+    def open(self, address, **settings):
+        """Show an address in a page with these settings, which shares nothing with others that are in use."""
+        key = repr(sorted(settings.items()))
+        page = self._empty[key].pop() if self._empty[key] else self._new(settings)
+        self._in_use.append((key, page))
+        page.goto(address)
+        return page
+
+    def _new(self, settings):
+        page = self.browser.new_context(**settings).new_page()
+        page.on("console", lambda message: self.messages.append(message.text))
+        page.on("pageerror", lambda error: self.messages.append(str(error)))
+        page.on("dialog", lambda dialog: self.messages.append(dialog.message))
+        page.on("request", lambda request: self.requests.append(request.url))
+        return page
+
+    def clear(self):
+        """Empty all pages. What one has stored stays, for its address: none is shown twice that stores anything."""
+        for key, page in self._in_use:
+            page.goto("about:blank")
+            page.mouse.move(0, 0)
+            page.context.clear_cookies()
+            self._empty[key].append(page)
+        self._in_use.clear()
+        self.messages.clear()
+        self.requests.clear()
+
+
 @contextmanager
 def launched():
     """A running browser."""
@@ -22,3 +65,17 @@ def launched():
         chromium = started.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield chromium
         chromium.close()
+
+
+@pytest.fixture(scope="module")
+def browser_tabs():
+    pytest.importorskip("playwright", reason="Playwright is not installed")
+    with launched() as browser:
+        yield Tabs(browser)
+
+
+@pytest.fixture
+def tabs(browser_tabs):
+    """Pages for one test."""
+    yield browser_tabs
+    browser_tabs.clear()

@@ -9,9 +9,10 @@ from collections import Counter
 import pytest
 
 from cranfield.show.look import DARK, LIGHT, READABLE
-from tests.chromium import CHROMIUM, launched
+from tests.chromium import CHROMIUM, browser_tabs, tabs
 from tests.pages import ROOT
 
+__all__ = ["browser_tabs", "tabs"]
 SETTINGS = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
 
 
@@ -57,17 +58,12 @@ def test_formulas_are_drawn_by_the_browser(site):
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here")
-def test_search_works_from_files_without_a_server(site):
-    pytest.importorskip("playwright")
-    asked = []
-    with launched() as browser:
-        page = browser.new_page()
-        page.on("request", lambda request: asked.append(request.url))
-        page.goto((site / "index.html").as_uri())
-        page.get_by_role("button", name="Search").first.click()
-        page.get_by_placeholder("Search").last.fill("bpref")
-        page.get_by_text(re.compile(r"^\d+ results$")).wait_for()
-    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:", "about:"))] == []
+def test_search_works_from_files_without_a_server(site, tabs):
+    page = tabs.open((site / "index.html").as_uri())
+    page.get_by_role("button", name="Search").first.click()
+    page.get_by_placeholder("Search").last.fill("bpref")
+    page.get_by_text(re.compile(r"^\d+ results$")).wait_for()
+    assert [url for url in tabs.requests if not url.startswith(("file:", "data:", "blob:", "about:"))] == []
 
 
 def test_the_colours_are_those_of_the_pages_and_charts():
@@ -123,11 +119,10 @@ def test_every_colour_of_a_figure_has_its_dark_form(figure):
 
 @pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_everybody_can_read_it(site, scheme):
+def test_everybody_can_read_it(site, tabs, scheme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
-    with launched() as browser:
-        page = browser.new_context(color_scheme=scheme).new_page()
-        for name in ("index.html", "systems.html", "learn/11-comparing.html"):
-            page.goto((site / name).as_uri())
-            found = axe.Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa"]}).response["violations"]
-            assert [(each["id"], each["nodes"][0]["html"]) for each in found] == [], name
+    for name in ("index.html", "systems.html", "learn/11-comparing.html"):
+        page = tabs.open((site / name).as_uri(), color_scheme=scheme)
+        found = axe.Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa"]}).response["violations"]
+        assert [(each["id"], each["nodes"][0]["html"]) for each in found] == [], name
+        tabs.clear()

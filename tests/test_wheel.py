@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -74,10 +75,21 @@ def test_it_evaluates_without_a_compiler(wheel, tmp_path):
     assert done.stdout.split() == ["None", "0.5", str(tmp_path / "site" / "cranfield" / "__init__.py")], done.stderr
 
 
-def test_the_source_holds_what_building_needs_and_no_more(tmp_path):
+@pytest.fixture
+def checkout(tmp_path):
+    """The working tree with one file in each folder that tools fill, which may hold very many."""
+    filled = (".venv", ".git", "bench", "build", "dist")
+    folder = shutil.copytree(ROOT, tmp_path / "checkout", ignore=shutil.ignore_patterns(*filled, "__pycache__"))
+    for name in filled:
+        (folder / name).mkdir()
+        (folder / name / "made_by_a_tool.py").touch()
+    return folder
+
+
+def test_the_source_holds_what_building_needs_and_no_more(checkout, tmp_path):
     pytest.importorskip("scikit_build_core")
     code = "import sys; from scikit_build_core.build import build_sdist; build_sdist(sys.argv[1])"
-    subprocess.run([sys.executable, "-c", code, tmp_path], cwd=ROOT, check=True, capture_output=True)
+    subprocess.run([sys.executable, "-c", code, tmp_path], cwd=checkout, check=True, capture_output=True)
     (archive,) = tmp_path.glob("*.tar.gz")
     with tarfile.open(archive) as file:
         names = {name.partition("/")[2] for name in file.getnames()}

@@ -16,7 +16,14 @@ STEPS = [0.3, 1.0, 1.7]  # of relevance, from one grade to the next
 class World(NamedTuple):
     relevance: np.ndarray
     length: np.ndarray
-    returned: np.ndarray  # by the second run
+    rankings: tuple[np.ndarray, np.ndarray]  # of the two runs
+
+    @property
+    def returned(self):
+        """Which documents the second run returned."""
+        found = np.zeros(self.relevance.shape, dtype=bool)
+        np.put_along_axis(found, self.rankings[1], True, -1)
+        return found
 
 
 def graded(relevance):
@@ -49,17 +56,25 @@ def ndcg(grades, rankings):
     return np.divide(gains, ideal, out=np.zeros_like(gains), where=ideal > 0)
 
 
-def experiments(judge, queries, count, rng):
-    """By run and assessor, a table (queries, experiments): people's of run 1 and 2, the judge's of run 1 and 2."""
+def drawn(queries, count, rng):
+    """So many experiments of so many queries, with two runs of the same documents."""
     shape = (count, queries, DOCUMENTS)
     relevance = rng.normal(0, 1, shape) + rng.normal(0, 0.6, (count, queries, 1))
     length = rng.normal(0, 1, shape)
-    scores = [
-        relevance + 0.5 * length + rng.normal(0, 1.2, shape),
-        0.8 * relevance + rng.normal(0, 1.2, shape),
-    ]
-    rankings = [np.argsort(-score, -1)[..., :DEPTH] for score in scores]
-    returned = np.zeros(shape, dtype=bool)
-    np.put_along_axis(returned, rankings[1], True, -1)
-    by_judge = JUDGES[judge](World(relevance, length, returned), rng)
-    return [ndcg(grades, each).T for grades in (graded(relevance), by_judge) for each in rankings]
+    scores = relevance + 0.5 * length + rng.normal(0, 1.2, shape), 0.8 * relevance + rng.normal(0, 1.2, shape)
+    one, other = (np.argsort(-score, -1)[..., :DEPTH] for score in scores)
+    return World(relevance, length, (one, other))
+
+
+def by_people(world):
+    """A table (queries, experiments) of each run."""
+    return _tables(graded(world.relevance), world)
+
+
+def by_judge(judge, world, rng):
+    """The same, as a judge sees it."""
+    return _tables(JUDGES[judge](world, rng), world)
+
+
+def _tables(grades, world):
+    return [ndcg(grades, ranking).T for ranking in world.rankings]

@@ -11,7 +11,7 @@ from scipy.stats import t
 from cranfield import ComparisonError
 from cranfield.comparison import correcting
 from cranfield.comparison.correcting import corrected_columns
-from tests.comparison.simulated_judges import JUDGES, experiments
+from tests.comparison.simulated_judges import JUDGES, by_judge, by_people, drawn
 
 # Ten sampled queries of twenty: what people and the model say of each. By hand:
 #   mean y = .5, mean f of the ten = .6, of all = .5
@@ -149,25 +149,32 @@ COUNT = 1000  # experiments of each kind
 @cache
 def truth():
     """The mean of nDCG@10 and the mean difference, over 200,000 queries."""
-    one, other, _, _ = experiments("perfect", 200, 1000, np.random.default_rng(99))
+    one, other = by_people(drawn(200, 1000, np.random.default_rng(99)))
     return float(one.mean()), float((other - one).mean())
 
 
 @cache
-def tried(judge, n, every):
+def world():
+    """What all judges look at, and what people say of it."""
+    shared = drawn(60, COUNT, np.random.default_rng(60))
+    return shared, by_people(shared)
+
+
+@cache
+def judged(judge):
+    """Of means and of differences: what people say, what the judge says, and the truth."""
+    shared, (one, other) = world()
+    model_one, model_other = by_judge(judge, shared, np.random.default_rng(list(JUDGES).index(judge)))
+    return [(one, model_one, truth()[0]), (other - one, model_other - model_one, truth()[1])]
+
+
+def tried(judge, n):
     """Of means and of differences: how often the interval holds, and its length against that of people alone."""
-    seed = [list(JUDGES).index(judge), n, every]
-    one, other, model_one, model_other = experiments(judge, every, COUNT, np.random.default_rng(seed))
-    told = []
-    for people, model, true in (
-        (one, model_one, truth()[0]),
-        (other - one, model_other - model_one, truth()[1]),
-    ):
+    for people, model, true in judged(judge):
         found = corrected_columns(model, people[:n], np.arange(n))
         (low, high), (people_low, people_high) = found.interval(0.05), found.people_interval(0.05)
         held = ((low <= true) & (true <= high)).mean()
-        told.append((held, (high - low).mean() / (people_high - people_low).mean()))
-    return told
+        yield held, (high - low).mean() / (people_high - people_low).mean()
 
 
 @pytest.mark.parametrize("n", [10, 20])
@@ -177,7 +184,7 @@ def test_intervals_hold_however_bad_the_judge_and_cost_little(judge, n):
     # A judge who grades nothing 0 is far off on the few queries whose nDCG is 0 by people: too rarely for a small
     # sample to show it. The weight that is best over all queries does no better.
     least = {"mean": 0.89 if judge == "one grade too high" else 0.93, "difference": 0.93}
-    for (what, low), (held, width) in zip(least.items(), tried(judge, n, 60), strict=True):
+    for (what, low), (held, width) in zip(least.items(), tried(judge, n), strict=True):
         assert low - chance <= held <= 0.97 + chance, what
         assert width <= (1.10 if n == 10 else 1.04) + 0.01
 

@@ -150,6 +150,7 @@ def test_the_bound_of_gilmore_and_lawler_holds(measure, case, together):
 
 
 DRAWN = [*EXACT[::3], *SAFE, *COMPARED]
+SEEDS = (0, 4, 5)  # of 13, 19 and 14 unjudged documents: few enough to try all grades of them, and too many
 
 
 @cache
@@ -165,7 +166,7 @@ def drawn_reaches(seed):
 
 @pytest.mark.parametrize("measure", DRAWN, ids=lambda measure: measure.name)
 def test_no_completion_leads_beyond_the_bounds(measure):
-    for seed in range(3):
+    for seed in SEEDS:
         [found] = drawn_reaches(seed).of(measure)
         drawn = drawn_differences(seed)[measure]
         assert found.low - 1e-11 <= drawn.min()

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 NAMES = ("query_id", "doc_id", "score")
+UNCHECKED = "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 
 # Spark's own Python calls what is deprecated, and leaves sockets open; the other engines warn of nothing.
 WARNINGS_OF_SPARK = [
@@ -47,8 +48,8 @@ def spark():
             .config("spark.ui.enabled", "false")
             .config("spark.ui.showConsoleProgress", "false")
             .config("spark.sql.shuffle.partitions", "2")
-            # For many small queries, compiling each costs more than it saves.
-            .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmn1g")
+            # For many small queries, compiling each costs more than it saves. Spark's own classes need no checking.
+            .config("spark.driver.extraJavaOptions", f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmn1g {UNCHECKED}")
             .config("spark.sql.codegen.wholeStage", "false")
             .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
             .config("spark.shuffle.compress", "false")

@@ -14,18 +14,21 @@ _NUMBERS = count()
 
 @pytest.fixture(scope="session")
 def new_database(request):
-    """Make an empty database in PostgreSQL; its URL."""
+    """Make an empty place in PostgreSQL; its URL.
+
+    A schema is as good as a database, and takes a hundredth of the time.
+    """
     psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
+    server = request.getfixturevalue("dsn")
+    folder = server.split()[0].removeprefix("host=")
+    with psycopg.connect(server, autocommit=True) as connection:
 
-    def make():
-        server = request.getfixturevalue("dsn")
-        name = f"store{next(_NUMBERS)}"
-        with psycopg.connect(server, autocommit=True) as connection:
-            connection.execute(f"create database {name}")
-        folder = server.split()[0].removeprefix("host=")
-        return f"postgresql+psycopg://tester@/{name}?host={quote(folder)}"
+        def make():
+            name = f"store{next(_NUMBERS)}"
+            connection.execute(f"create schema {name}")
+            return f"postgresql+psycopg://tester@/postgres?host={quote(folder)}&options=-csearch_path%3D{name}"
 
-    return make
+        yield make
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -8,7 +8,7 @@ pytest.importorskip("playwright", reason="Playwright is not installed")
 from playwright.sync_api import expect
 
 from cranfield import open_store
-from tests.chromium import CHROMIUM, launched
+from tests.chromium import CHROMIUM, browser_tabs, tabs
 from tests.judging.servers import servers
 
 EVIL = "<img src=x onerror=alert(1)><script>alert(2)</script>\"'`${alert(3)}"
@@ -16,30 +16,7 @@ EVIL = "<img src=x onerror=alert(1)><script>alert(2)</script>\"'`${alert(3)}"
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
 
 
-@pytest.fixture(scope="module")
-def browser():
-    with launched() as chromium:
-        yield chromium
-
-
-@pytest.fixture(scope="module")
-def contexts(browser):
-    """Contexts by their settings, to be used again: a new one takes a second, in which it starts processes.
-
-    What a page keeps, it keeps for its address, and no two servers have the same one.
-    """
-    opened = {}
-
-    def context(settings):
-        key = repr(sorted(settings.items()))
-        if key not in opened:
-            opened[key] = browser.new_context(**settings)
-        opened[key].clear_cookies()
-        return opened[key]
-
-    yield context
-    for each in opened.values():
-        each.close()
+__all__ = ["browser_tabs", "tabs"]
 
 
 @pytest.fixture(scope="module")
@@ -66,39 +43,26 @@ def judged(tmp_path):
 class Pages:
     """Pages of a server; none may ask another server, log anything or open a dialog."""
 
-    def __init__(self, browser, contexts, running, store):
-        self.browser, self.running, self.store = browser, running, store
-        self.usual_context = contexts
+    def __init__(self, tabs, running, store):
+        self.tabs, self.running, self.store = tabs, running, store
         self.address = running.start(store.name)
         running.wait_for(self.address)
-        self.pages, self.messages, self.requests = [], [], []
 
     def open(self, place="/", **settings):
-        settings = {"viewport": {"width": 1200, "height": 800}, **settings}
-        # A second page is that of somebody else.
-        context = self.browser.new_context(**settings) if self.pages else self.usual_context(settings)
-        page = context.new_page()
-        self.pages.append(page)
-        page.on("console", lambda message: self.messages.append(message.text))
-        page.on("pageerror", lambda error: self.messages.append(str(error)))
-        page.on("dialog", lambda dialog: self.messages.append(dialog.message))
-        page.on("request", lambda request: self.requests.append(request.url))
-        page.goto(self.address + place)
+        page = self.tabs.open(self.address + place, **{"viewport": {"width": 1200, "height": 800}, **settings})
         expect(page.locator("html")).to_have_attribute("data-ready", "yes")
         return page
 
     def close(self):
-        for number, page in enumerate(self.pages):
-            (page.context if number else page).close()
         self.running.kill(self.address)
-        assert [each for each in self.messages if "net::ERR_" not in each] == []
-        foreign = [url for url in self.requests if not url.startswith((f"{self.address}/", "data:"))]
+        assert [each for each in self.tabs.messages if "net::ERR_" not in each] == []
+        foreign = [url for url in self.tabs.requests if not url.startswith((f"{self.address}/", "data:"))]
         assert foreign == []
 
 
 @pytest.fixture
-def pages(browser, contexts, running, judged):
-    opened = Pages(browser, contexts, running, judged)
+def pages(tabs, running, judged):
+    opened = Pages(tabs, running, judged)
     yield opened
     opened.close()
 
@@ -307,7 +271,7 @@ def test_the_page_waits_for_a_server_that_went_away(pages, judged):
     assert grades(judged) == {before: 3.0}
 
 
-def test_hostile_texts_and_ids_are_inert(browser, contexts, running, tmp_path):
+def test_hostile_texts_and_ids_are_inert(tabs, running, tmp_path):
     with open_store(tmp_path / "judgments.db", create=True) as store:
         store.add_queries([(EVIL, f"query {EVIL}", EVIL)])
         names = [EVIL, "a/../b?c#d&e=f", "\u202edexif", "space and\ttab", "%00%2e", "']);//"]
@@ -317,7 +281,7 @@ def test_hostile_texts_and_ids_are_inert(browser, contexts, running, tmp_path):
         store.wait([(EVIL, name) for name in names])
         store.judge(EVIL, names[0], 0, assessor=EVIL, comment=EVIL)
         store.judge(EVIL, names[0], 3, assessor="bob", comment=EVIL)
-        pages = Pages(browser, contexts, running, store)
+        pages = Pages(tabs, running, store)
         page = pages.open()
         for number in range(1, 6):
             assert page.locator(".document h2").inner_text() == EVIL
@@ -376,7 +340,7 @@ def test_a_name_chosen_for_another_server_is_not_taken(pages, judged):
 
 
 def test_a_browser_that_keeps_nothing(pages, judged):
-    page = pages.browser.new_context().new_page()
+    page = pages.tabs.browser.new_context().new_page()
     page.add_init_script("Object.defineProperty(window, 'localStorage', { get() { throw new Error('denied') } })")
     page.goto(pages.address)
     expect(page.locator(".who")).to_have_text("ann")
@@ -389,6 +353,6 @@ def test_a_refusal_is_shown_in_the_words_of_the_server(pages, judged):
     page.route("**/api/judge", lambda route: route.fulfill(status=401, body=told + "\n", content_type="text/plain"))
     page.keyboard.press("1")
     expect(page.locator("#notice")).to_have_text(told)
-    pages.messages.clear()
+    pages.tabs.messages.clear()
     page.unroute("**/api/judge")
     press(page, "1", "saved: 1 Related")

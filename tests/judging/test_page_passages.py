@@ -8,7 +8,7 @@ pytest.importorskip("playwright", reason="Playwright is not installed")
 from playwright.sync_api import expect
 
 from cranfield import open_store
-from tests.chromium import CHROMIUM, launched
+from tests.chromium import CHROMIUM, browser_tabs, tabs
 from tests.judging.servers import servers
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
@@ -30,24 +30,33 @@ SELECT = """([first, last]) => {
 }"""
 
 
+__all__ = ["browser_tabs", "tabs"]
+
+
 @pytest.fixture(scope="module")
-def page():
-    with launched() as chromium:
-        yield chromium.new_page()
+def running():
+    with servers() as started:
+        yield started
 
 
 @pytest.fixture
-def judging(page, tmp_path):
-    with open_store(tmp_path / "judgments.db", create=True) as store, servers() as running:
+def judging(running, tmp_path):
+    with open_store(tmp_path / "judgments.db", create=True) as store:
         store.add_queries({"q1": "feeding cats"})
         store.add_documents({"d1": {"title": "Cats", "text": TEXT}, "d2": "Dogs bark."})
         store.wait([("q1", "d1")])
-        address = running.start(store.name)
-        running.wait_for(address)
-        page.goto(address)
-        expect(page.locator("html")).to_have_attribute("data-ready", "yes")
-        expect(page.locator(".document .text")).to_contain_text("sleep")
         yield store
+
+
+@pytest.fixture
+def page(judging, running, tabs):
+    address = running.start(judging.name)
+    running.wait_for(address)
+    page = tabs.open(address)
+    expect(page.locator("html")).to_have_attribute("data-ready", "yes")
+    expect(page.locator(".document .text")).to_contain_text("sleep")
+    yield page
+    running.kill(address)
 
 
 def marked(store):

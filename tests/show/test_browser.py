@@ -15,16 +15,13 @@ from playwright.sync_api import expect
 import cranfield
 from cranfield.show.look import DARK, LIGHT
 from cranfield.systems.collection import Collection, Document
-from tests.chromium import CHROMIUM, launched
+from tests.chromium import CHROMIUM, browser_tabs, tabs
 from tests.show.page import ENDING, EVIL, FILES, evil
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
 
 
-@pytest.fixture(scope="module")
-def browser():
-    with launched() as chromium:
-        yield chromium
+__all__ = ["browser_tabs", "tabs"]
 
 
 @pytest.fixture(scope="module")
@@ -36,27 +33,17 @@ def report(tmp_path_factory):
 
 
 @pytest.fixture
-def opened(browser):
+def opened(tabs):
     """A function that opens a page, with its charts if asked to; in the end no message or request may have come."""
-    contexts, messages, requests = [], [], []
 
     def open_page(path, place="", *, charts=False, **settings):
-        context = browser.new_context(offline=True, **settings)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: messages.append(message.text))
-        page.on("pageerror", lambda error: messages.append(str(error)))
-        page.on("dialog", lambda dialog: messages.append(dialog.message))
-        page.on("request", lambda request: requests.append(request.url))
-        page.goto(path.as_uri() + place)
+        page = tabs.open(path.as_uri() + place, offline=True, **settings)
         page.wait_for_selector(f"html[data-{'charts=drawn' if charts else 'page=interactive'}]")
         return page
 
     yield open_page
-    for context in contexts:
-        context.close()
-    assert messages == []
-    assert not [url for url in requests if not re.match("(file|data|blob):", url)]
+    assert tabs.messages == []
+    assert not [url for url in tabs.requests if not re.match("(file|data|blob):", url)]
 
 
 def results():
@@ -399,12 +386,10 @@ def test_the_link_to_a_view_is_copied(opened, report):
 @pytest.mark.parametrize(
     "look", [{}, {"color_scheme": "dark", "viewport": {"width": 390, "height": 800}}], ids=["wide", "phone"]
 )
-def test_axe_finds_nothing(browser, report, moved, look):
+def test_axe_finds_nothing(tabs, report, moved, look):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
     for path, query in ((report, "graded-relevance"), (moved, "q")):
-        context = browser.new_context(bypass_csp=True, **look)  # axe is a script from elsewhere
-        page = context.new_page()
-        page.goto(path.as_uri() + place(q=query))
+        page = tabs.open(path.as_uri() + place(q=query), bypass_csp=True, **look)  # axe is a script from elsewhere
         page.wait_for_selector("html[data-page=interactive]")
         page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
         if path == report:
@@ -412,7 +397,7 @@ def test_axe_finds_nothing(browser, report, moved, look):
             page.wait_for_selector("html[data-charts=drawn]")
         found = axe.Axe().run(page).response["violations"]
         assert [(each["id"], each["nodes"][0]["html"]) for each in found] == []
-        context.close()
+        tabs.clear()
 
 
 def test_all_is_reached_by_keys(opened, moved):

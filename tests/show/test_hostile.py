@@ -6,8 +6,6 @@ import io
 import json
 import os
 import re
-import subprocess
-import sys
 from xml.etree import ElementTree
 
 import pytest
@@ -28,6 +26,7 @@ from cranfield.show.gate_text import gate_junit, gate_markdown, gate_text
 from cranfield.show.reusability_text import reusability_text
 from cranfield.show.stability_text import stability_text
 from cranfield.show.view import View
+from tests.program import run
 
 CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 SIGNS = (
@@ -222,9 +221,8 @@ def folder(tmp_path):
     ],
 )
 def test_the_program_prints_no_control_character(folder, arguments):
-    command = [sys.executable, "-c", "from cranfield.cli.main import main; main()", *arguments]
-    done = subprocess.run(command, cwd=folder, capture_output=True)
-    printed = (done.stdout + done.stderr).decode()
+    done = run(*arguments, cwd=folder)
+    printed = done.stdout + done.stderr
     assert not CONTROL.search(printed)
     assert "red" in printed
     assert "Traceback" not in printed
@@ -233,16 +231,12 @@ def test_the_program_prints_no_control_character(folder, arguments):
 
 @pytest.mark.skipif(os.name == "nt", reason="a name that Windows forbids")
 def test_data_is_as_it_is_in_a_pipe_and_safe_on_a_terminal(folder):
-    import pty
+    from tests.terminal import on_terminal
 
-    program = [sys.executable, "-c", "from cranfield.cli.main import main; main()"]
     for form in ("csv", "json"):
-        command = [*program, "evaluate", "qrels.json", f"{HOSTILE}.json", "--format", form]
-        piped = subprocess.run(command, cwd=folder, capture_output=True).stdout.decode()
+        words = ["evaluate", "qrels.json", f"{HOSTILE}.json", "--format", form]
+        piped = run(*words, cwd=folder).stdout
         assert HOSTILE in (json.loads(piped)["runs"][0]["run"] if form == "json" else piped)
-        reading, writing = pty.openpty()
-        subprocess.run(command, cwd=folder, stdout=writing)
-        os.close(writing)
-        shown = os.read(reading, 100_000).decode().replace("\r\n", "\n")
-        os.close(reading)
+        shown, _ = on_terminal(*words, cwd=folder)
+        assert "red" in shown
         assert not CONTROL.search(shown)

@@ -55,7 +55,11 @@ def user_model(
     if view == "utility":
         return utility
     best = _with_all_ranks(judged, depth)
-    gained, seen = follow(best, np.where(best.judged, scaled_gain(best, max_grade), 1.0), goes_on, depth)
+    gain = np.where(best.judged, scaled_gain(best, max_grade), 1.0)
+    if remembers:  # nearly every rank has a gain
+        gained, seen = _rank_by_rank(gain.reshape(len(judged), depth), goes_on)
+    else:
+        gained, seen = follow(best, gain, goes_on, depth)
     return gained / seen - utility
 
 
@@ -140,6 +144,14 @@ def _batch(
         passed[who], having[who] = stop + 1, level[rows]
     seen += ratio(here, still[having, passed]) * (sums[having, depth] - sums[having, passed])
     return gained, seen
+
+
+def _rank_by_rank(gain: Numbers, goes_on: Continuation) -> tuple[Numbers, Numbers]:
+    """The same from the gains at all ranks: a row for each query."""
+    ranks = np.arange(1, gain.shape[1] + 1, dtype=np.float64)
+    still = np.ones_like(gain)
+    np.cumprod(goes_on(ranks, gain, np.cumsum(gain, axis=1))[:, :-1], axis=1, out=still[:, 1:])
+    return (still * gain).sum(axis=1), still.sum(axis=1)
 
 
 def _levels(collected: Numbers) -> tuple[Numbers, Integers]:

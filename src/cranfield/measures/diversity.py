@@ -9,6 +9,7 @@ every rank the document with the largest G_i, and of equals the one with the lar
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,8 @@ from cranfield.ranks.columns import Numbers
 
 if TYPE_CHECKING:
     from cranfield.ranks.tables.subtopics import SubtopicRanks
+
+LEAST = -745.2  # e to the power of less is 0
 
 
 def _by_log(rank: Numbers) -> Numbers:
@@ -42,7 +45,10 @@ def _of_all(
     judged: SubtopicRanks, discount: Callable[[Numbers], Numbers], alpha: float, rel: float, cutoff: int
 ) -> Numbers:
     """As a share of what k documents would give that are all relevant to all S subtopics."""
-    rank = all_ranks(cutoff).astype(np.float64)
+    counted = cutoff
+    if 0 < alpha < 1:  # further down, (1 - α)ⁱ⁻¹ is 0
+        counted = int(min(cutoff, 2 + LEAST / math.log1p(-alpha)))
+    rank = all_ranks(counted).astype(np.float64)
     best = ((1.0 - alpha) ** (rank - 1) * discount(rank)).sum()
     return ratio(_discounted(judged, discount, alpha, rel, cutoff), best * judged.n_subtopics(rel))
 

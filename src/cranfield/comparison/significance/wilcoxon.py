@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from cranfield.comparison.significance.test import Outcome, Settings, Test
 from cranfield.ranks.columns import Numbers
 
-EXACT = 50  # queries up to which scipy has the exact distribution, if no two differences are equal
-EXACT_TIED = 13  # ... and up to which the one of equal differences is worked out here
+EXACT = 50  # queries up to which the distribution is exact, if no two differences are equal
+EXACT_TIED = 13  # ... and up to which it is if some are
 FEW = 2000  # ... and up to which all pairs of them are looked at
 
 
@@ -59,11 +59,20 @@ def _tested(d: Numbers) -> tuple[float, float, float, float]:
     if not len(d):
         return 1.0, 1.0, 1.0, 0.0
     ranks = rankdata(np.abs(d))
-    if len(d) <= EXACT_TIED and len(np.unique(ranks)) < len(d):
+    if len(d) <= EXACT and len(np.unique(ranks)) == len(d):
+        greater, less, p = _untied(ranks, d > 0)
+    elif len(d) <= EXACT_TIED:
         greater, less, p = _tied(ranks, d > 0)
     else:
         greater, less, p = (float(wilcoxon(d, alternative=side).pvalue) for side in ("greater", "less", "two-sided"))
     return greater, less, p, float((ranks * np.sign(d)).sum() / ranks.sum())
+
+
+def _untied(ranks: Numbers, positive: NDArray[np.bool_]) -> tuple[float, float, float]:
+    """The exact p-values of ranks of which no two are equal; the distribution is symmetric."""
+    tails, found = _lower_tails(len(ranks)), int(ranks[positive].sum())
+    greater, less = float(tails[-1 - found]), float(tails[found])
+    return greater, less, min(1.0, 2 * min(greater, less))
 
 
 def _tied(ranks: Numbers, positive: NDArray[np.bool_]) -> tuple[float, float, float]:
