@@ -4,13 +4,10 @@
 
 #include <nanobind/nanobind.h>
 
-#include <atomic>
 #include <cmath>
-#include <exception>
-#include <system_error>
-#include <thread>
 
 #include "rank.hpp"
+#include "threads.hpp"
 
 namespace cranfield {
 
@@ -150,25 +147,7 @@ inline Found rank_dicts(std::vector<Dict>& dicts, const DictRanker& ranker, std:
         if (dict.plain) ranker.probe(dict);
     threads = std::clamp<std::size_t>(threads, 1, std::max<std::size_t>(dicts.size(), 1));
     std::vector<DictRanker> rankers(threads, ranker);
-    std::vector<std::exception_ptr> errors(threads);
-    std::atomic<std::size_t> taken = 0;
-    auto work = [&](std::size_t t) {
-        try {
-            for (std::size_t i; (i = taken++) < dicts.size();) rankers[t].count(dicts[i]);
-        } catch (...) {
-            errors[t] = std::current_exception();
-        }
-    };
-    std::vector<std::thread> others;
-    others.reserve(threads);
-    try {
-        for (std::size_t t = 1; t < threads; ++t) others.emplace_back(work, t);
-    } catch (const std::system_error&) {  // no more threads to be had: the others and this one do the rest
-    }
-    work(0);
-    for (std::thread& other : others) other.join();
-    for (const std::exception_ptr& error : errors)
-        if (error) std::rethrow_exception(error);
+    in_threads(threads, dicts.size(), [&](std::size_t dict, std::size_t thread) { rankers[thread].count(dicts[dict]); });
     for (std::size_t t = 1; t < threads; ++t) rankers[0].found.append(rankers[t].found);
     for (Dict& dict : dicts)
         if (dict.plain && dict.tied) rankers[0].count_tied(dict);

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import chain
+from itertools import chain, starmap
 from typing import Any
 
 import numpy as np
@@ -46,7 +46,7 @@ class Judgments:
     ({'d1': 2.0}, 1, [0, 0, 1])
     """
 
-    _file: Stream  # that they were read from
+    _file: Stream | None  # that they were read from
 
     def __init__(
         self, by_query: Mapping[str, Mapping[str, float]], *, name: str, sha256: str = "", provenance: str = ""
@@ -88,7 +88,7 @@ class Judgments:
                 "take passages with a ChunkRun",
             )
         source = open_source(qrels, "qrels", format)
-        if isinstance(source, Text) and (judgments := cls._read_natively(source)):
+        if not isinstance(source, Rankings) and (judgments := cls._read_natively(source)):
             return judgments
         by_query = _READERS[type(source)](source)
         refuse_none(source.name, by_query.values())
@@ -96,14 +96,11 @@ class Judgments:
         return cls(by_query, name=source.name, sha256=stream.sha256 if stream else "", provenance=provenance)
 
     @classmethod
-    def _read_natively(cls, source: Text) -> Judgments | None:
-        """The judgments of a file that holds only plain lines; None for any other."""
-        if native is None or _are_preferences(source.layout):
+    def _read_natively(cls, source: Text | Table) -> Judgments | None:
+        """The judgments of a file or a frame that holds only plain rows; None for any other."""
+        if native is None:
             return None
-        found = judged_ahead(source)
-        if found is None:
-            lines = b"".join(block.data for block in blocks(source.stream, source.layout))
-            found = native.read_judgments(np.frombuffer(lines, np.uint8), native_layout(source.layout))
+        found = _judged_lines(source) if isinstance(source, Text) else _judged_columns(source)
         if found is None:
             return None
         judgments = cls.__new__(cls)
@@ -130,7 +127,7 @@ class Judgments:
         >>> Judgments.read({"q1": {"d1": 2}}).sha256[:8]
         '06a52fc6'
         """
-        return self._file.sha256 or self._file.hash_again()
+        return (self._file.sha256 or self._file.hash_again()) if self._file else self._digest()
 
     @property
     def _best_first(self) -> dict[float, tuple[Numbers, JudgedGrades]]:
@@ -271,7 +268,24 @@ def read_lines(source: Text) -> dict[str, dict[str, float]]:
     return by_query
 
 
-def _from_table(source: Table) -> dict[str, dict[str, float]]:
+def _judged_lines(source: Text) -> native.Judged | None:
+    """The judgments of a file of plain lines."""
+    if _are_preferences(source.layout):
+        return None
+    found = judged_ahead(source)
+    if found is None:
+        lines = b"".join(block.data for block in blocks(source.stream, source.layout))
+        found = native.read_judgments(np.frombuffer(lines, np.uint8), native_layout(source.layout))
+    return found
+
+
+def _judged_columns(source: Table) -> native.Judged | None:
+    """The judgments of a frame of plain ids and grades."""
+    return next(filter(None, starmap(native.judge_frame, source.columns.lent())), None)
+
+
+def read_rows(source: Table) -> dict[str, dict[str, float]]:
+    """The grades of each query's documents in a frame."""
     frame = source.frame
     by_query: dict[str, dict[str, float]] = {query: {} for query in frame.queries}
     rows = list(by_query.values())
@@ -311,7 +325,7 @@ def _from_rankings(source: Rankings) -> dict[str, dict[str, float]]:
 
 _READERS: dict[type[Source], Callable[[Any], dict[str, dict[str, float]]]] = {
     Text: read_lines,
-    Table: _from_table,
+    Table: read_rows,
     Rankings: _from_rankings,
 }
 
