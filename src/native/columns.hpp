@@ -70,25 +70,25 @@ class ColumnRun {
         Worker(const Index& index, bool ties_in_order) : ranker(index, ties_in_order) {}
 
         Ranker ranker;
-        std::vector<std::string_view> ids;
-        std::vector<double> scores;
-        std::vector<char> room;
         std::vector<Document> ranking;
+        std::vector<char> room;
     };
 
     // Where the query changes, in each share of the rows; a query id equal to the one before costs one comparison.
     bool find_changes(std::vector<std::vector<std::size_t>>& changes) const {
         std::atomic<bool> plain = true;
         in_threads(threads_, changes.size(), [&](std::size_t task, std::size_t) {
-            std::vector<std::string_view> ids(few + 1);
             std::vector<char> room((few + 1) * columns_.query.room());
             const std::size_t last = std::min(columns_.rows(), (task + 1) * share);
             if (task == 0) changes[task].push_back(0);
             for (std::size_t row = task * share; row < last && plain; row += few) {
                 const std::size_t from = row ? row - 1 : 0, n = std::min(row + few, last) - from;
-                if (!columns_.query.read(from, n, ids.data(), room.data())) plain = false;
-                for (std::size_t i = 1; i < n && plain; ++i)
-                    if (!same(ids[i - 1], ids[i])) changes[task].push_back(from + i);
+                std::string_view before;
+                auto compare = [before, from, &found = changes[task]](std::size_t i, std::string_view id) mutable {
+                    if (i && !same(before, id)) found.push_back(from + i);
+                    before = id;
+                };
+                if (!columns_.query.read(from, n, room.data(), compare)) plain = false;
             }
         });
         return plain;
@@ -101,10 +101,11 @@ class ColumnRun {
         std::vector<char> room(columns_.query.room());
         for (const std::vector<std::size_t>& some : changes)
             for (const std::size_t row : some) {
-                std::string_view id;
-                columns_.query.read(row, 1, &id, room.data());
                 if (!pieces_.empty()) pieces_.back().stop = row;
-                pieces_.push_back({number_of(id), row, columns_.rows()});
+                auto start = [&](std::size_t, std::string_view id) {
+                    pieces_.push_back({number_of(id), row, columns_.rows()});
+                };
+                columns_.query.read(row, 1, room.data(), start);
             }
         auto earlier = [](const Piece& a, const Piece& b) { return a.query < b.query; };
         if (!std::is_sorted(pieces_.begin(), pieces_.end(), earlier))
@@ -137,21 +138,21 @@ class ColumnRun {
 
     // Rank the pieces [first, last) of one query.
     bool rank(Worker& worker, std::size_t first, std::size_t last, Found& found) const {
-        worker.ranking.clear();
         std::size_t n = 0;
         for (std::size_t at = first; at < last; ++at) n += pieces_[at].rows();
-        worker.ids.resize(n), worker.scores.resize(n), worker.ranking.resize(n), worker.room.resize(n * columns_.document.room());
-        std::size_t done = 0;
-        for (std::size_t at = first; at < last; done += pieces_[at++].rows()) {
+        worker.ranking.resize(n), worker.room.resize(n * columns_.document.room());
+        char* room = worker.room.data();
+        Document* ranking = worker.ranking.data();
+        const double sign = columns_.ranks ? -1 : 1;
+        for (std::size_t at = first; at < last; ++at) {
             const Piece& piece = pieces_[at];
-            char* room = worker.room.data() + done * columns_.document.room();
-            if (!columns_.document.read(piece.start, piece.rows(), worker.ids.data() + done, room)) return false;
-            if (!columns_.score.read(piece.start, piece.rows(), worker.scores.data() + done)) return false;
+            auto put_id = [ranking](std::size_t i, std::string_view id) { ranking[i].id = id; };
+            auto put_score = [ranking, sign](std::size_t i, double score) { ranking[i].score = sign * score; };
+            if (!columns_.document.read(piece.start, piece.rows(), room, put_id)) return false;
+            if (!columns_.score.read(piece.start, piece.rows(), put_score)) return false;
+            room += piece.rows() * columns_.document.room(), ranking += piece.rows();
         }
-        for (std::size_t i = 0; i < n; ++i) {
-            const double score = worker.scores[i];
-            worker.ranking[i] = {worker.ids[i], hash(worker.ids[i]), columns_.ranks ? -score : score};
-        }
+        for (Document& document : worker.ranking) document.hash = hash(document.id);
         const std::size_t query = pieces_[first].query;
         const std::int64_t number = query < retrieved.size() ? std::int64_t(query) : -1;
         return worker.ranker.rank(worker.ranking.data(), n, number, found);
@@ -174,9 +175,10 @@ inline bool read_judgments(const FrameColumns& columns, std::string& kept, Judge
     std::vector<std::string_view> queries(n), documents(n);
     std::vector<double> grades(n);
     std::vector<char> query_room(n * columns.query.room()), document_room(n * columns.document.room());
-    if (!columns.query.read(0, n, queries.data(), query_room.data())) return false;
-    if (!columns.document.read(0, n, documents.data(), document_room.data())) return false;
-    if (!columns.score.read(0, n, grades.data())) return false;
+    auto into = [](auto& values) { return [&](std::size_t i, auto value) { values[i] = value; }; };
+    if (!columns.query.read(0, n, query_room.data(), into(queries))) return false;
+    if (!columns.document.read(0, n, document_room.data(), into(documents))) return false;
+    if (!columns.score.read(0, n, into(grades))) return false;
     std::size_t size = 0;
     for (std::size_t i = 0; i < n; ++i) size += queries[i].size() + documents[i].size();
     kept.reserve(size);  // so that it never moves

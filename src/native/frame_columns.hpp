@@ -154,13 +154,15 @@ class IdColumn : LentColumn {
     bool has_objects() const { return buffer_ && buffer_->holds_objects(); }
     std::size_t room() const { return has_numbers_ ? WholeNumbers::longest : 0; }  // what an id may need
 
-    // The ids of n rows. False: one of them is empty.
-    bool read(std::size_t row, std::size_t n, std::string_view* ids, char* room) const {
+    // put(i, id) for the ids of n rows, i from 0 on. False: one of them is empty.
+    template <class Put>
+    bool read(std::size_t row, std::size_t n, char* room, Put put) const {
+        std::size_t done = 0;
         return chunks_.each(row, n, [&](const Values& values, std::size_t from, std::size_t count) {
-            auto read_from = [&](const auto& texts) { return read_some(texts, values, from, count, ids, room); };
-            const bool plain = std::visit(read_from, values.texts);
-            ids += count;
-            return plain;
+            auto put_from = [put, done](std::size_t i, std::string_view id) mutable { put(done + i, id); };
+            auto read_from = [&](const auto& texts) { return read_some(texts, values, from, count, room, put_from); };
+            done += count;
+            return std::visit(read_from, values.texts);
         });
     }
 
@@ -174,22 +176,31 @@ class IdColumn : LentColumn {
         std::size_t size = 0;  // how many texts the places are among
     };
 
-    template <class Source>
-    static bool read_some(const Source& texts, const Values& values, std::size_t from, std::size_t count,
-                          std::string_view* ids, char*& room) {
+    // All that the loops use is handed over by value, so that the compiler keeps it in registers.
+    template <class Source, class Put>
+    static bool read_some(Source texts, const Values& values, std::size_t from, std::size_t count, char*& free, Put put) {
         bool plain = true;
-        auto put = [&](std::size_t i, std::string_view id) { ids[i] = id, plain &= !id.empty(); };
+        char* room = free;
         if (!values.index) {
-            for (std::size_t i = 0; i < count; ++i) put(i, texts.id(from + i, room));
+            for (std::size_t i = 0; i < count; ++i) {
+                const std::string_view id = texts.id(from + i, room);
+                plain &= !id.empty();
+                put(i, id);
+            }
+            free = room;
             return plain;
         }
-        return with_integers(values.index, values.places, [&](const auto* places) {
+        with_integers(values.index, values.places, [&, size = values.size](const auto* places) {
             for (std::size_t i = 0; i < count; ++i) {
                 const auto place = std::uint64_t(places[from + i]);  // a negative one is too large as well
-                put(i, place < values.size ? texts.id(place, room) : std::string_view());
+                const std::string_view id = place < size ? texts.id(place, room) : std::string_view();
+                plain &= !id.empty();
+                put(i, id);
             }
-            return plain;
+            return true;
         });
+        free = room;
+        return plain;
     }
 
     void add(std::size_t rows, Texts texts) {
@@ -257,37 +268,42 @@ class ScoreColumn : LentColumn {
     bool plain() const { return plain_; }  // false: it may hold something else than numbers, or a row without one
     std::size_t rows() const { return chunks_.rows(); }
 
-    // The scores of n rows. False: one is not finite, or a whole number that 64 bits of a float cannot tell from others.
-    bool read(std::size_t row, std::size_t n, double* scores) const {
+    // put(i, score) for the scores of n rows, i from 0 on. False: one is not finite, or a whole number that is not
+    // exact as a double.
+    template <class Put>
+    bool read(std::size_t row, std::size_t n, Put put) const {
+        std::size_t done = 0;
         return chunks_.each(row, n, [&](const Values& values, std::size_t from, std::size_t count) {
-            double* to = scores;
-            scores += count;
-            if (values.format == 'g') return read_floats(static_cast<const double*>(values.numbers) + from, count, to);
-            if (values.format == 'f') return read_floats(static_cast<const float*>(values.numbers) + from, count, to);
-            return with_integers(values.format, values.numbers, [&](const auto* numbers) {
-                bool exact = true;
-                for (std::size_t i = 0; i < count; ++i) {
-                    to[i] = double(numbers[from + i]);
-                    exact &= to[i] >= -largest && to[i] <= largest;
-                }
-                return exact;
-            });
+            auto put_from = [put, done](std::size_t i, double score) mutable { put(done + i, score); };
+            done += count;
+            if (values.format == 'g')
+                return read_some(static_cast<const double*>(values.numbers) + from, count, put_from);
+            if (values.format == 'f')
+                return read_some(static_cast<const float*>(values.numbers) + from, count, put_from);
+            return with_integers(values.format, values.numbers,
+                                 [&](const auto* numbers) { return read_some(numbers + from, count, put_from); });
         });
     }
 
   private:
-    static constexpr double largest = 9007199254740992.0 - 1;
+    static constexpr double largest = 9007199254740991.0;  // 2^53 - 1
 
     struct Values {
         char format;
         const void* numbers;
     };
 
-    template <class Number>
-    static bool read_floats(const Number* numbers, std::size_t n, double* scores) {
+    template <class Number, class Put>
+    static bool read_some(const Number* numbers, std::size_t count, Put put) {
         double odd = 0;  // x - x is 0 for a finite number and NaN for any other, so one sum tells for all
-        for (std::size_t i = 0; i < n; ++i) scores[i] = double(numbers[i]), odd += scores[i] - scores[i];
-        return odd == 0;
+        bool exact = true;
+        for (std::size_t i = 0; i < count; ++i) {
+            const double score = double(numbers[i]);
+            if constexpr (std::is_integral_v<Number>) exact &= score >= -largest && score <= largest;
+            odd += score - score;
+            put(i, score);
+        }
+        return exact && odd == 0;
     }
 
     bool add(char format, const void* numbers, std::size_t offset, std::size_t rows) {
