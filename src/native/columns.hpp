@@ -23,8 +23,13 @@ struct FrameColumns {
     FrameColumns(nb::handle query, nb::handle document, nb::handle score, bool ranks)
         : query(query), document(document), score(score), ranks(ranks) {}
 
-    bool plain() const { return query.plain() && document.plain() && score.plain() && even(); }
-    bool even() const { return document.rows() == query.rows() && score.rows() == query.rows(); }
+    // False: something else than ids and numbers, or a row without one.
+    bool plain() const {
+        if (!query.plain() || !document.plain() || !score.plain()) return false;
+        require(document.rows() == rows(), "document", "there must be as many as there are rows");
+        require(score.rows() == rows(), "score", "there must be as many as there are rows");
+        return true;
+    }
     std::size_t rows() const { return query.rows(); }
     bool has_objects() const { return query.has_objects() || document.has_objects(); }
 };
