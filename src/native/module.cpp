@@ -191,6 +191,14 @@ nb::object judge_frame(nb::object query, nb::object document, nb::object grade) 
     return answer(judged, std::shared_ptr<const std::string>(std::move(kept)));
 }
 
+// The judgments {query: {document: grade}}, as read_judgments gives them.
+nb::object judge_dicts(nb::dict by_query) {
+    JudgedColumns judged;
+    auto kept = std::make_shared<std::string>();
+    if (!read_judgments(by_query, *kept, judged)) return nb::none();
+    return answer(judged, std::shared_ptr<const std::string>(std::move(kept)));
+}
+
 // The number of a judged query, or -1 for another.
 std::int64_t number_of(const nb::object& query, const nb::dict& places, std::size_t queries) {
     PyObject* known = PyDict_GetItemWithError(places.ptr(), query.ptr());
@@ -204,11 +212,9 @@ std::int64_t number_of(const nb::object& query, const nb::dict& places, std::siz
 }
 
 // Probe a run {query: {document: score}} for the judged documents. `places` finds a judged query's number, `judged`
-// lists the judged documents by row, `numbers` the same as whole numbers where they are. A ranking that holds none of
-// them is counted and not read. Returns what was found, and the queries that are left to the twin with their rankings.
-nb::object scan_dicts(nb::dict run, nb::dict places, nb::list judged, nb::list numbers, Integers first,
-                      bool ties_in_order, std::size_t threads) {
-    require(numbers.size() == judged.size(), "numbers", "there must be as many as there are judged documents");
+// lists the judged documents by row. A ranking that holds none of them is counted and not read. Returns what was found, and the queries that are left to the twin with their rankings.
+nb::object scan_dicts(nb::dict run, nb::dict places, nb::list judged, Integers first, bool ties_in_order,
+                      std::size_t threads) {
     require(first.size() > 0, "first", "there must be one more than there are queries");
     require_first_rows(first, first.size() - 1, judged.size());
     std::vector<Dict> dicts;
@@ -224,7 +230,7 @@ nb::object scan_dicts(nb::dict run, nb::dict places, nb::list judged, nb::list n
                      Py_TYPE(dict.documents.ptr()) == &PyDict_Type;
         if (dict.plain) dict.query = number_of(dict.query_id, places, first.size() - 1);
     }
-    Found found = rank_dicts(dicts, DictRanker(judged, numbers, first.data(), empty, ties_in_order), threads);
+    Found found = rank_dicts(dicts, DictRanker(judged, first.data(), empty, ties_in_order), threads);
     std::vector<std::int64_t> retrieved(first.size() - 1, -1);
     std::int64_t extra = 0;
     nb::list odd;
@@ -401,6 +407,7 @@ NB_MODULE(_native, m) {
     m.def("scanned_ahead", &scanned_ahead);
     m.def("scan_frame", &scan_frame);
     m.def("judge_frame", &judge_frame);
+    m.def("judge_dicts", &judge_dicts);
     m.def("scan_dicts", &scan_dicts);
     m.def("first_of_text", &first_of_text);
     m.def("codes_of_text", &codes_of_text);

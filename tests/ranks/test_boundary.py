@@ -11,7 +11,6 @@ import pytest
 
 import cranfield.ranks.scan
 from cranfield import InputError, Judgments, Policy
-from cranfield.ranks.judgments import laid_out
 from cranfield.ranks.scan.layouts import native_layout
 from cranfield.ranks.scan.memory import scan_rankings
 from cranfield.ranks.scan.native import TWINS, native
@@ -152,12 +151,11 @@ def test_columns_that_are_left_to_the_twin(changes):
     assert frame(**changes) is None
 
 
-def dicts(run=None, places=None, judged=None, numbers=None, first=(0, 2, 3), threads=2):
+def dicts(run=None, places=None, judged=None, first=(0, 2, 3), threads=2):
     run = {"q1": {"a": 2.5, "c": 1.5}, "q2": {"12": 1.0}} if run is None else run
     places = {"q1": 0, "q2": 1} if places is None else places
     judged = ["a", "b", "12"] if judged is None else judged
-    numbers = [None, None, 12] if numbers is None else numbers
-    return native.scan_dicts(run, places, judged, numbers, whole(*first), False, threads)
+    return native.scan_dicts(run, places, judged, whole(*first), False, threads)
 
 
 @pytest.mark.parametrize(
@@ -166,7 +164,6 @@ def dicts(run=None, places=None, judged=None, numbers=None, first=(0, 2, 3), thr
         ("places", {"places": {"q1": 2}}),
         ("places", {"places": {"q1": -1}}),
         ("places", {"places": {"q1": "0"}}),
-        ("numbers", {"numbers": [None, None]}),
         ("judged", {"judged": ["a", 7, "12"]}),
         ("first", {"first": ()}),
         ("first", {"first": (0, 2, 4)}),
@@ -221,9 +218,7 @@ def test_a_key_that_changes_the_run_when_it_is_compared(act, queries):
         run[f"q{query}"] = {"x": 1.0, Treacherous(f"document {query}", change): 2.0, "y": 3.0}
     places = {query: number for number, query in enumerate(run)}
     try:
-        retrieved, extra, found, odd = dicts(
-            run, places, judged, [None] * queries, range(queries + 1), threads=4 if queries > 100 else 1
-        )
+        retrieved, extra, found, odd = dicts(run, places, judged, range(queries + 1), threads=4 if queries > 100 else 1)
     except KeyError:
         assert act == "raise"
     except TypeError:
@@ -241,6 +236,49 @@ def test_a_ranking_that_grew_when_it_was_asked_is_read_by_the_twin():
     assert (len(found[0]), odd) == (0, [("q1", ranking)])
     with scan_with(native), pytest.raises(InputError, match="is not an id"):
         scan_rankings(Rankings("the run", {"q1": ranking}), Judgments.read(JUDGED), Policy())
+
+
+@pytest.mark.parametrize("number", [0, 7, 12, 10**18, 10**19 - 1])
+def test_a_document_that_is_a_number_in_the_run(number):
+    run = {"q1": {"x": 2.0, number: 1.0}}
+    for text, known in ((str(number), True), (f"0{number}", False), (f"{number}0" * 19, False), ("٧", False)):
+        *_, odd = dicts(run, judged=[text, "b", "12"])
+        assert odd == (list(run.items()) if known else [])
+
+
+@pytest.mark.parametrize(
+    "judged",
+    [
+        {"10": {"a": 1, "b": -1}, "9": {"c": 0.5, "é": -0.0}, "2": {}},
+        {"q": {"a": 10**400}},
+        {"q": {"a": 12345}},
+        {"q": {"a": True}},
+        {"q": {"a": np.float64(2)}},
+        {"q": {"a": float("nan")}},
+        {"q": {"a": "1"}},
+        {"q": {"a": -1}},
+        {"q": {"a": 1, 5: 2, "5": 3}},
+        {"q": {"": 1}},
+        {"": {"a": 1}},
+        {"q": {"\ud800": 1}},
+        {7: {"a": 1}, "8": {"a": 1}},
+        {"q": ["a", "b"]},
+        {"q": {}},
+        {},
+    ],
+    ids=repr,
+)
+def test_judgments_in_dicts(judged, monkeypatch):
+    def outcome():
+        try:
+            read = Judgments.read(judged)
+        except InputError as error:
+            return str(error)
+        return read.by_query, read.query_ids, read.document_ids, read.first.tolist(), read.sha256
+
+    found = outcome()
+    monkeypatch.setattr("cranfield.ranks.judgments.native", None)
+    assert found == outcome()
 
 
 def test_other_functions():

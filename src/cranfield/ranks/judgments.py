@@ -88,7 +88,7 @@ class Judgments:
                 "take passages with a ChunkRun",
             )
         source = open_source(qrels, "qrels", format)
-        if not isinstance(source, Rankings) and (judgments := cls._read_natively(source)):
+        if judgments := cls._read_natively(source):
             return judgments
         by_query = _READERS[type(source)](source)
         refuse_none(source.name, by_query.values())
@@ -96,17 +96,16 @@ class Judgments:
         return cls(by_query, name=source.name, sha256=stream.sha256 if stream else "", provenance=provenance)
 
     @classmethod
-    def _read_natively(cls, source: Text | Table) -> Judgments | None:
-        """The judgments of a file or a frame that holds only plain rows; None for any other."""
-        if native is None:
-            return None
-        found = _judged_lines(source) if isinstance(source, Text) else _judged_columns(source)
+    def _read_natively(cls, source: Source) -> Judgments | None:
+        """The judgments of a source that holds only plain rows; None for any other."""
+        found = _NATIVE_READERS[type(source)](source) if native is not None else None
         if found is None:
             return None
         judgments = cls.__new__(cls)
         queries, judgments.document_ids, judgments.first, judgments.grades, judgments._index = found
         judgments.query_ids = tuple(queries)
-        judgments.name, judgments.provenance, judgments._file = source.name, "", source.stream
+        judgments.name, judgments.provenance = source.name, getattr(source, "provenance", "")
+        judgments._file = source.stream
         return judgments
 
     def __repr__(self) -> str:
@@ -284,6 +283,11 @@ def _judged_columns(source: Table) -> native.Judged | None:
     return next(filter(None, starmap(native.judge_frame, source.columns.lent())), None)
 
 
+def _judged_dicts(source: Rankings) -> native.Judged | None:
+    """The judgments of a dict of dicts with plain ids and grades."""
+    return native.judge_dicts(source.by_query) if type(source.by_query) is dict else None
+
+
 def read_rows(source: Table) -> dict[str, dict[str, float]]:
     """The grades of each query's documents in a frame."""
     frame = source.frame
@@ -310,7 +314,8 @@ def _is_plain(judged: dict[Any, Any]) -> bool:
     return True
 
 
-def _from_rankings(source: Rankings) -> dict[str, dict[str, float]]:
+def read_mapping(source: Rankings) -> dict[str, dict[str, float]]:
+    """The grades of each query's documents in a mapping."""
     by_query: dict[str, dict[str, float]] = {}
     for query, judged in source.by_query.items():
         if type(query) is str and query and type(judged) is dict and query not in by_query and _is_plain(judged):
@@ -326,7 +331,12 @@ def _from_rankings(source: Rankings) -> dict[str, dict[str, float]]:
 _READERS: dict[type[Source], Callable[[Any], dict[str, dict[str, float]]]] = {
     Text: read_lines,
     Table: read_rows,
-    Rankings: _from_rankings,
+    Rankings: read_mapping,
+}
+_NATIVE_READERS: dict[type[Source], Callable[[Any], native.Judged | None]] = {
+    Text: _judged_lines,
+    Table: _judged_columns,
+    Rankings: _judged_dicts,
 }
 
 

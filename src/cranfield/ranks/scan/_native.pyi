@@ -60,11 +60,11 @@ def scan_frame(
     /,
 ) -> tuple[_Integers, int, _Found] | None: ...
 def judge_frame(query: Any, document: Any, grade: Any, /) -> Judged | None: ...
+def judge_dicts(by_query: dict[Any, Any], /) -> Judged | None: ...
 def scan_dicts(
     run: dict[Any, Any],
     places: dict[str, int],
     judged: list[str],
-    numbers: list[int | None],
     first: _Integers,
     in_order: bool,
     threads: int,

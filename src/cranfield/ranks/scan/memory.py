@@ -51,7 +51,6 @@ def scan_rankings(source: Rankings, judgments: Judgments, policy: Policy) -> Sca
             source.by_query,
             judgments.number,
             judgments.document_ids,
-            judgments._document_numbers,
             judgments.first,
             in_order,
             threads,

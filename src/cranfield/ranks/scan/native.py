@@ -24,6 +24,7 @@ TWINS = {
     "scanned_ahead": "cranfield.ranks.scan.pure:scan",
     "scan_frame": "cranfield.ranks.scan.memory:scan_rankings",
     "judge_frame": "cranfield.ranks.judgments:read_rows",
+    "judge_dicts": "cranfield.ranks.judgments:read_mapping",
     "scan_dicts": "cranfield.ranks.scan.memory:scan_rankings",
     "first_of_text": "cranfield.ranks.first:first_of_block",
     "codes_of_text": "cranfield.ranks.first:first_of_block",
