@@ -1,11 +1,13 @@
 """One tool, one job, in a process of its own: `python bench/peers.py TOOL JOB QRELS RUN`.
 
 Jobs: "file" reads both files and evaluates; "files" does so for all runs of a folder; "dict" and "frame" evaluate what
-is already in memory, and print how many seconds that took.
+is already in memory, and print how many seconds that took. "frames" does so for frames of all libraries, and for
+pytrec_eval with the same in dicts, and prints the seconds of each as JSON.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from collections.abc import Callable
@@ -126,9 +128,37 @@ def cranfield(job: str, qrels: str, run: str) -> None:
         judged, ranked = dicts(qrels, run)
         timed(lambda: evaluate(judged, ranked, OURS))
         return
-    library = __import__(job)
-    judged_frame, ranked_frame = map(library.DataFrame, columns(qrels, run))
-    timed(lambda: evaluate(judged_frame, ranked_frame, OURS))
+    print(json.dumps(frames(qrels, run)))
+
+
+def frames(qrels: str, run: str) -> dict[str, float]:
+    """The seconds of our first evaluation of each kind of frame, and of pytrec_eval from dicts, in this process."""
+    import pytrec_eval
+
+    from cranfield import evaluate
+
+    def seconds(work: Callable[[], Any]) -> float:
+        start = time.perf_counter()
+        result = work()
+        took = time.perf_counter() - start
+        del result
+        return took
+
+    def made(table: dict[str, list[Any]], kind: str) -> Any:
+        library, _, objects = kind.partition(", ")
+        module = __import__(library)
+        frame = module.table(table) if library == "pyarrow" else module.DataFrame(table)
+        return frame.astype({"query_id": object, "doc_id": object}) if objects else frame
+
+    judged, ranked = dicts(qrels, run)
+    tables = columns(qrels, run)
+    found = {}
+    for kind in ("polars", "pandas", "pandas, objects", "pyarrow"):
+        judged_frame, ranked_frame = (made(table, kind) for table in tables)
+        found[kind] = seconds(lambda: evaluate(judged_frame, ranked_frame, OURS))  # noqa: B023
+    evaluator = pytrec_eval.RelevanceEvaluator(judged, TREC)
+    found["pytrec_eval"] = seconds(lambda: evaluator.evaluate(ranked))
+    return found
 
 
 if __name__ == "__main__":

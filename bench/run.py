@@ -120,14 +120,18 @@ def case_dict() -> None:
     qrels, run = collection(6980)
     rows = [(tool, inside(tool, "dict", qrels, run, n), None) for tool, n in (("cranfield", 10), ("pytrec_eval", 3))]
     rows += [(tool, inside(tool, "dict", qrels, run), None) for tool in ("ir_measures", "ranx")]
-    show("The same from dicts in memory", rows, "cranfield", "pytrec_eval at 40 or more")
+    show("The same from dicts in memory", rows, "cranfield", "pytrec_eval at 45 or more")
 
 
 def case_frame() -> None:
     qrels, run = collection(6980)
-    rows = [(f"cranfield, {name}", inside("cranfield", name, qrels, run, 2), None) for name in ("polars", "pandas")]
+    command = [PYTHON, PEERS, "cranfield", "frames", str(qrels), str(run)]
+    told = [json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout) for _ in range(3)]
+    best = {kind: min(each[kind] for each in told) for kind in told[0]}
+    rows = [(f"cranfield, {kind}", best[kind], None) for kind in best if kind != "pytrec_eval"]
+    rows.append(("pytrec_eval, from dicts", best["pytrec_eval"], None))
     rows += [(tool, inside(tool, "frame", qrels, run), None) for tool in ("pytrec_eval", "ir_measures", "ranx")]
-    show("The same from a frame in memory", rows, "cranfield, pandas", "faster than all")
+    show("The same from a frame in memory", rows, "cranfield, pandas", "pytrec_eval from dicts at 40 or more")
 
 
 def case_small() -> None:

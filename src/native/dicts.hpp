@@ -4,17 +4,22 @@
 
 #include <nanobind/nanobind.h>
 
-#include <atomic>
 #include <cmath>
-#include <exception>
-#include <system_error>
-#include <thread>
 
-#include "rank.hpp"
+#include "judgments.hpp"
+#include "threads.hpp"
 
 namespace cranfield {
 
 namespace nb = nanobind;
+
+// The bytes of a string; none where it is empty, or holds half of a surrogate pair.
+inline std::string_view utf8_of(PyObject* text) {
+    Py_ssize_t size;
+    if (const char* bytes = PyUnicode_AsUTF8AndSize(text, &size)) return {bytes, std::size_t(size)};
+    PyErr_Clear();
+    return {};
+}
 
 // One ranking {document: score}, and the judged documents that it holds. It owns what it points to: a key may be any
 // object, whose __eq__ is called when the dict is asked, and may throw the ranking out of the run.
@@ -32,25 +37,26 @@ struct Dict {
 // their own while the thread that started them holds the interpreter's lock, and nobody can change a dict.
 class DictRanker {
   public:
-    // `judged` lists the judged documents, `numbers` the same as whole numbers, or None for those that are none; rows
-    // first[q] to first[q + 1] of both belong to query q.
-    // `empty` is the empty string, of which there is only one object, and which is no id.
-    DictRanker(nb::list judged, nb::list numbers, const std::int64_t* first, nb::str empty, bool ties_in_order)
-        : judged_(judged), numbers_(numbers), first_(first), empty_(empty), ties_in_order_(ties_in_order) {}
+    // `judged` lists the judged documents; rows first[q] to first[q + 1] belong to query q. `empty` is the empty string,
+    // of which there is only one object, and which is no id.
+    DictRanker(nb::list judged, const std::int64_t* first, nb::str empty, bool ties_in_order)
+        : judged_(judged), first_(first), empty_(empty), ties_in_order_(ties_in_order) {}
 
     // Ask for the judged documents, as text and as the number that the text may stand for.
     void probe(Dict& dict) const {
-        PyObject *id, *score;
+        PyObject *first, *score;
         Py_ssize_t next = 0;
         dict.size = PyDict_Size(dict.documents.ptr());
-        if (PyDict_Next(dict.documents.ptr(), &next, &id, &score) && Py_TYPE(id) != &PyUnicode_Type) dict.plain = false;
+        if (PyDict_Next(dict.documents.ptr(), &next, &first, &score) && Py_TYPE(first) != &PyUnicode_Type)
+            dict.plain = false;
         if (dict.query < 0) return;
         for (std::int64_t row = first_[dict.query]; dict.plain && row < first_[dict.query + 1]; ++row) {
-            if (PyObject* found = look_up(dict, document(row))) {
+            const nb::object id = document(row);
+            if (PyObject* found = look_up(dict, id)) {
                 const double value = Py_TYPE(found) == &PyFloat_Type ? value_of(found) : NAN;
                 dict.plain = std::isfinite(value);
                 dict.hits.push_back({row, 0, value});
-            } else if (const nb::object number = item(numbers_, row); !number.is_none()) {
+            } else if (const nb::object number = number_of(id); number.is_valid()) {
                 dict.plain = !look_up(dict, number);
             }
         }
@@ -112,16 +118,19 @@ class DictRanker {
         return found;
     }
 
-    static nb::object item(const nb::list& list, std::int64_t row) {
-        PyObject* found = PyList_GetItem(list.ptr(), row);
-        if (!found) throw nb::python_error();
-        return nb::borrow(found);
+    nb::object document(std::int64_t row) const {
+        PyObject* id = PyList_GetItem(judged_.ptr(), row);
+        if (!id) throw nb::python_error();
+        if (Py_TYPE(id) != &PyUnicode_Type) throw nb::type_error("judged: every document must be a str");
+        return nb::borrow(id);
     }
 
-    nb::object document(std::int64_t row) const {
-        nb::object id = item(judged_, row);
-        if (Py_TYPE(id.ptr()) != &PyUnicode_Type) throw nb::type_error("judged: every document must be a str");
-        return id;
+    // The whole number that an id is the text of, or nothing; the same as Judgments._document_numbers.
+    static nb::object number_of(const nb::object& id) {
+        const std::string_view digits = utf8_of(id.ptr());
+        if (digits.empty() || digits.size() > 19 || !std::all_of(digits.begin(), digits.end(), is_digit)) return {};
+        if (digits[0] == '0' && digits.size() > 1) return {};
+        return nb::steal(PyLong_FromUnsignedLongLong(whole_number(digits)));
     }
 
     // Where the hits stand in the ranking, which only matters when they are tied.
@@ -135,7 +144,7 @@ class DictRanker {
                 if (PyUnicode_Compare(id, document(one->second->row).ptr()) == 0) one->second->at = ids_.size();
     }
 
-    nb::list judged_, numbers_;
+    nb::list judged_;
     const std::int64_t* first_;
     nb::str empty_;
     bool ties_in_order_;
@@ -150,29 +159,50 @@ inline Found rank_dicts(std::vector<Dict>& dicts, const DictRanker& ranker, std:
         if (dict.plain) ranker.probe(dict);
     threads = std::clamp<std::size_t>(threads, 1, std::max<std::size_t>(dicts.size(), 1));
     std::vector<DictRanker> rankers(threads, ranker);
-    std::vector<std::exception_ptr> errors(threads);
-    std::atomic<std::size_t> taken = 0;
-    auto work = [&](std::size_t t) {
-        try {
-            for (std::size_t i; (i = taken++) < dicts.size();) rankers[t].count(dicts[i]);
-        } catch (...) {
-            errors[t] = std::current_exception();
-        }
-    };
-    std::vector<std::thread> others;
-    others.reserve(threads);
-    try {
-        for (std::size_t t = 1; t < threads; ++t) others.emplace_back(work, t);
-    } catch (const std::system_error&) {  // no more threads to be had: the others and this one do the rest
-    }
-    work(0);
-    for (std::thread& other : others) other.join();
-    for (const std::exception_ptr& error : errors)
-        if (error) std::rethrow_exception(error);
+    in_threads(threads, dicts.size(), [&](std::size_t dict, std::size_t thread) { rankers[thread].count(dicts[dict]); });
     for (std::size_t t = 1; t < threads; ++t) rankers[0].found.append(rankers[t].found);
     for (Dict& dict : dicts)
         if (dict.plain && dict.tied) rankers[0].count_tied(dict);
     return std::move(rankers[0].found);
+}
+
+// A grade that is a plain number; NaN for anything else. Larger ones may be no number that a float can hold.
+inline double grade_of(PyObject* grade) {
+    constexpr double limit = 9999;
+    double value = NAN;
+    if (Py_TYPE(grade) == &PyFloat_Type || Py_TYPE(grade) == &PyLong_Type) value = PyFloat_AsDouble(grade);
+    if (value == -1 && PyErr_Occurred()) PyErr_Clear(), value = NAN;  // a whole number that is too large
+    return -limit < value && value < limit ? value : NAN;
+}
+
+// Judgments {query: {document: grade}}, as those of a file; their ids point into `kept`. False: something is not plain.
+inline bool read_judgments(const nb::dict& by_query, std::string& kept, JudgedColumns& out) {
+    struct Id {
+        std::size_t start, size;
+    };
+    std::vector<Id> queries, documents;
+    std::vector<double> grades;
+    Block block;
+    auto keep = [&](PyObject* id, std::vector<Id>& ids) {
+        const std::string_view text = Py_TYPE(id) == &PyUnicode_Type ? utf8_of(id) : std::string_view();
+        ids.push_back({kept.size(), text.size()});
+        kept += text;
+        return !text.empty();
+    };
+    PyObject *query, *judged, *document, *grade;
+    for (Py_ssize_t next = 0; PyDict_Next(by_query.ptr(), &next, &query, &judged);) {
+        if (Py_TYPE(judged) != &PyDict_Type || !keep(query, queries)) return false;
+        if (PyDict_Size(judged)) block.stretches.push_back({queries.size() - 1, documents.size()});
+        for (Py_ssize_t at = 0; PyDict_Next(judged, &at, &document, &grade);) {
+            grades.push_back(grade_of(grade));
+            if (std::isnan(grades.back()) || !keep(document, documents)) return false;
+        }
+    }
+    auto text_of = [&](const Id& id) { return std::string_view(kept).substr(id.start, id.size); };
+    for (const Id& id : queries) block.queries.push_back(text_of(id));
+    for (std::size_t i = 0; i < documents.size(); ++i)
+        block.documents.push_back({text_of(documents[i]), hash(text_of(documents[i])), grades[i]});
+    return in_columns(block, out);
 }
 
 }  // namespace cranfield

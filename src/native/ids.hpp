@@ -44,7 +44,7 @@ inline std::array<std::uint64_t, 4> secret;
 
 // A keyed hash in the manner of wyhash: two words at a time, and words that overlap at the end, so that every byte is
 // read and none beyond. No result depends on it: tables by hash are only ever asked for an id.
-inline std::uint64_t hash(std::string_view text) {
+[[gnu::always_inline]] inline std::uint64_t hash(std::string_view text) {
     const char* at = text.data();
     const std::size_t n = text.size();
     std::uint64_t state = secret[0], one = 0, other = 0;

@@ -39,10 +39,9 @@ inline std::vector<std::size_t> natural_order(const std::vector<std::string_view
     return order;
 }
 
-// Read all lines of judgments. False: something is not plain, or a document is judged twice for a query.
-inline bool read_judgments(const char* data, std::size_t size, const Layout& layout, JudgedColumns& out) {
-    Block block;
-    if (!read(data, size, layout, false, block) || block.documents.empty()) return false;
+// Bring judgments into their order. False: there are none, or a document is judged twice for a query.
+inline bool in_columns(Block& block, JudgedColumns& out) {
+    if (block.documents.empty()) return false;
     const std::vector<std::size_t> first = gather(block);
     for (const std::size_t query : natural_order(block.queries)) {
         const auto from = block.documents.begin() + first[query], to = block.documents.begin() + first[query + 1];
@@ -59,6 +58,12 @@ inline bool read_judgments(const char* data, std::size_t size, const Layout& lay
         out.first.push_back(std::int64_t(out.documents.size()));
     }
     return true;
+}
+
+// Read all lines of judgments. False: something is not plain, or a document is judged twice for a query.
+inline bool read_judgments(const char* data, std::size_t size, const Layout& layout, JudgedColumns& out) {
+    Block block;
+    return read(data, size, layout, false, block) && in_columns(block, out);
 }
 
 inline Index index_of(const JudgedColumns& judged) {

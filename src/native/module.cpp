@@ -1,6 +1,6 @@
 // The Python face of the native part. Every function here has a twin in Python with the same contract; where the input
 // is anything but plain, it returns None and the twin takes the block, so errors have one voice. The twins: scan_text in
-// ranks/scan/pure.py, read_judgments in ranks/judgments.py, scan_columns and scan_dicts in ranks/scan/memory.py,
+// ranks/scan/pure.py, read_judgments in ranks/judgments.py, scan_frame and scan_dicts in ranks/scan/memory.py,
 // first_of_text and codes_of_text in ranks/first.py, partition in read/text.py, largest_differences in
 // comparison/significance/tukey.py, add_up in ranks/tables/ranks.py, largest_fractions in comparison/joint/fractions.py,
 // codes in ranks/codes.py.
@@ -146,25 +146,55 @@ nb::object scanned_ahead(Ahead& ahead, std::size_t number) {
     return nb::make_tuple(to_numpy(std::move(run.retrieved)), run.extra.size(), answer(std::move(found)));
 }
 
-// The same for columns in memory; `query` numbers the queries from 0, `place` finds them in the index.
-nb::object scan_columns(Integers query, Integers place, Text document_text, Integers document_offsets, Numbers score,
-                        const OwnedIndex& index, bool ties_in_order, std::size_t threads) {
+// The interpreter's lock is let go of, unless Python's own objects are read.
+class Unlocked {
+  public:
+    explicit Unlocked(const FrameColumns& columns) {
+        if (!columns.has_objects()) others_may_run_.emplace();
+    }
+
+  private:
+    std::optional<nb::gil_scoped_release> others_may_run_;
+};
+
+// The same as scanned_ahead gives, for the columns of a frame: each an Arrow stream in its capsule, or a buffer.
+nb::object scan_frame(nb::object query, nb::object document, nb::object score, bool ranks, const OwnedIndex& index,
+                      bool ties_in_order, std::size_t threads) {
+    const FrameColumns columns(query, document, score, ranks);
+    if (!columns.plain()) return nb::none();
+    if (columns.has_objects() && !StringObjects::in_any_thread) threads = 1;
     Found found;
-    std::vector<std::int64_t> sizes;
+    ColumnRun run(columns, index, threads);
     bool plain;
     {
-        nb::gil_scoped_release others_may_run;
-        const Ids documents(document_text, document_offsets, "document_offsets");
-        require(documents.size() == query.size(), "document_offsets", "there must be one more than there are rows");
-        require(score.size() == query.size(), "score", "there must be as many as there are rows");
-        for (std::size_t i = 0; i < place.size(); ++i)
-            require_place(place.data()[i], -1, index.first.size() - 1, "place");
-        ColumnRun run(query, place, documents, score);
-        plain = run.rank(index, ties_in_order, threads, found);
-        sizes = std::move(run.sizes);
+        const Unlocked unlocked(columns);
+        plain = run.rank(ties_in_order, found);
     }
     if (!plain) return nb::none();
-    return nb::make_tuple(to_numpy(std::move(sizes)), answer(std::move(found)));
+    return nb::make_tuple(to_numpy(std::move(run.retrieved)), run.extra(), answer(std::move(found)));
+}
+
+// The judgments in the columns of a frame, as read_judgments gives them.
+nb::object judge_frame(nb::object query, nb::object document, nb::object grade) {
+    const FrameColumns columns(query, document, grade, false);
+    if (!columns.plain()) return nb::none();
+    JudgedColumns judged;
+    auto kept = std::make_shared<std::string>();
+    bool plain;
+    {
+        const Unlocked unlocked(columns);
+        plain = read_judgments(columns, *kept, judged);
+    }
+    if (!plain) return nb::none();
+    return answer(judged, std::shared_ptr<const std::string>(std::move(kept)));
+}
+
+// The judgments {query: {document: grade}}, as read_judgments gives them.
+nb::object judge_dicts(nb::dict by_query) {
+    JudgedColumns judged;
+    auto kept = std::make_shared<std::string>();
+    if (!read_judgments(by_query, *kept, judged)) return nb::none();
+    return answer(judged, std::shared_ptr<const std::string>(std::move(kept)));
 }
 
 // The number of a judged query, or -1 for another.
@@ -180,11 +210,9 @@ std::int64_t number_of(const nb::object& query, const nb::dict& places, std::siz
 }
 
 // Probe a run {query: {document: score}} for the judged documents. `places` finds a judged query's number, `judged`
-// lists the judged documents by row, `numbers` the same as whole numbers where they are. A ranking that holds none of
-// them is counted and not read. Returns what was found, and the queries that are left to the twin with their rankings.
-nb::object scan_dicts(nb::dict run, nb::dict places, nb::list judged, nb::list numbers, Integers first,
-                      bool ties_in_order, std::size_t threads) {
-    require(numbers.size() == judged.size(), "numbers", "there must be as many as there are judged documents");
+// lists the judged documents by row. A ranking that holds none of them is counted and not read. Returns what was found, and the queries that are left to the twin with their rankings.
+nb::object scan_dicts(nb::dict run, nb::dict places, nb::list judged, Integers first, bool ties_in_order,
+                      std::size_t threads) {
     require(first.size() > 0, "first", "there must be one more than there are queries");
     require_first_rows(first, first.size() - 1, judged.size());
     std::vector<Dict> dicts;
@@ -200,7 +228,7 @@ nb::object scan_dicts(nb::dict run, nb::dict places, nb::list judged, nb::list n
                      Py_TYPE(dict.documents.ptr()) == &PyDict_Type;
         if (dict.plain) dict.query = number_of(dict.query_id, places, first.size() - 1);
     }
-    Found found = rank_dicts(dicts, DictRanker(judged, numbers, first.data(), empty, ties_in_order), threads);
+    Found found = rank_dicts(dicts, DictRanker(judged, first.data(), empty, ties_in_order), threads);
     std::vector<std::int64_t> retrieved(first.size() - 1, -1);
     std::int64_t extra = 0;
     nb::list odd;
@@ -379,7 +407,9 @@ NB_MODULE(_native, m) {
         });
     m.def("judged_ahead", &judged_ahead);
     m.def("scanned_ahead", &scanned_ahead);
-    m.def("scan_columns", &scan_columns);
+    m.def("scan_frame", &scan_frame);
+    m.def("judge_frame", &judge_frame);
+    m.def("judge_dicts", &judge_dicts);
     m.def("scan_dicts", &scan_dicts);
     m.def("first_of_text", &first_of_text);
     m.def("codes_of_text", &codes_of_text);

@@ -180,39 +180,40 @@ class Ranker {
         return true;
     }
 
-    // A table of the ranking's documents: finds duplicates now, judged documents later.
+    // A table of the ranking's documents: finds duplicates now, judged documents later. Documents whose hashes end alike
+    // are chained, the last first: filling takes no decisions that a processor could guess wrongly.
     bool fill(const Document* documents, std::size_t n) {
         if (n >= most_documents) return false;
-        mask_ = std::bit_ceil(2 * n + 1) - 1;
-        slots_.assign(mask_ + 1, 0);
+        mask_ = std::bit_ceil(4 * n + 1) - 1;
+        last_.assign(mask_ + 1, 0);
+        before_.resize(n);
         for (std::size_t at = 0; at < n; ++at) {
-            const Document& document = documents[at];
-            const std::size_t slot = slot_of(documents, document.hash, document.id);
-            if (slots_[slot]) return false;
-            slots_[slot] = (document.hash & upper) | (at + 1);
+            std::uint32_t& last = last_[documents[at].hash & mask_];
+            before_[at] = last;
+            last = std::uint32_t(at + 1);
         }
+        for (std::size_t at = 0; at < n; ++at)
+            if (before_[at] && find(documents, before_[at], documents[at].hash, documents[at].id) != absent) return false;
         return true;
     }
 
+    // Where a document is in the ranking.
     std::size_t find(const Document* documents, std::uint64_t hash, std::string_view id) const {
-        const std::uint64_t slot = slots_[slot_of(documents, hash, id)];
-        return slot ? (slot & ~upper) - 1 : absent;
+        return find(documents, last_[hash & mask_], hash, id);
     }
 
-    // The slot that holds a document, or the empty one where it belongs.
-    std::size_t slot_of(const Document* documents, std::uint64_t hash, std::string_view id) const {
-        std::size_t slot = hash & mask_;
-        for (; slots_[slot]; slot = (slot + 1) & mask_)
-            if (((slots_[slot] ^ hash) & upper) == 0 && same(documents[(slots_[slot] & ~upper) - 1].id, id)) break;
-        return slot;
+    // The same for a chain that starts at a place counted from 1.
+    std::size_t find(const Document* documents, std::uint32_t place, std::uint64_t hash, std::string_view id) const {
+        for (; place; place = before_[place - 1])
+            if (documents[place - 1].hash == hash && same(documents[place - 1].id, id)) return place - 1;
+        return absent;
     }
-
-    static constexpr std::uint64_t upper = ~std::uint64_t(0) << 32;
 
     const Index& index_;
     const bool ties_in_order_;
     std::size_t mask_ = 0;
-    std::vector<std::uint64_t> slots_;  // the upper half of a hash, and a place counted from 1; 0: none
+    std::vector<std::uint32_t> last_;    // by the end of a hash, the last document that has it: a place from 1; 0: none
+    std::vector<std::uint32_t> before_;  // by document, the one before it in its chain
     std::vector<Hit> hits_;
     std::vector<std::uint64_t> taken_;
     std::vector<std::int64_t> row_at_;

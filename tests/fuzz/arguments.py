@@ -71,6 +71,12 @@ def any_scores(chance: random.Random, size: int) -> np.ndarray:
     return np.array([chance.choice(kinds) for _ in range(size)], np.float64)
 
 
+def any_objects(chance: random.Random, size: int) -> np.ndarray:
+    objects = np.empty(max(size + chance.choice((-1, 0, 0, 0, 1)), 0), object)
+    objects[:] = [chance.choice(("a", "b", "é", "", "\ud800", 12, None, b"a")) for _ in objects]
+    return objects
+
+
 def any_index(chance: random.Random):
     queries, documents = chance.randrange(4), chance.randrange(6)
     return native.Index(
@@ -100,15 +106,15 @@ def call(chance: random.Random) -> None:
         case 1:
             native.scan_text(text, native_layout(TREC_RUN), any_index(chance), False, False)
         case 2:
-            places, numbers = any_numbers(chance, 3) - 1, any_numbers(chance, rows)
-            offsets, scores = any_numbers(chance, rows + 1), any_scores(chance, rows)
-            native.scan_columns(numbers, places, any_text(chance), offsets, scores, any_index(chance), False, rows)
+            things = (any_numbers(chance, rows), any_scores(chance, rows), any_objects(chance, rows), None, text)
+            given = (chance.choice(things) for _ in range(3))
+            native.scan_frame(*given, chance.random() < 0.5, any_index(chance), False, rows)
+            native.judge_frame(any_objects(chance, rows), chance.choice(things), any_scores(chance, rows))
         case 3:
             run = {query: {"a": 1.0, "b": 1.0, "12": 0.5} for query in "xyz"}
             places = {query: chance.choice((0, 1, 2, "0", None, *NUMBERS, 2**70)) for query in "xyz"}
             judged = [chance.choice(("a", "b", "c", "12", 12, None)) for _ in range(rows)]
-            numbers = [chance.choice((None, 12, 1.5, "b")) for _ in range(max(0, rows + chance.choice((-1, 0, 0, 1))))]
-            native.scan_dicts(run, places, judged, numbers, any_numbers(chance, 4), False, chance.choice((0, 1, 3)))
+            native.scan_dicts(run, places, judged, any_numbers(chance, 4), False, chance.choice((0, 1, 3)))
         case 4:
             ties = chance.choice(NUMBERS)
             native.first_of_text(text, any_layout(chance), index_of(any_judgments(chance)), rows, ties, False)

@@ -4,16 +4,16 @@ import math
 import random
 
 import numpy as np
+import pandas
 import pyarrow
 
 from cranfield import CranfieldError, Judgments, Policy
 from cranfield.ranks.scan.memory import scan_rankings, scan_table
 from cranfield.ranks.scan.native import native
-from cranfield.read.frames import Frame, Ids
-from cranfield.read.shapes import Rankings, Source, Table
+from cranfield.read.shapes import Rankings
 from cranfield.read.source import open_source
 from tests.fuzz.mutations import DOCUMENTS, QUERIES
-from tests.fuzz.texts import COMPARED, REFUSED, any_judgments, any_policy, exact
+from tests.fuzz.texts import COMPARED, REFUSED, any_judgments, any_policy
 from tests.generated import scan_with
 
 
@@ -95,7 +95,7 @@ def any_run(chance: random.Random) -> dict:
 ERRORS = (CranfieldError, TypeError, ValueError, OverflowError)
 
 
-def outcome(scan_source, source: Source, judged: Judgments, policy: Policy, scan, errors=ERRORS):
+def outcome(scan_source, source, judged: Judgments, policy: Policy, scan, errors=ERRORS):
     """What a scan found, or what it raised."""
     with scan_with(scan):
         try:
@@ -107,7 +107,7 @@ def outcome(scan_source, source: Source, judged: Judgments, policy: Policy, scan
     return found.retrieved.tolist(), found.extra, rows
 
 
-def same_outcome(scan_source, source: Source, judged: Judgments, policy: Policy) -> str:
+def same_outcome(scan_source, source, judged: Judgments, policy: Policy) -> str:
     answers = [outcome(scan_source, source, judged, policy, scan) for scan in (None, native)]
     assert answers[0] == answers[1], (source, *answers)
     return REFUSED if isinstance(answers[0], str) else COMPARED
@@ -134,23 +134,53 @@ def hostile_dicts(chance: random.Random) -> str:
     return REFUSED if isinstance(found, str) else COMPARED
 
 
+TEXTS = (pyarrow.string(), pyarrow.large_string(), pyarrow.string_view())
+SCORE_TYPES = (pyarrow.float64(), pyarrow.float64(), pyarrow.float32(), pyarrow.int8(), pyarrow.uint64())
+
+
+def any_column(chance: random.Random, values: list, kind: pyarrow.DataType) -> pyarrow.ChunkedArray:
+    """A column in chunks, which may be slices of longer ones; now and then a value is missing."""
+    if values and chance.random() < 0.02:
+        values[chance.randrange(len(values))] = None
+    places = sorted(chance.choices(range(len(values) + 1), k=chance.choice((0, 0, 1, 3))))
+    chunks = []
+    for start, stop in zip([0, *places], [*places, len(values)], strict=True):
+        before = values[: chance.choice((0, 0, 3))]
+        chunks.append(pyarrow.array(before + values[start:stop], kind).slice(len(before)))
+    return pyarrow.chunked_array(chunks, kind)
+
+
+def any_ids(chance: random.Random, ids: list[str]):
+    """Ids as frames have them: text in any layout, or codes into a dictionary."""
+    kind = chance.choice(TEXTS)
+    if ids and chance.random() < 0.02:
+        ids[chance.randrange(len(ids))] = ""
+    if chance.random() < 0.2:
+        return any_column(chance, ids, pyarrow.dictionary(chance.choice((pyarrow.int8(), pyarrow.uint32())), TEXTS[0]))
+    return any_column(chance, ids, kind)
+
+
 def columns(chance: random.Random) -> str:
     queries = chance.sample(QUERIES, chance.randint(1, len(QUERIES)))
     count = chance.choice((0, 1, 2, 5, 10, 30))
-    query = np.array([chance.randrange(len(queries)) for _ in range(count)], np.int64)
+    names = [chance.choice(queries) for _ in range(count)]
     if chance.random() < 0.7:
-        query.sort()
+        names.sort()
     unique = chance.random() < 0.7
     drawn = chance.sample(DOCUMENTS, min(count, len(DOCUMENTS))) + [f"d{number}" for number in range(30)]
     documents = drawn[:count] if unique else chance.choices(DOCUMENTS, k=count)
-    start = chance.choice((0, 0, 3))  # Arrow's columns may be slices of longer ones
-    pieces = [document.encode() for document in documents]
-    offsets = start + np.cumsum([0, *map(len, pieces)], dtype=np.int64)
-    text = np.frombuffer(b"x" * start + b"".join(pieces), np.uint8)
-    value = np.array([chance.choice(SCORES) for _ in range(count)], np.float64)
-    source = Table("run", Frame(queries, query, Ids(exact(text), offsets), value))
-    if chance.random() < 0.1:
-        names = [queries[number] for number in query]
-        slices = pyarrow.table({"qid": ["x", *names], "docno": ["x", *documents], "score": [0, *value]}).slice(1)
-        source = open_source(slices, "run")
-    return same_outcome(scan_table, source, any_judgments(chance), any_policy(chance))
+    kind = chance.choice(SCORE_TYPES)
+    values = [chance.choice(SCORES) if pyarrow.types.is_floating(kind) else chance.randrange(5) for _ in range(count)]
+    if pyarrow.types.is_floating(kind) and values and chance.random() < 0.02:
+        values[chance.randrange(count)] = chance.choice((math.nan, math.inf))
+    frame = pyarrow.table(
+        {"qid": any_ids(chance, names), "docno": any_ids(chance, documents), "score": any_column(chance, values, kind)}
+    )
+    if chance.random() < 0.2:
+        objects = {name: np.array(frame.column(name).to_pylist(), object) for name in ("qid", "docno")}
+        frame = pandas.DataFrame({**objects, "score": frame.column("score").to_pandas()})
+    return same_outcome(scan_frame, frame, any_judgments(chance), any_policy(chance))
+
+
+def scan_frame(frame, judged: Judgments, policy: Policy):
+    return scan_table(open_source(frame, "run"), judged, policy)

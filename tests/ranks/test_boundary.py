@@ -11,7 +11,6 @@ import pytest
 
 import cranfield.ranks.scan
 from cranfield import InputError, Judgments, Policy
-from cranfield.ranks.judgments import laid_out
 from cranfield.ranks.scan.layouts import native_layout
 from cranfield.ranks.scan.memory import scan_rankings
 from cranfield.ranks.scan.native import TWINS, native
@@ -87,77 +86,76 @@ def test_an_index(argument, changes):
         index(**changes)
 
 
-def columns(query=(0, 0, 1), place=(0, 1), documents=b"ac12", offsets=(0, 1, 2, 4), score=(2.5, 1.5, 1.0), threads=1):
-    score = np.array(score, np.float64)
-    return native.scan_columns(
-        whole(*query), whole(*place), bytes_of(documents), whole(*offsets), score, index(), False, threads
-    )
+def frame(query=("q1", "q1", "q2"), document=("a", "c", "12"), score=(2.5, 1.5, 1.0), threads=1):
+    given = [np.array(each, object) if isinstance(each, tuple) else each for each in (query, document)]
+    score = np.array(score, np.float64) if isinstance(score, tuple) else score
+    return native.scan_frame(*given, score, False, index(), False, threads)
 
 
-@pytest.mark.parametrize(
-    ("argument", "changes"),
-    [
-        ("query", {"query": (0, 0, 2)}),
-        ("query", {"query": (0, -1, 1)}),
-        ("place", {"place": (0, 2)}),
-        ("place", {"place": (-2, 1)}),
-        ("document_offsets", {"query": (0, 0)}),
-        ("document_offsets", {"offsets": ()}),
-        ("document_offsets", {"offsets": (0, 1, 2, 5)}),
-        ("document_offsets", {"offsets": (0, 2, 1, 4)}),
-        ("document_offsets", {"offsets": (-1, 1, 2, 4)}),
-        ("score", {"score": (1.0, 2.0)}),
-        ("score", {"score": (1.0, float("nan"), 1.0)}),
-        ("score", {"score": (1.0, float("-inf"), 1.0)}),
-    ],
-)
-def test_columns(argument, changes):
-    sizes, (row, above, *_) = columns()
-    assert (sizes.tolist(), row.tolist(), above.tolist()) == ([2, 1], [0, 2], [0, 0])
-    with pytest.raises((ValueError, IndexError), match=f"^{argument}: "):
-        columns(**changes)
+def read_before():
+    stream = pytest.importorskip("pyarrow").chunked_array([["a", "c", "12"]]).__arrow_c_stream__()
+    frame(document=stream)
+    return stream
+
+
+def capsule():
+    """One that is no stream: an array and its schema have others."""
+    return pytest.importorskip("pyarrow").array([1]).__arrow_c_array__()[0]
 
 
 @pytest.mark.parametrize("threads", [0, 1, 2, 9])
-def test_columns_whose_queries_are_numbered_in_any_order(threads):
-    sizes, (row, *_) = columns(query=(2, 2, 0), place=(1, -1, 0), threads=threads)
-    assert (sizes.tolist(), row.tolist()) == ([1, 0, 2], [2, 0])
+def test_a_frame(threads):
+    retrieved, extra, (row, above, *_) = frame(threads=threads)
+    assert (retrieved.tolist(), extra, row.tolist(), above.tolist()) == ([2, 1], 0, [0, 2], [0, 0])
+    retrieved, extra, (row, *_) = frame(query=("q2", "other", "q1"), document=("12", "b", "a"), threads=threads)
+    assert (retrieved.tolist(), extra, row.tolist()) == ([1, 1], 1, [0, 2])
 
 
-@pytest.mark.parametrize("scattered", [False, True])
-@pytest.mark.parametrize("threads", [2, 3, 50])
-def test_any_number_of_threads_finds_the_same(threads, scattered):
-    chance = np.random.default_rng(threads)
-    query = np.sort(chance.integers(0, 40, 3000))
-    if scattered:
-        chance.shuffle(query)
-    names = [f"d{at:04d}" for at in range(3000)]
-    score = chance.integers(0, 300, 3000).astype(np.float64)
-    qrels = {f"q{number}": dict.fromkeys(chance.choice(names, 60).tolist(), 1) for number in range(40)}
-    judged = Judgments.read(qrels)
-    places = np.array([judged.number[f"q{number}"] for number in range(40)])
-    text, ends = laid_out(names)
-    one, several = (
-        native.scan_columns(query, places, text, ends, score, judged._index, False, count) for count in (1, threads)
-    )
-    assert one[0].tolist() == several[0].tolist() == np.bincount(query, minlength=40).tolist()
-    assert len(one[1][0]) > 20
-    for column, same in zip(one[1], several[1], strict=True):
-        assert column.tolist() == same.tolist()
-    twice = [*names[:-1], names[np.flatnonzero(query == query[-1])[0]]]
-    text, ends = laid_out(twice)
-    assert native.scan_columns(query, places, text, ends, score, judged._index, False, threads) is None
-    score[17] = np.nan
-    with pytest.raises(ValueError, match=r"^score: "):
-        native.scan_columns(query, places, *laid_out(names), score, judged._index, False, threads)
+@pytest.mark.parametrize(
+    ("problem", "changes"),
+    [
+        ("document: there must be as many", {"query": ("q1", "q2")}),
+        ("score: there must be as many", {"score": (1.0, 2.0)}),
+        ("column: it must have one dimension", {"score": np.zeros((3, 1))}),
+        ("column: this stream has been read before", {"document": read_before}),
+        ("incorrect name", {"document": capsule}),
+        ("incompatible function arguments", {"query": None}),
+        ("bytes-like object", {"query": 7}),
+        ("contiguous", {"score": np.zeros(6)[::2]}),
+    ],
+)
+def test_columns_that_are_none(problem, changes):
+    changes = {name: each() if callable(each) else each for name, each in changes.items()}
+    with pytest.raises((ValueError, TypeError, BufferError), match=problem):
+        frame(**changes)
 
 
-def dicts(run=None, places=None, judged=None, numbers=None, first=(0, 2, 3), threads=2):
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"query": ("q1", None, "q2")},
+        {"query": ("q1", "q1", 2)},
+        {"document": ("a", "", "12")},
+        {"document": ("a", b"c", "12")},
+        {"document": ("a", "\ud800", "12")},
+        {"document": np.array([1.5, 2.5, 3.5])},
+        {"document": ("c", "c", "12")},
+        {"score": (1.0, float("nan"), 1.0)},
+        {"score": (1.0, float("-inf"), 1.0)},
+        {"score": np.array([1, 2**60, 1])},
+        {"score": np.array([True, False, True])},
+        {"score": np.array([1.0, 2.0, 3.0], ">f8")},
+    ],
+)
+def test_columns_that_are_left_to_the_twin(changes):
+    assert frame(**changes) is None
+
+
+def dicts(run=None, places=None, judged=None, first=(0, 2, 3), threads=2):
     run = {"q1": {"a": 2.5, "c": 1.5}, "q2": {"12": 1.0}} if run is None else run
     places = {"q1": 0, "q2": 1} if places is None else places
     judged = ["a", "b", "12"] if judged is None else judged
-    numbers = [None, None, 12] if numbers is None else numbers
-    return native.scan_dicts(run, places, judged, numbers, whole(*first), False, threads)
+    return native.scan_dicts(run, places, judged, whole(*first), False, threads)
 
 
 @pytest.mark.parametrize(
@@ -166,7 +164,6 @@ def dicts(run=None, places=None, judged=None, numbers=None, first=(0, 2, 3), thr
         ("places", {"places": {"q1": 2}}),
         ("places", {"places": {"q1": -1}}),
         ("places", {"places": {"q1": "0"}}),
-        ("numbers", {"numbers": [None, None]}),
         ("judged", {"judged": ["a", 7, "12"]}),
         ("first", {"first": ()}),
         ("first", {"first": (0, 2, 4)}),
@@ -221,9 +218,7 @@ def test_a_key_that_changes_the_run_when_it_is_compared(act, queries):
         run[f"q{query}"] = {"x": 1.0, Treacherous(f"document {query}", change): 2.0, "y": 3.0}
     places = {query: number for number, query in enumerate(run)}
     try:
-        retrieved, extra, found, odd = dicts(
-            run, places, judged, [None] * queries, range(queries + 1), threads=4 if queries > 100 else 1
-        )
+        retrieved, extra, found, odd = dicts(run, places, judged, range(queries + 1), threads=4 if queries > 100 else 1)
     except KeyError:
         assert act == "raise"
     except TypeError:
@@ -241,6 +236,49 @@ def test_a_ranking_that_grew_when_it_was_asked_is_read_by_the_twin():
     assert (len(found[0]), odd) == (0, [("q1", ranking)])
     with scan_with(native), pytest.raises(InputError, match="is not an id"):
         scan_rankings(Rankings("the run", {"q1": ranking}), Judgments.read(JUDGED), Policy())
+
+
+@pytest.mark.parametrize("number", [0, 7, 12, 10**18, 10**19 - 1])
+def test_a_document_that_is_a_number_in_the_run(number):
+    run = {"q1": {"x": 2.0, number: 1.0}}
+    for text, known in ((str(number), True), (f"0{number}", False), (f"{number}0" * 19, False), ("٧", False)):
+        *_, odd = dicts(run, judged=[text, "b", "12"])
+        assert odd == (list(run.items()) if known else [])
+
+
+@pytest.mark.parametrize(
+    "judged",
+    [
+        {"10": {"a": 1, "b": -1}, "9": {"c": 0.5, "é": -0.0}, "2": {}},
+        {"q": {"a": 10**400}},
+        {"q": {"a": 12345}},
+        {"q": {"a": True}},
+        {"q": {"a": np.float64(2)}},
+        {"q": {"a": float("nan")}},
+        {"q": {"a": "1"}},
+        {"q": {"a": -1}},
+        {"q": {"a": 1, 5: 2, "5": 3}},
+        {"q": {"": 1}},
+        {"": {"a": 1}},
+        {"q": {"\ud800": 1}},
+        {7: {"a": 1}, "8": {"a": 1}},
+        {"q": ["a", "b"]},
+        {"q": {}},
+        {},
+    ],
+    ids=repr,
+)
+def test_judgments_in_dicts(judged, monkeypatch):
+    def outcome():
+        try:
+            read = Judgments.read(judged)
+        except InputError as error:
+            return str(error)
+        return read.by_query, read.query_ids, read.document_ids, read.first.tolist(), read.sha256
+
+    found = outcome()
+    monkeypatch.setattr("cranfield.ranks.judgments.native", None)
+    assert found == outcome()
 
 
 def test_other_functions():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import chain
+from itertools import chain, starmap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,7 +48,7 @@ class Judgments:
     ({'d1': 2.0}, 1, [0, 0, 1])
     """
 
-    _file: Stream  # that they were read from
+    _file: Stream | None  # that they were read from
 
     def __init__(
         self, by_query: Mapping[str, Mapping[str, float]], *, name: str, sha256: str = "", provenance: str = ""
@@ -90,7 +90,7 @@ class Judgments:
                 "take passages with a ChunkRun",
             )
         source = open_source(qrels, "qrels", format)
-        if isinstance(source, Text) and (judgments := cls._read_natively(source)):
+        if judgments := cls._read_natively(source):
             return judgments
         by_query = _READERS[type(source)](source)
         refuse_none(source.name, by_query.values())
@@ -98,20 +98,16 @@ class Judgments:
         return cls(by_query, name=source.name, sha256=stream.sha256 if stream else "", provenance=provenance)
 
     @classmethod
-    def _read_natively(cls, source: Text) -> Judgments | None:
-        """The judgments of a file that holds only plain lines; None for any other."""
-        if native is None or _are_preferences(source.layout):
-            return None
-        found = judged_ahead(source)
-        if found is None:
-            lines = b"".join(block.data for block in blocks(source.stream, source.layout))
-            found = native.read_judgments(np.frombuffer(lines, np.uint8), native_layout(source.layout))
+    def _read_natively(cls, source: Source) -> Judgments | None:
+        """The judgments of a source that holds only plain rows; None for any other."""
+        found = _NATIVE_READERS[type(source)](source) if native is not None else None
         if found is None:
             return None
         judgments = cls.__new__(cls)
         queries, judgments.document_ids, judgments.first, judgments.grades, judgments._index = found
         judgments.query_ids = tuple(queries)
-        judgments.name, judgments.provenance, judgments._file = source.name, "", source.stream
+        judgments.name, judgments.provenance = source.name, getattr(source, "provenance", "")
+        judgments._file = source.stream
         return judgments
 
     def __repr__(self) -> str:
@@ -132,7 +128,7 @@ class Judgments:
         >>> Judgments.read({"q1": {"d1": 2}}).sha256[:8]
         '06a52fc6'
         """
-        return self._file.sha256 or self._file.hash_again()
+        return (self._file.sha256 or self._file.hash_again()) if self._file else self._digest()
 
     @property
     def _best_first(self) -> dict[float, tuple[Numbers, JudgedGrades]]:
@@ -273,7 +269,29 @@ def read_lines(source: Text) -> dict[str, dict[str, float]]:
     return by_query
 
 
-def _from_table(source: Table) -> dict[str, dict[str, float]]:
+def _judged_lines(source: Text) -> native.Judged | None:
+    """The judgments of a file of plain lines."""
+    if _are_preferences(source.layout):
+        return None
+    found = judged_ahead(source)
+    if found is None:
+        lines = b"".join(block.data for block in blocks(source.stream, source.layout))
+        found = native.read_judgments(np.frombuffer(lines, np.uint8), native_layout(source.layout))
+    return found
+
+
+def _judged_columns(source: Table) -> native.Judged | None:
+    """The judgments of a frame of plain ids and grades."""
+    return next(filter(None, starmap(native.judge_frame, source.columns.lent())), None)
+
+
+def _judged_dicts(source: Rankings) -> native.Judged | None:
+    """The judgments of a dict of dicts with plain ids and grades."""
+    return native.judge_dicts(source.by_query) if type(source.by_query) is dict else None
+
+
+def read_rows(source: Table) -> dict[str, dict[str, float]]:
+    """The grades of each query's documents in a frame."""
     frame = source.frame
     by_query: dict[str, dict[str, float]] = {query: {} for query in frame.queries}
     rows = list(by_query.values())
@@ -298,7 +316,8 @@ def _is_plain(judged: dict[Any, Any]) -> bool:
     return True
 
 
-def _from_rankings(source: Rankings) -> dict[str, dict[str, float]]:
+def read_mapping(source: Rankings) -> dict[str, dict[str, float]]:
+    """The grades of each query's documents in a mapping."""
     by_query: dict[str, dict[str, float]] = {}
     for query, judged in source.by_query.items():
         if type(query) is str and query and type(judged) is dict and query not in by_query and _is_plain(judged):
@@ -313,8 +332,13 @@ def _from_rankings(source: Rankings) -> dict[str, dict[str, float]]:
 
 _READERS: dict[type[Source], Callable[[Any], dict[str, dict[str, float]]]] = {
     Text: read_lines,
-    Table: _from_table,
-    Rankings: _from_rankings,
+    Table: read_rows,
+    Rankings: read_mapping,
+}
+_NATIVE_READERS: dict[type[Source], Callable[[Any], native.Judged | None]] = {
+    Text: _judged_lines,
+    Table: _judged_columns,
+    Rankings: _judged_dicts,
 }
 
 

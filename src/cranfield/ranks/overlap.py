@@ -60,8 +60,8 @@ class SourceIds(NamedTuple):
                     if len(found) >= n:
                         break
                 return [query.decode() for query in islice(found, n)]
-            case Table(_, frame):
-                return list(frame.queries[:n])
+            case Table():
+                return self.source.frame.queries[:n]
             case Rankings(name, by_query):
                 return [id_text(query, name, "a query") for query in islice(by_query, n)]
 

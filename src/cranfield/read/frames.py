@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cranfield.errors import CranfieldError, InputError, need
+from cranfield.read.contexts import column_names
 from cranfield.read.mappings import id_text
 from cranfield.read.names import Role, find_columns, refuse_passages, wanted
 
@@ -44,9 +46,75 @@ def is_frame(thing: Any) -> bool:
     )
 
 
-def from_frame(frame: Any, role: Role, source: str) -> Frame:
+class FrameColumns:
+    """The query, the document and the value of each row, as the frame's own library keeps them in memory.
+
+    ranks: the values are ranks, of which 1 is the best
+    """
+
+    def __init__(self, columns: tuple[Any, Any, Any], names: tuple[str, str, str], ranks: bool, source: str) -> None:
+        self.ranks = ranks
+        self._columns = columns
+        self._names = names
+        self._source = source
+
+    def lent(self) -> Iterator[tuple[Any, Any, Any]]:
+        """The columns as the native scan reads them, each an Arrow stream or an array: first as they are.
+
+        What it cannot read like that comes a second time, with every id as text and every value as float64.
+        """
+        lent = tuple(map(_lent, self._columns))
+        if all(column is not None for column in lent):
+            yield lent
+        query, document, values = self._converted
+        yield _stream(query), _stream(document), values
+
+    @cached_property
+    def frame(self) -> Frame:
+        """The same as columns of our own."""
+        query, document, values = self._converted
+        return Frame(*_numbered(query), _ids(document), -values if self.ranks else values)
+
+    @cached_property
+    def _converted(self) -> tuple[Any, Any, npt.NDArray[np.float64]]:
+        query, document, value = self._columns
+        query_name, document_name, value_name = self._names
+        values = _number_column(value, self._source, value_name)
+        queries = _id_column(query, self._source, query_name)
+        return queries, _id_column(document, self._source, document_name), values
+
+
+def _lent(column: Any) -> Any:
+    """A column as it is in memory; None where only its own library can read it."""
+    if isinstance(getattr(column, "dtype", None), np.dtype):  # of pandas: numbers or objects
+        return np.ascontiguousarray(column.to_numpy()) if column.dtype.kind in "fiuO" else None
+    try:
+        return column.__arrow_c_stream__()
+    except Exception:  # each library raises its own; what is wrong is found out when the column is converted
+        return None
+
+
+def _stream(ids: Any) -> Any:
+    from pyarrow import chunked_array
+
+    return chunked_array([ids]).__arrow_c_stream__()
+
+
+def from_frame(frame: Any, role: Role, source: str) -> FrameColumns:
     """Take the three columns out of a pandas, polars, pyarrow or other frame."""
-    return frame_of(_columns(frame, source), role, source)
+    if _knows_its_columns(frame):
+        return columns_of(column_names(frame), frame.__getitem__, role, source)
+    columns = _columns(frame, source)
+    return columns_of(list(columns), columns.__getitem__, role, source)
+
+
+def _knows_its_columns(frame: Any) -> bool:
+    """Whether a frame can be asked for them: importing narwhals takes longer than evaluating millions of rows."""
+    kind = type(frame)
+    if kind.__module__.partition(".")[0] not in ("pandas", "polars", "pyarrow"):
+        return False
+    names = column_names(frame) if kind.__name__ in ("DataFrame", "Table") else []
+    return len(set(names)) == len(names) and {*map(type, names)} == {str}
 
 
 def frame_rows(frame: Any, source: str) -> Iterator[dict[str, Any]]:
@@ -58,15 +126,14 @@ def frame_rows(frame: Any, source: str) -> Iterator[dict[str, Any]]:
 
 
 def _columns(frame: Any, source: str) -> dict[str, Any]:
-    arrow = need("pyarrow", extra="frames", purpose="reading a frame")
-    narwhals = need("narwhals", extra="frames", purpose="reading a frame")
+    arrow, narwhals = _libraries()
     try:
         native = narwhals.from_native(frame, eager_only=True, pass_through=True)
         if native is frame:  # unknown to narwhals, but it speaks Arrow
             table = arrow.table(frame)
             columns = {name: table.column(name) for name in table.column_names}
         else:
-            columns = {name: native[name] for name in dict.fromkeys(native.columns)}
+            columns = {name: native[name].to_native() for name in dict.fromkeys(native.columns)}
     except CranfieldError:
         raise
     except Exception as error:  # each library raises its own
@@ -74,9 +141,14 @@ def _columns(frame: Any, source: str) -> dict[str, Any]:
     return columns
 
 
-def frame_of(columns: dict[str, Any], role: Role, source: str) -> Frame:
-    """The three columns among those of a table."""
-    names = list(columns)
+def _libraries() -> tuple[Any, Any]:
+    """What reads any frame: pyarrow and narwhals."""
+    arrow = need("pyarrow", extra="frames", purpose="reading a frame")
+    return arrow, need("narwhals", extra="frames", purpose="reading a frame")
+
+
+def columns_of(names: Sequence[Any], column: Callable[[Any], Any], role: Role, source: str) -> FrameColumns:
+    """The three columns among those of a table, which `column` finds by their names."""
     found = find_columns([str(name) for name in names], role)
     if found is None:
         raise InputError(
@@ -84,12 +156,8 @@ def frame_of(columns: dict[str, Any], role: Role, source: str) -> Frame:
         )
     refuse_passages(list(map(str, names)), role, source)
     query, document, value = names[found.query], names[found.document], names[found.value]
-    numbers = _number_column(columns[value], source, str(value))
-    return Frame(
-        *_numbered(_id_column(columns[query], source, str(query))),
-        _ids(_id_column(columns[document], source, str(document))),
-        -numbers if found.ranks else numbers,
-    )
+    columns = column(query), column(document), column(value)
+    return FrameColumns(columns, (str(query), str(document), str(value)), found.ranks, source)
 
 
 def _numbered(ids: Any) -> tuple[list[str], npt.NDArray[np.int64]]:
@@ -105,7 +173,11 @@ def _numbered(ids: Any) -> tuple[list[str], npt.NDArray[np.int64]]:
 
 
 def _arrow(column: Any) -> Any:
-    return column.to_arrow() if hasattr(column, "to_arrow") else column
+    """A column of any library as one of pyarrow."""
+    arrow, narwhals = _libraries()
+    if isinstance(column, arrow.Array | arrow.ChunkedArray):
+        return column
+    return narwhals.from_native(column, series_only=True).to_arrow()
 
 
 def _id_column(column: Any, source: str, name: str) -> Any:
@@ -126,6 +198,8 @@ def _id_column(column: Any, source: str, name: str) -> Any:
             if not ids.null_count and not (ends[1:] == ends[:-1]).any():  # an empty id is refused below
                 return ids
         values = ids.to_pylist()
+    except CranfieldError:
+        raise
     except arrow.ArrowException:  # a column of Python objects of several types
         values = column.to_list()
     except Exception as error:

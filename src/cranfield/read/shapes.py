@@ -9,6 +9,7 @@ from cranfield.read.layout import Layout
 from cranfield.read.streams import Stream
 
 if TYPE_CHECKING:
+    from cranfield.read.frames import Frame, FrameColumns
     from cranfield.read.mappings import Row
 
 
@@ -21,11 +22,16 @@ class Text(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Three columns in memory; a `Frame` of read/frames.py."""
+    """Three columns in memory; the `FrameColumns` of read/frames.py."""
 
     name: str
-    frame: Any
+    columns: FrameColumns
     stream: Stream | None = None
+
+    @property
+    def frame(self) -> Frame:
+        """The columns, converted to our own."""
+        return self.columns.frame
 
 
 class Rankings(NamedTuple):

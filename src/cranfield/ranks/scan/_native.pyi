@@ -8,7 +8,7 @@ _Ranks = npt.NDArray[np.int32]
 _Numbers = npt.NDArray[np.float64]
 _Text = npt.NDArray[np.uint8]
 _Found = tuple[_Integers, _Integers, _Integers, _Integers]
-_Judged = tuple[list[str], list[str], _Integers, _Numbers, "Index"]
+Judged = tuple[list[str], list[str], _Integers, _Numbers, "Index"]
 
 class Index:
     def __init__(
@@ -46,25 +46,25 @@ class Ahead:
         self, qrels: bytes, runs: list[bytes], qrels_layout: Layout, run_layout: Layout, threads: int, /
     ) -> None: ...
 
-def read_judgments(text: _Text, layout: Layout, /) -> _Judged | None: ...
-def judged_ahead(ahead: Ahead, /) -> _Judged | None: ...
+def read_judgments(text: _Text, layout: Layout, /) -> Judged | None: ...
+def judged_ahead(ahead: Ahead, /) -> Judged | None: ...
 def scanned_ahead(ahead: Ahead, number: int, /) -> tuple[_Integers, int, _Found] | None: ...
-def scan_columns(
-    query: _Integers,
-    place: _Integers,
-    document_text: _Text,
-    document_offsets: _Integers,
-    score: _Numbers,
+def scan_frame(
+    query: Any,
+    document: Any,
+    score: Any,
+    ranks: bool,
     index: Index,
     in_order: bool,
     threads: int,
     /,
-) -> tuple[_Integers, _Found] | None: ...
+) -> tuple[_Integers, int, _Found] | None: ...
+def judge_frame(query: Any, document: Any, grade: Any, /) -> Judged | None: ...
+def judge_dicts(by_query: dict[Any, Any], /) -> Judged | None: ...
 def scan_dicts(
     run: dict[Any, Any],
     places: dict[str, int],
     judged: list[str],
-    numbers: list[int | None],
     first: _Integers,
     in_order: bool,
     threads: int,

@@ -49,7 +49,7 @@ def _is_plain(path: str) -> bool:
         return False
 
 
-def judged_ahead(source: Text) -> native._Judged | None:
+def judged_ahead(source: Text) -> native.Judged | None:
     """The columns of judgments that were read ahead."""
     return next((scan.judged(source) for scan in _scans), None)
 
@@ -68,7 +68,7 @@ class _ScanAhead:
         paths = os.fsencode(qrels), [os.fsencode(run) for run in runs]
         self._threads = native.Ahead(*paths, native_layout(TREC_QRELS), native_layout(TREC_RUN), CORES)
 
-    def judged(self, source: Text) -> native._Judged | None:
+    def judged(self, source: Text) -> native.Judged | None:
         assert native is not None
         if source.stream.address != self._qrels or source.stream.hashed or source.layout != TREC_QRELS:
             return None

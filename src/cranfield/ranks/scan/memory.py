@@ -18,24 +18,18 @@ from cranfield.ranks.scan.native import CORES, native
 from cranfield.read.mappings import Pairs, finite, id_text
 from cranfield.read.shapes import Rankings, Table
 
-MANY = 100_000  # rows of a frame, from where several threads are worth their start
-
 
 def scan_table(source: Table, judgments: Judgments, policy: Policy) -> Scanned:
     """Rank a frame's rows."""
-    frame = source.frame
-    places = np.array([judgments.number.get(query, -1) for query in frame.queries], np.int64)
     if native is not None and policy.same_id == "keep":
-        text, offsets = frame.document
-        threads = CORES if len(frame.value) > MANY else 1
-        answer = native.scan_columns(
-            frame.query, places, text, offsets, frame.value, judgments._index, policy.ties == "file", threads
-        )
-        if answer is not None:
-            sizes, columns = answer
-            retrieved = np.full(len(judgments), -1, dtype=np.int64)
-            retrieved[places[places >= 0]] = sizes[places >= 0]
-            return Scanned(retrieved, int((places < 0).sum()), Places(*columns))
+        for query, document, score in source.columns.lent():
+            answer = native.scan_frame(
+                query, document, score, source.columns.ranks, judgments._index, policy.ties == "file", CORES
+            )
+            if answer is not None:
+                retrieved, extra, columns = answer
+                return Scanned(retrieved, extra, Places(*columns))
+    frame = source.frame
     by_query = {query: Pairs() for query in frame.queries}
     rankings = list(by_query.values())
     for query, document, score in zip(frame.query.tolist(), frame.document.tolist(), frame.value.tolist(), strict=True):
@@ -57,7 +51,6 @@ def scan_rankings(source: Rankings, judgments: Judgments, policy: Policy) -> Sca
             source.by_query,
             judgments.number,
             judgments.document_ids,
-            judgments._document_numbers,
             judgments.first,
             in_order,
             threads,

@@ -15,7 +15,7 @@ from cranfield.read.streams import Stream
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from cranfield.read.frames import Frame
+    from cranfield.read.frames import FrameColumns
     from cranfield.read.records import RecordFile, Records
 
 
@@ -31,7 +31,7 @@ class Parquet(Format):
         return head.startswith(b"PAR1") and head[4:5] < b" " and not head[4:5].isspace()  # it may also be a query
 
     def open(self, stream: Stream, role: Role, *, named: bool) -> Table:
-        return Table(stream.name, _frame(stream, role), stream)
+        return Table(stream.name, _columns(stream, role), stream)
 
     def open_grouped(self, stream: Stream, *, named: bool) -> Rows:
         from cranfield.read.frames import frame_rows
@@ -46,7 +46,7 @@ class Parquet(Format):
 
         names = _names(stream)
         if role == "run":
-            return FrameRecords(stream, role, names, _frame(stream, role))
+            return FrameRecords(stream, role, names, _columns(stream, role).frame)
         # With the groups; there are never so many judgments that it would take long.
         return RowRecords(stream, role, names, list(frame_rows(_table(stream, role, grouped=True), stream.name)))
 
@@ -67,11 +67,11 @@ def _names(stream: Stream) -> list[str]:
     return list(_file(stream).schema_arrow.names)
 
 
-def _frame(stream: Stream, role: Role) -> Frame:
-    from cranfield.read.frames import frame_of
+def _columns(stream: Stream, role: Role) -> FrameColumns:
+    from cranfield.read.frames import columns_of
 
     table = _table(stream, role)
-    return frame_of({name: table.column(name) for name in table.column_names}, role, stream.name)
+    return columns_of(table.column_names, table.column, role, stream.name)
 
 
 def _table(stream: Stream, role: Role, *, grouped: bool = False) -> Any:
