@@ -73,7 +73,7 @@ NEEDLESS = {
         "cranfield.read.records",
     ),
 }
-MOST_MODULES = 105  # of ours
+MOST_MODULES = 106  # of ours
 MOST_DATACLASSES = 10
 
 

@@ -34,7 +34,7 @@ class RankedEvidence:
         self, ranks: JudgedRanks, policy: Policy, documents: Documents | None, orders: TieOrders | None
     ) -> None:
         """policy: says whether queries that the run lacks are averaged over."""
-        self.packed = PackedRanks.of(ranks)
+        self.packed = PackedRanks(ranks)
         self.kept: Flags = ~ranks.missing if policy.missing == "skip" else np.ones(len(ranks), dtype=np.bool_)
         self.documents = documents
         self.orders = orders

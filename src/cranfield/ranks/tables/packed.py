@@ -2,42 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from cranfield.ranks.columns import Flags, Integers
+from cranfield.ranks.columns import Integers
 from cranfield.ranks.tables.ranks import JudgedRanks
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 SMALL = np.iinfo(np.int32).max
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PackedRanks:
     """What the judgments do not know of a table; queries and grades are those of its rows of the judgments."""
 
-    row: npt.NDArray[Any]
-    rank: npt.NDArray[Any]
-    tied: Flags
-    without_rows: JudgedRanks
-
-    @classmethod
-    def of(cls, table: JudgedRanks) -> PackedRanks:
-        """Pack a table."""
-        return cls(packed(table.row), packed(table.rank), table.tied, table.rows(np.zeros(0, dtype=np.bool_)))
+    def __init__(self, table: JudgedRanks) -> None:
+        self._row, self._rank, self._tied = packed(table.row), packed(table.rank), table.tied
+        self._without_rows = table.rows(np.zeros(0, dtype=np.bool_))
 
     def table(self) -> JudgedRanks:
         """The table again; a new one for each call."""
-        row: Integers = self.row.astype(np.int64)
-        query, grade = self.without_rows.all_judged.by_row
+        row: Integers = self._row.astype(np.int64)
+        query, grade = self._without_rows.all_judged.by_row
         return replace(
-            self.without_rows,
+            self._without_rows,
             query=query[row],
-            rank=self.rank.astype(np.int64),
+            rank=self._rank.astype(np.int64),
             grade=grade[row],
-            tied=self.tied,
+            tied=self._tied,
             row=row,
         )
 
