@@ -83,3 +83,9 @@ def test_evaluating_imports_nothing_heavy(files):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=files)
     assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_a_shell_can_complete_commands():
+    asked = {**os.environ, "_CRANFIELD_COMPLETE": "bash_complete", "COMP_WORDS": "cranfield ev", "COMP_CWORD": "1"}
+    done = run(env=asked)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "plain,evaluate\n", "")

@@ -25,7 +25,7 @@ COLUMNS = ("query", "rank", "grade", "tied", "row")
 def test_a_packed_table_is_the_same(policy, collection):
     qrels, run = collection
     table = rank_run(Judgments.read(qrels), open_source(run, "run"), policy)
-    again = PackedRanks.of(table).table()
+    again = PackedRanks(table).table()
     for name in COLUMNS:
         assert getattr(again, name).dtype == getattr(table, name).dtype
         np.testing.assert_array_equal(getattr(again, name), getattr(table, name))

@@ -40,6 +40,10 @@ def _run() -> int:
         return program(prog_name="cranfield", standalone_mode=False) or 0
     except click.Abort:
         raise KeyboardInterrupt from None
+    except SystemExit as ended:
+        if "_CRANFIELD_COMPLETE" in os.environ:  # then click has answered a shell, and leaves by itself
+            return int(ended.code or 0)
+        raise
     except click.exceptions.NoArgsIsHelpError as error:
         output.say(error.format_message(), err=True)
         return 2
