@@ -80,6 +80,21 @@ def test_runs_that_are_scanned_ahead_have_the_same_values(qrels, write):
     assert not ahead._scans[0]._number  # all were taken from there
 
 
+def test_more_rows_than_may_wait(write):
+    """Threads stop when there is no more room, and go on when what they found is taken, also past a run not plain."""
+    documents = [f"{query} {{}} d{each}" for query in range(100) for each in range(2000)]
+    judged = write("all.qrels", "".join(f"{each.format(0)} 1\n" for each in documents).encode())
+    one = "".join(f"{each.format('Q0')} 1 {-place} t\n" for place, each in enumerate(documents)).encode()
+    paths = [write(f"{number}.run", one) for number in range(7)]  # 1.4 million rows
+    paths[3:3] = [write("odd.run", one + b"100 Q0 d1 1 abc t\n")]
+    ahead.scan_ahead(judged, paths)
+    judgments = Judgments.read(Stream(judged, hashed=False))
+    sources = [open_source(Stream(path, hashed=False), "run") for path in paths]
+    found = [ahead.scanned_ahead(source, judgments, Policy()) for source in sources]
+    assert [each is None for each in found] == [path.endswith("odd.run") for path in paths]
+    assert {len(each.found.row) for each in found if each is not None} == {200_000}
+
+
 def test_a_run_of_many_blocks(qrels, write):
     path = write(
         "long.run",

@@ -24,7 +24,7 @@ from cranfield.report.relevant import RelevantDocuments, misordered
 from cranfield.systems.collection import collection_beside
 from cranfield.systems.settling import readable_name
 
-Rankings = dict[str, list[str]]  # documents by query
+TopDocuments = dict[str, list[str]]  # documents by query
 
 RELEVANT = 50  # relevant documents listed for a query
 STEPS = 200_000  # ranks whose values are shown
@@ -151,11 +151,11 @@ def _judged(grades: Mapping[str, float], relevant: Sequence[str], number: Mappin
     return {"relevant": listed, "all_relevant": len(relevant), "grades": dict(listed)}
 
 
-def _first_documents(gathered: Gathered, grades: Mapping[str, Mapping[str, float]]) -> Iterator[Rankings | None]:
+def _first_documents(gathered: Gathered, grades: Mapping[str, Mapping[str, float]]) -> Iterator[TopDocuments | None]:
     """The first documents of each run by query; None where its rankings cannot be read."""
     request = gathered.request
 
-    def read(evaluation: Evaluation) -> Rankings | None:
+    def read(evaluation: Evaluation) -> TopDocuments | None:
         source = request.rankings.get(evaluation.run)
         if source is None or not grades:
             return None if source is None else {}
@@ -167,7 +167,7 @@ def _first_documents(gathered: Gathered, grades: Mapping[str, Mapping[str, float
 def _ranking(
     gathered: Gathered,
     evaluation: Evaluation,
-    first: Rankings | None,
+    first: TopDocuments | None,
     relevant: RelevantDocuments,
     grades: Mapping[str, Mapping[str, float]],
     found: Mapping[str, dict[str, Any]],

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from cranfield.comparison import Comparison
+from cranfield.comparison.student_t import import_ahead
 from cranfield.errors import CranfieldError, InputError, MeasureError
 from cranfield.evaluation import saving as saved
 from cranfield.evaluation.evaluating import evaluate, threads_for
@@ -116,6 +117,7 @@ def evaluated(
             raise CranfieldError(f"{name} cannot be evaluated without judgments.", hint="give qrels")
         return name, evaluate(judgments, run, measures, name=name, **options)
 
+    import_ahead()
     found = dict(in_parallel(one, runs.items(), threads_for(runs.values())))
     for each in found.values():
         _check_drawable(each)

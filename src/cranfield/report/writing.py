@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from cranfield.comparison import Comparison
-from cranfield.comparison.student_t import import_ahead
 from cranfield.engines.sources import Lazy, is_lazy
 from cranfield.errors import CranfieldError, need
 from cranfield.evaluation.evaluating import judgments_for
@@ -127,7 +126,6 @@ def write_report(
         hint = f"show 1 to {DEEPEST:,} documents, of 0 or more queries"
         raise CranfieldError(f"{depth} documents of {queries} queries cannot be shown.", hint=hint)
     named = readable_runs(runs)
-    import_ahead()
     wanted = parse_measures(usual_measures(named, DEFAULT_MEASURES) if measures is None else measures)
     judgments = None if qrels is None else judgments_for(qrels, named.values(), qrels_format, wanted)
     request = Request(
