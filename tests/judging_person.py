@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import urllib.request
-from pathlib import Path
 
 
 def ask(address: str, name: str, **body: object) -> dict:
@@ -37,9 +36,7 @@ def judge(address: str, grades: dict[tuple[str, str], float]) -> None:
 def main() -> None:
     rows = [row.split() for row in sys.argv[1].split(",")]
     grades = {(query, document): float(grade) for query, document, grade in rows}
-    # The program itself, which gets the signal, and not what may stand in its place on the path.
-    program = str(Path(sys.executable).with_name(sys.argv[2]))
-    command = [program, *sys.argv[3:], "--no-browser", "--port", "0"]
+    command = [*sys.argv[2:], "--no-browser", "--port", "0"]
     served = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert served.stdout is not None
     for line in served.stdout:

@@ -51,15 +51,18 @@ OURS = [
     for path in sorted(SOURCE.rglob("[!_]*.py"))
     if not {"torch", "engines", "pytest_plugin.py"} & {*path.relative_to(SOURCE).parts}
 ]
-# What a shell runs in place of the program: it hands its streams to the server. Without `site`, it starts at once.
+# What a shell runs in place of the program: it hands its streams and Ctrl-C on. Without `site`, it starts at once.
 SHIM = """#!/bin/sh
 exec "{python}" -I -S -c '
-import json, os, socket, sys
-with socket.socket(socket.AF_UNIX) as server:
+import json, os, signal, socket, sys
+running = []
+signal.signal(signal.SIGINT, lambda *_: [os.kill(process, signal.SIGINT) for process in running])
+with socket.socket(socket.AF_UNIX) as server, server.makefile() as answers:
     server.connect(sys.argv[1])
     socket.send_fds(server, [b"!"], [0, 1, 2])
     server.sendall(json.dumps([sys.argv[2], sys.argv[3:], os.getcwd(), dict(os.environ)]).encode() + b"\\n")
-    os._exit(int(server.recv(8)))
+    running.append(int(answers.readline()))
+    os._exit(int(answers.readline()))
 ' "{address}" {program} "$@"
 """
 
@@ -77,6 +80,7 @@ def run(*arguments, cwd=None, env=None, input=None, program="cranfield", timeout
         tempfile.TemporaryFile() as out,
         tempfile.TemporaryFile() as err,
         socket.socket(socket.AF_UNIX) as server,
+        server.makefile() as answers,
     ):
         server.settimeout(timeout)
         server.connect(str(shims() / "server"))
@@ -87,7 +91,7 @@ def run(*arguments, cwd=None, env=None, input=None, program="cranfield", timeout
         # It may end without reading everything.
         with contextlib.suppress(BrokenPipeError), open(writing, "wb") as pipe:
             pipe.write((input or "").encode())
-        code = int(server.recv(8))
+        _, code = answers.readline(), int(answers.readline())
         said = [file.seek(0) or file.read().decode() for file in (out, err)]
         return subprocess.CompletedProcess([program, *words], code, *said)
 
@@ -137,7 +141,7 @@ def serve(address):
 
 
 def _answer(connection):
-    """Start the program in one more fork, and say how it ended."""
+    """Start the program in one more fork, and say which process that is, and how it ended."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     _, streams, _, _ = socket.recv_fds(connection, 1, 3)
@@ -147,8 +151,13 @@ def _answer(connection):
     if pid == 0:
         connection.close()
         _call(streams, *request)
+    for stream in streams:
+        os.close(stream)  # whoever reads what the program prints waits until nobody has it open
+    with contextlib.suppress(BrokenPipeError):  # nobody waits for it any more
+        connection.sendall(f"{pid}\n".encode())
     code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    connection.sendall(str(code).encode())
+    with contextlib.suppress(BrokenPipeError):
+        connection.sendall(f"{code}\n".encode())
     os._exit(0)
 
 

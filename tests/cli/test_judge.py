@@ -20,7 +20,7 @@ from cranfield import open_store
 from cranfield.judging.schema import WAITING
 from tests.cli.test_help import examples
 from tests.judging_person import judge
-from tests.program import INSTALLED, run
+from tests.program import run, shims
 
 SEARCH = """
 TEXTS = {"a": "red shoes", "b": "blue shoes", "c": "a red hat"}
@@ -52,7 +52,7 @@ class Served:
     """A call of `cranfield judge` whose page can be asked."""
 
     def __init__(self, folder, *words):
-        command = [str(INSTALLED / "cranfield"), "judge", *words, "--no-browser", "--port", "0"]
+        command = [str(shims() / "cranfield"), "judge", *words, "--no-browser", "--port", "0"]
         streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
         # The address has to arrive at once also where Python keeps what it prints for a while.
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}

@@ -42,7 +42,7 @@ def test_t_is_scipys(n):
     assert (low, high) == pytest.approx(tuple(theirs.confidence_interval(0.95)))
 
 
-@pytest.mark.parametrize("n", [5, 12, 30])
+@pytest.mark.parametrize("n", [1, 5, 12, 30, 50, 51])
 def test_wilcoxon_and_sign_are_scipys(n):
     d = differences(n, n, shift=0.1)[:, 0]
     assert one("wilcoxon", d)[0] == pytest.approx(stats.wilcoxon(d).pvalue)

@@ -194,3 +194,15 @@ def test_rounding_does_not_choose_between_documents_that_add_the_same():
     measure = "alpha_nDCG(alpha=0.6)"
     assert evaluate(qrels, {"q": list("decab")}, measure)[measure] == pytest.approx(1, abs=1e-12)
     assert evaluate(qrels, {"q": list("dcaeb")}, measure)[measure] == pytest.approx(1.0027844)
+
+
+@pytest.mark.parametrize("alpha", [0, 0.001, 0.5, 0.9, 1])
+def test_large_cutoffs_sum_all_ranks_that_count(alpha):
+    chance = [(1 - alpha) ** above for above in range(100_000)]
+    found = evaluate(
+        {"q": {"1": {"d": 1}}}, {"q": ["d"]}, [f"{name}(alpha={alpha})@100000" for name in ("alpha_DCG", "ERR_IA")]
+    )
+    best = [
+        math.fsum(each / by(at + 1) for at, each in enumerate(chance)) for by in (lambda i: math.log2(i + 1), float)
+    ]
+    assert list(found.values()) == pytest.approx([1 / each for each in best], rel=1e-12)
