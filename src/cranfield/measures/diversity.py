@@ -45,10 +45,10 @@ def _of_all(
     judged: SubtopicRanks, discount: Callable[[Numbers], Numbers], alpha: float, rel: float, cutoff: int
 ) -> Numbers:
     """As a share of what k documents would give that are all relevant to all S subtopics."""
-    counted = cutoff
+    last = cutoff
     if 0 < alpha < 1:  # further down, (1 - α)ⁱ⁻¹ is 0
-        counted = int(min(cutoff, 2 + LEAST / math.log1p(-alpha)))
-    rank = all_ranks(counted).astype(np.float64)
+        last = int(min(cutoff, 2 + LEAST / math.log1p(-alpha)))
+    rank = all_ranks(cutoff)[:last].astype(np.float64)
     best = ((1.0 - alpha) ** (rank - 1) * discount(rank)).sum()
     return ratio(_discounted(judged, discount, alpha, rel, cutoff), best * judged.n_subtopics(rel))
 
