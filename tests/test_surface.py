@@ -77,7 +77,9 @@ def fields(kind):
         return list(kind.__annotations__.items())
     instance = next((each for each in RESULTS if type(each) is kind), None)
     if instance is not None:
-        return [(name, type(value).__name__) for name, value in vars(instance).items() if not name.startswith("_")]
+        listed = {name for name, *_ in members(kind)}  # a property may have its value already, or only when asked
+        own = {name: value for name, value in vars(instance).items() if not name.startswith("_") and name not in listed}
+        return [(name, type(value).__name__) for name, value in own.items()]
     made = inspect.getsource(kind.__init__) if inspect.isfunction(kind.__init__) else ""
     return [
         (name, "set by __init__") for name in re.findall(r"^ +self\.([a-z]\w*)(?:: [^=\n]+)? = ", made, re.MULTILINE)

@@ -151,13 +151,12 @@ class ColumnRun {
         const double sign = columns_.ranks ? -1 : 1;
         for (std::size_t at = first; at < last; ++at) {
             const Piece& piece = pieces_[at];
-            auto put_id = [ranking](std::size_t i, std::string_view id) { ranking[i].id = id; };
+            auto put_id = [ranking](std::size_t i, std::string_view id) { ranking[i].id = id, ranking[i].hash = hash(id); };
             auto put_score = [ranking, sign](std::size_t i, double score) { ranking[i].score = sign * score; };
             if (!columns_.document.read(piece.start, piece.rows(), room, put_id)) return false;
             if (!columns_.score.read(piece.start, piece.rows(), put_score)) return false;
             room += piece.rows() * columns_.document.room(), ranking += piece.rows();
         }
-        for (Document& document : worker.ranking) document.hash = hash(document.id);
         const std::size_t query = pieces_[first].query;
         const std::int64_t number = query < retrieved.size() ? std::int64_t(query) : -1;
         return worker.ranker.rank(worker.ranking.data(), n, number, found);

@@ -1,15 +1,13 @@
 // The Python face of the native part. Every function here has a twin in Python with the same contract; where the input
-// is anything but plain, it returns None and the twin takes the block, so errors have one voice. The twins: scan_text in
-// ranks/scan/pure.py, read_judgments in ranks/judgments.py, scan_frame and scan_dicts in ranks/scan/memory.py,
-// first_of_text and codes_of_text in ranks/first.py, partition in read/text.py, largest_differences in
-// comparison/significance/tukey.py, add_up in ranks/tables/ranks.py, largest_fractions in comparison/joint/fractions.py,
-// codes in ranks/codes.py.
+// is anything but plain, it returns None and the twin takes the block, so errors have one voice. The twins are listed in
+// ranks/scan/native.py.
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
 #include <limits>
+#include <optional>
 
 #include "ahead.hpp"
 #include "boundary.hpp"

@@ -103,11 +103,12 @@ class Judgments:
         found = _NATIVE_READERS[type(source)](source) if native is not None else None
         if found is None:
             return None
+        queries, documents, first, grades, index = found
         judgments = cls.__new__(cls)
-        queries, judgments.document_ids, judgments.first, judgments.grades, judgments._index = found
-        judgments.query_ids = tuple(queries)
         judgments.name, judgments.provenance = source.name, getattr(source, "provenance", "")
-        judgments._file = source.stream
+        judgments.query_ids, judgments.document_ids = tuple(queries), documents
+        judgments.first, judgments.grades = first, grades
+        judgments._index, judgments._file = index, source.stream
         return judgments
 
     def __repr__(self) -> str:
