@@ -69,7 +69,7 @@ struct StringObjects {
     // The objects lie anywhere in memory: this one is on its way when its turn comes.
     void fetch_soon([[maybe_unused]] std::size_t row) const {
 #if defined(__GNUC__)
-        constexpr std::size_t ahead = 24, head = 48;  // bytes before those of the text
+        constexpr std::size_t ahead = 64, head = 48;  // bytes before those of the text
         const auto object = reinterpret_cast<std::uintptr_t>(objects[std::min(row + ahead, count - 1)]);
         __builtin_prefetch(reinterpret_cast<const void*>(object));
         __builtin_prefetch(reinterpret_cast<const void*>(object + head));
