@@ -186,5 +186,7 @@ def test_sums_have_exact_bounds_however_many_documents_there_are():
 
 def test_pooled_documents_are_unjudged():
     [values] = every_completion([parse_measure("AP")], [None, 1, None], [1], (0, 1)).values()
-    low, high, exact = completion.bounds(parse_measure("AP"), JudgedRanks.of_grades([-1, 1, None], [1, -1]))
+    low, high, exact = completion.bounds(
+        parse_measure("AP"), JudgedRanks.of_grades([-1, 1, None], [1, -1]), budget=BUDGET
+    )
     assert (low[0], high[0], exact[0]) == (values.min(), values.max(), np.True_)

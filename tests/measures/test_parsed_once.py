@@ -18,9 +18,9 @@ def parsed(monkeypatch):
     counted = Counter()
     read = syntax._parsed
 
-    def counting(text):
+    def counting(text, *registered):
         counted[text] += 1
-        return read(text)
+        return read(text, *registered)
 
     monkeypatch.setattr(syntax, "_parsed", counting)
     return counted

@@ -107,7 +107,7 @@ def compare_corrected(
     >>> found = compare_corrected(f"{folder.name}/judgments.db", {"old": old, "new": new}, "P@1", model="gpt")
     >>> [difference] = found
     >>> difference.difference.headline, difference.value.worth
-    ('Better', 12)
+    ('Better', 17)
     >>> folder.cleanup()
     """
     found = evaluate_corrected(store, runs, measures, model=model, people=people, merge=merge, alpha=alpha, **options)

@@ -15,6 +15,9 @@ from cranfield.read.contexts import column_names
 from cranfield.read.mappings import id_text
 from cranfield.read.names import Role, find_columns, refuse_passages, wanted
 
+# Frames that can be asked for their columns by name; of others, narwhals knows how.
+_FRAMES = {("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "Table")}
+
 
 class Ids(NamedTuple):
     """A column of ids as Arrow keeps strings: id i is text[ends[i]:ends[i + 1]] in UTF-8."""
@@ -111,9 +114,9 @@ def from_frame(frame: Any, role: Role, source: str) -> FrameColumns:
 def _knows_its_columns(frame: Any) -> bool:
     """Whether a frame can be asked for them: importing narwhals takes longer than evaluating millions of rows."""
     kind = type(frame)
-    if kind.__module__.partition(".")[0] not in ("pandas", "polars", "pyarrow"):
+    if (kind.__module__.partition(".")[0], kind.__name__) not in _FRAMES:
         return False
-    names = column_names(frame) if kind.__name__ in ("DataFrame", "Table") else []
+    names = column_names(frame)
     return len(set(names)) == len(names) and {*map(type, names)} == {str}
 
 
