@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cranfield.comparison.significance.test import BLOCK, Outcome, Settings, Test, hedges, random_signs, two_sided
+from cranfield.comparison.significance.test import BLOCK, Outcome, Settings, Test, hedges, random_bits, two_sided
 from cranfield.ranks.columns import Numbers
 
 EXACT = 16  # differences whose signs are flipped in all ways; of more, some ways are drawn
@@ -34,8 +34,8 @@ class Randomisation(Test):
         if len(many):
             table, near = differences[:, many], slack[many]
             up = down = np.ones(len(many))
-            for bits in random_signs(settings.permutations, len(table), settings.seed, len(many)):
-                sums = bits @ table
+            for bits in random_bits(settings.permutations, len(table), settings.seed, len(many)):
+                sums = bits.astype(np.float64) @ table
                 up, down = up + (sums <= near).sum(axis=0), down + (sums >= -near).sum(axis=0)
             greater[many], less[many] = up / (1 + settings.permutations), down / (1 + settings.permutations)
         return Outcome(greater, less, two_sided(greater, less), differences.mean(axis=0), hedges(differences))
@@ -63,9 +63,9 @@ def _subset_means(differences: Numbers, subsets: Numbers | None, settings: Setti
     if subsets is not None:
         return np.asarray(subsets @ differences / subsets.sum(axis=1, keepdims=True))
     found = []
-    for bits in random_signs(settings.permutations, n, settings.seed, differences.shape[1]):
-        size = bits.sum(axis=1, keepdims=True)
-        found.append(np.where(size > 0, bits @ differences / np.maximum(size, 1), 0.0))
+    for bits in random_bits(settings.permutations, n, settings.seed, differences.shape[1]):
+        size = bits.sum(axis=1, keepdims=True, dtype=np.float64)
+        found.append(np.where(size > 0, bits.astype(np.float64) @ differences / np.maximum(size, 1), 0.0))
     return np.concatenate(found)
 
 

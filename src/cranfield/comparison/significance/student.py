@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from cranfield.comparison.significance.test import (
     Outcome,
@@ -10,7 +11,7 @@ from cranfield.comparison.significance.test import (
     Test,
     deviation,
     hedges,
-    random_signs,
+    random_bits,
     ratio,
     t_values,
     two_sided,
@@ -64,8 +65,14 @@ class Student(Test):
         lengths = np.sqrt((centred**2).sum(axis=0))
         scaled = ratio(centred, np.broadcast_to(lengths, centred.shape))
 
-        def drawn(bits: Numbers) -> Numbers:
-            sums = (2 * bits - 1) @ scaled
+        def drawn(bits: npt.NDArray[np.uint8]) -> Numbers:
+            # In parts, so that all threads together hold as many signs as one block has.
+            return np.concatenate([most_of(part.astype(np.float64)) for part in np.array_split(bits, CORES)])
+
+        def most_of(signs: Numbers) -> Numbers:
+            signs *= 2
+            signs -= 1
+            sums = signs @ scaled
             most = np.maximum(sums.max(axis=1, initial=0.0), -sums.min(axis=1, initial=0.0))
             left = n - most**2
             still = left <= n * NEAR  # a column that does not vary has no t: the largest of the others
@@ -75,7 +82,7 @@ class Student(Test):
                 left[still] = n - most[still] ** 2
             return np.asarray(most * np.sqrt((n - 1) / left))
 
-        draws = random_signs(settings.permutations, n, settings.seed, columns)
+        draws = random_bits(settings.permutations, n, settings.seed, columns)
         return np.sort(np.concatenate(list(in_parallel(drawn, draws, CORES))))[::-1]
 
 

@@ -8,6 +8,7 @@ from math import exp, lgamma, log
 from typing import ClassVar, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from cranfield.ranks.columns import Numbers
 
@@ -130,9 +131,11 @@ def blocks(draws: int, n: int) -> Iterator[int]:
     return (min(size, draws - done) for done in range(0, draws, size))
 
 
-def random_signs(draws: int, n: int, seed: int, width: int) -> Iterator[Numbers]:
-    """Blocks of rows that hold 0 or 1 for each of n queries; `width` is how many numbers a row will be turned into."""
+def random_bits(draws: int, n: int, seed: int, width: int) -> Iterator[npt.NDArray[np.uint8]]:
+    """Blocks of rows that hold 0 or 1 for each of n queries; `width` is how many numbers a row will be turned into.
+
+    As floating numbers they take eight times the room: who multiplies them turns one block after another into these.
+    """
     generator = np.random.default_rng(seed % 2**64)  # of any sign
     for size in blocks(draws, max(n, width)):
-        bits = np.unpackbits(generator.integers(0, 256, (size, (n + 7) // 8), dtype=np.uint8), axis=1, count=n)
-        yield bits.astype(np.float64)
+        yield np.unpackbits(generator.integers(0, 256, (size, (n + 7) // 8), dtype=np.uint8), axis=1, count=n)
