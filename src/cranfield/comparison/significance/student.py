@@ -22,6 +22,7 @@ from cranfield.ranks.scan.native import CORES
 from cranfield.ranks.scan.parallel import in_parallel
 
 NEAR = 1e-12  # what rounding leaves of the share of the squares that is within a column
+PARTS = 8  # for each core, in which a block of bits becomes signs
 
 
 class Student(Test):
@@ -66,8 +67,8 @@ class Student(Test):
         scaled = ratio(centred, np.broadcast_to(lengths, centred.shape))
 
         def drawn(bits: npt.NDArray[np.uint8]) -> Numbers:
-            # In parts, so that all threads together hold as many signs as one block has.
-            return np.concatenate([most_of(part.astype(np.float64)) for part in np.array_split(bits, CORES)])
+            # In parts, since signs take eight times the room of bits, and each thread has its own.
+            return np.concatenate([most_of(part.astype(np.float64)) for part in np.array_split(bits, PARTS * CORES)])
 
         def most_of(signs: Numbers) -> Numbers:
             signs *= 2
