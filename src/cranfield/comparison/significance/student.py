@@ -22,7 +22,7 @@ from cranfield.ranks.scan.native import CORES
 from cranfield.ranks.scan.parallel import in_parallel
 
 NEAR = 1e-12  # what rounding leaves of the share of the squares that is within a column
-PARTS = 8  # for each core, in which a block of bits becomes signs
+PARTS = 4  # for each core, in which a block of bits becomes signs
 
 
 class Student(Test):
