@@ -151,3 +151,10 @@ def test_the_text_of_a_measure_explains_what_tools_for_rag_call_by_their_names()
         shown = " ".join(measure_text(find_definition(spoken.name), 10_000).split())
         assert f"{spoken.name} is {spoken.ours}" in shown
         assert spoken.told in shown
+
+
+def test_a_measure_that_is_defined_again_is_the_new_one():
+    """As in a notebook: what a name meant before is not remembered."""
+    for bonus in (1.0, 2.0):
+        measure("Mine")(functools.partial(plus, bonus=bonus))
+        assert cranfield.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "Mine")["Mine"] == 1 + bonus

@@ -12,6 +12,7 @@ import pytest
 from cranfield import Judgments
 from cranfield.errors import InputError
 from cranfield.systems.collection import Collection, Document, kept_in_memory, open_collection
+from cranfield.systems.collection_files import folder_of_queries
 from cranfield.systems.topics import read_queries
 
 
@@ -152,3 +153,12 @@ def test_the_name_of_the_built_in_collection_stands_for_its_judgments():
 
     collection = open_collection("builtin")
     assert Judgments.read("builtin").by_query == Judgments.read(collection.qrels).by_query
+
+
+@pytest.mark.parametrize("qrels", ["qrels/test.tsv", "qrels/./test.tsv", "test.tsv"])
+def test_judgments_belong_to_the_folder_of_their_queries(qrels, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels").mkdir()
+    for path in ("queries.jsonl", "test.tsv", "qrels/test.tsv"):
+        (tmp_path / path).touch()
+    assert folder_of_queries(qrels) == "."

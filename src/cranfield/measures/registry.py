@@ -32,7 +32,7 @@ _NEEDED: dict[str, tuple[str, Any]] = {
 
 _definitions: dict[str, Definition] = {}
 _aliases: dict[str, tuple[str, Mapping[str, Any]]] = {}
-_times = 0  # that a measure was registered
+_registrations = 0  # so far, of a measure of ours or of a user's
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -249,7 +249,7 @@ def measure(
         raise MeasureError("a measure needs a name.", hint='write @measure("Name") above the function')
 
     def register(function: Function) -> Function:
-        global _times
+        global _registrations
         defaults = _defaults(function)
         _check_names((name, *aliases), function)
         kinds = {parameter: kind_of(parameter, default) for parameter, default in defaults.items()}
@@ -275,7 +275,7 @@ def measure(
             word, _, fixed = alias.rstrip(")").partition("(")
             pairs = dict(pair.split("=") for pair in fixed.split(",")) if fixed else {}
             _aliases[plain(word)] = (name, pairs)
-        _times += 1
+        _registrations += 1
         return function
 
     return register
@@ -360,7 +360,7 @@ def _registered(name: str) -> tuple[Definition, Mapping[str, Any]] | None:
 
 def registered() -> int:
     """How often a measure was registered so far: what names mean does not change while this does not."""
-    return _times
+    return _registrations
 
 
 def _definition(name: str) -> Definition:

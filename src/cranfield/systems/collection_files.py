@@ -16,7 +16,7 @@ def first_file(folder: str | os.PathLike[str], names: tuple[str, ...]) -> str | 
 
 def folder_of_queries(qrels: str) -> str | None:
     """The folder of the collection that a file of judgments belongs to; None where no queries are beside it."""
-    beside = os.path.dirname(qrels)
+    beside = os.path.dirname(qrels).removesuffix(f"{os.sep}{os.curdir}")
     folder = (os.path.dirname(beside) if os.path.basename(beside) == "qrels" else beside) or os.curdir
     if not os.path.isfile(qrels) or first_file(folder, QUERY_FILES) is None:
         return None
