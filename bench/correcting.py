@@ -77,27 +77,28 @@ def speed() -> dict[str, float]:
 
 def coverage(count: int = COUNT) -> list[dict[str, object]]:
     """How often the intervals of means and of differences hold, and how long they are against people's alone."""
-    from tests.comparison.simulated_judges import JUDGES, experiments
+    from tests.comparison.simulated_judges import JUDGES, by_judge, by_people, drawn
 
     told: list[dict[str, object]] = []
     for judge in JUDGES:
-        one, other, model_one, model_other = (
-            np.concatenate(parts, axis=None)
-            for parts in zip(
-                *(experiments(judge, POPULATION[1], 1, np.random.default_rng(seed)) for seed in range(POPULATION[0])),
-                strict=True,
-            )
-        )
+        parts = []
+        for seed in range(POPULATION[0]):
+            chance = np.random.default_rng(seed)
+            world = drawn(POPULATION[1], 1, chance)
+            parts.append((*by_people(world), *by_judge(judge, world, chance)))
+        one, other, model_one, model_other = (np.concatenate(part, axis=None) for part in zip(*parts, strict=True))
         values = {"mean": (one, model_one), "difference": (other - one, model_other - model_one)}
         for n, every in SIZES:
             for what, (people, model) in values.items():
                 told.append({"judge": judge, "what": what, "sampled": n, "queries": every})
-                told[-1] |= _tried(people, model, n, every, count)
+                told[-1] |= _tried(people, model, n, every, count, what == "difference")
                 print(json.dumps(told[-1]), file=sys.stderr, flush=True)
     return told
 
 
-def _tried(people: np.ndarray, model: np.ndarray, n: int, every: int, count: int) -> dict[str, float]:
+def _tried(
+    people: np.ndarray, model: np.ndarray, n: int, every: int, count: int, differences: bool
+) -> dict[str, float]:
     """Experiments that draw queries from all there are, whose mean is the truth."""
     from cranfield.comparison.correcting import corrected_columns
 
@@ -105,7 +106,7 @@ def _tried(people: np.ndarray, model: np.ndarray, n: int, every: int, count: int
     held, alone, widths = [], [], []
     for _ in range(max(1, count // AT_ONCE)):
         drawn = chance.integers(0, len(people), (every, AT_ONCE))
-        found = corrected_columns(model[drawn], people[drawn[:n]], np.arange(n))
+        found = corrected_columns(model[drawn], people[drawn[:n]], np.arange(n), differences=differences)
         (low, high), (people_low, people_high) = found.interval(0.05), found.people_interval(0.05)
         held.append(((low <= truth) & (truth <= high)).mean())
         alone.append(((people_low <= truth) & (truth <= people_high)).mean())

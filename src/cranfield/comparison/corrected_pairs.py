@@ -223,7 +223,8 @@ def difference_columns(evaluation: CorrectedEvaluation, measure: Measure, pairs:
     """The corrected differences run - baseline of pairs (baseline, run)."""
     tables = [columns_of(each, measure) for each in (evaluation._by_model, evaluation._by_people)]
     model, people = (np.stack([_differences(table, *pair) for pair in pairs], axis=1) for table in tables)
-    return corrected_columns(model, people, drawn_rows(evaluation._by_model[0], evaluation._by_people[0]))
+    drawn = drawn_rows(evaluation._by_model[0], evaluation._by_people[0])
+    return corrected_columns(model, people, drawn, differences=True)
 
 
 def _differences(table: Numbers, one: int, other: int) -> Numbers:

@@ -3,34 +3,43 @@
 A model judged all N queries, people a simple random sample of n. By query, f is the value by the model's grades and y
 the value by people's; both may be differences of two runs.
 
-    slope       b = cov_n(y, f) / var_n(f)
-    agreement   g = r⁸, of the correlation r of y and f on the n
+    agreement   r = the correlation of y and f on the n
+    slope       b = cov_n(y, f) / var_n(f); 0 where r is not above 0
     spread      s_f² = the variance of f over the n or over all N, whichever is larger
-    weight      λ = cov_n(y, f) / s_f² · (1 - 0.4 g); 0 where the model says the same of all n
+    scale       s² = s_f², or var_n(y) if that is larger; of differences s_f²
+    weight      λ = b · var_n(f) / s² · (1 - 0.4 r⁸)
     estimate    θ = mean_n(y) - λ · (mean_n(f) - mean_N(f))
     residuals   s_e² = Σ(y - mean_n(y) - b (f - mean_n(f)))² / (n - 2)
     shift       k = 1 + n · (mean_n(f) - mean_N(f))² / ((n - 1) · s_f²)
-    withheld    s_w² = (b - λ)² s_g², where s_g² = var_n(f) + g · (s_f² - var_n(f)); at most var_n(y)
+    withheld    s_w² = (b - λ)² s_g², where s_g² = var_n(f) + r⁸ · (s_f² - var_n(f)); at most var_n(y)
     explained   s_b² = b² s_g², at most var_n(y)
     variance    V = (k s_e² + s_w²) · (1/n - 1/N) + ((n - 2) / (n - 1) · s_e² + s_b²) / N
-    interval    θ ± t(1 - alpha/2, n - 2 + g n) · √V; N - 1 degrees of freedom at most
+    interval    θ ± t(1 - alpha/2, n - 2 + n r⁴) · √V; N - 1 degrees of freedom at most
 
-That is the regression estimator of survey sampling, whose weight is b, with two changes that keep the model from being
-trusted further than a small sample can show. A sample that misses the model's rare values has a slope far too large for
-them; but the f of all N are known, so s_f² is never smaller than theirs. And a sample in which the model is nearly
-always right does not tell it from one that is far off on rare queries; so the closer they agree, the more of the weight
-is withheld, up to four tenths. That leaves more to people's values, and lengthens the interval by just what it adds to
-the error of the estimate: a judge that never errs is covered as often as others, and one that errs rarely hardly less
-often. With a correlation of 0.9, both changes together cost a tenth of the length.
+That is the regression estimator of survey sampling, whose weight is b, except that the weight is smaller where a small
+sample cannot show that the model deserves it:
+
+- A sample that misses the model's rare values has a slope far too large for them; but the f of all N are known, so s_f²
+  is never smaller than theirs.
+- A model whose values vary less than people's misses something that people see, perhaps on rare queries only: where it
+  grades nothing 0, it is far off where people find nothing relevant. So its values are never stretched: the weight of a
+  mean is the slope of y by f or of f by y, whichever is smaller. In a difference of two runs, what is rare falls on
+  both sides; there a model may well see everything half as large as people do.
+- A model that says the opposite of people has no weight.
+- A sample in which the model is nearly always right does not tell it from one that is far off on rare queries; so the
+  closer they agree, the more of the weight is withheld, up to four tenths.
+
+What is withheld leaves more to people's values, and lengthens the interval by just what it adds to the error of the
+estimate: a judge that never errs is covered as often as others, and one that errs rarely hardly less often. With a
+correlation of 0.9 that costs a tenth of the length.
 
 The degrees of freedom are n - 2 where V rests on the residuals of the sample, and more where the model agrees with
-people: then V rests on the variance of f, which is known from all N.
+people: then V rests on the variance of f, which is known from all N. Without a weight they are n - 1.
 
 The interval is for the mean over all queries that could be asked, of which these N are a sample; without the last part
 of V, that over N, it is for these N. It rests on the random sample, not on the model being right: a useless one has a
 weight near 0, and leaves what people say. Like every t interval it is an approximation, and with few sampled queries
-too short where y - λ f is very skewed: where the model is a little off on most queries and far off on rare ones, or
-where its values do not rise or fall with people's.
+too short where y - λ f is very skewed.
 """
 
 from __future__ import annotations
@@ -114,13 +123,14 @@ class CorrectedColumns(NamedTuple):
 
 
 def corrected_columns(
-    model: Numbers, people: Numbers, drawn: Integers, *, these_only: bool = False
+    model: Numbers, people: Numbers, drawn: Integers, *, differences: bool = False, these_only: bool = False
 ) -> CorrectedColumns:
     """Correct the mean of every column.
 
     model: by the model's grades, a row for each of all queries
     people: by people's grades, a row for each sampled query
     drawn: which rows of `model` these are
+    differences: the columns are differences of two runs
     these_only: the mean over these queries is wanted, not over all that could be asked
     """
     n, every = len(people), len(model)
@@ -133,22 +143,24 @@ def corrected_columns(
     fs, ys = f - f.mean(axis=0), people - people.mean(axis=0)
     of_sample, spread = deviation(f), deviation(people)
     of_all = np.maximum(of_sample, deviation(model))
-    says = (of_sample > 0) & (spread > 0)
+    scale = of_all if differences else np.maximum(of_all, spread)
     together = (ys * fs).sum(axis=0) / (n - 1)
+    varies = (of_sample > 0) & (spread > 0)
+    says = varies & (together > 0)
     slope = _ratio(together, of_sample**2, says)
-    agreement = _ratio(together, of_sample * spread, says) ** 8
-    weight = _ratio(together, of_all**2, says) * (1 - WITHHELD * agreement)
+    agreement = _ratio(together, of_sample * spread, says)
+    weight = _ratio(together, scale**2, says) * (1 - WITHHELD * agreement**8)
     apart = f.mean(axis=0) - model.mean(axis=0)
 
-    freedom = np.where(says, n - 2, n - 1)  # a weight that was not estimated costs nothing
-    residuals = ((ys - slope * fs) ** 2).sum(axis=0) / freedom
-    believed = of_sample**2 + agreement * (of_all**2 - of_sample**2)
+    divisor = np.where(varies, n - 2, n - 1)  # a slope that was not estimated costs nothing
+    residuals = ((ys - slope * fs) ** 2).sum(axis=0) / divisor
+    believed = of_sample**2 + agreement**8 * (of_all**2 - of_sample**2)
     withheld = np.minimum((slope - weight) ** 2 * believed, spread**2)
     explained = np.minimum(slope**2 * believed, spread**2)
     shift = 1 + n * _ratio(apart, of_all, says) ** 2 / (n - 1)
     variance = (shift * residuals + withheld) * (1 / n - 1 / every)
     if not these_only:
-        variance += (residuals * freedom / (n - 1) + explained) / every
+        variance += (residuals * divisor / (n - 1) + explained) / every
     return CorrectedColumns(
         value=people.mean(axis=0) - weight * apart,
         error=np.where(spread > 0, np.sqrt(variance), 0.0),
@@ -157,7 +169,7 @@ def corrected_columns(
         people=people.mean(axis=0),
         people_error=spread / np.sqrt(n),
         spread=spread,
-        freedom=np.minimum(freedom + n * agreement, every - 1),
+        freedom=np.minimum(np.where(says, n - 2 + n * agreement**4, n - 1), every - 1),
         sampled=n,
         queries=every,
     )
