@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
 
 from cranfield.errors import CranfieldError, InputError, OutputError, need
+from cranfield.files.locking import locked
 from cranfield.judging import migrations
 from cranfield.judging.commits import SharedCommits
 from cranfield.judging.schema import VERSION
@@ -115,6 +117,34 @@ class Database:
                 raise _no_store(self.name) from error
             raise kind(self.name, f"{fact} ({reason}).", hint=_hint(reason)) from error
 
+    @contextmanager
+    def only_one(self, doing: str) -> Iterator[None]:
+        """No other process does this to the store while the block runs; it is an error if one does.
+
+        Whoever did it and was killed does it no longer.
+        """
+        if self._url is None:
+            file = Path(self._where).resolve()
+            beside = file.with_name(f"{file.name}-{hashlib.sha256(doing.encode()).hexdigest()[:8]}")
+            with locked(beside, doing, name=self.name, hint=_ONE_AT_A_TIME):
+                try:
+                    yield
+                finally:
+                    with suppress(OSError):  # Windows removes no file that is open
+                        beside.unlink()
+            return
+        with self._failing(InputError, "cannot be read"), self._engine.connect() as connection:
+            schema = connection.execute(sa.select(sa.func.current_schema())).scalar_one()
+            key = int.from_bytes(hashlib.sha256(f"{schema} {doing}".encode()).digest()[:8], signed=True)
+            taken = connection.execute(sa.select(sa.func.pg_try_advisory_lock(key))).scalar_one()
+            connection.commit()
+            if not taken:
+                raise OutputError(self.name, f"another process is {doing}.", hint=_ONE_AT_A_TIME)
+            try:
+                yield
+            finally:
+                connection.execute(sa.select(sa.func.pg_advisory_unlock(key)))
+
     def close(self) -> None:
         """Close all connections."""
         self._engine.dispose()
@@ -133,6 +163,7 @@ def address(where: str) -> sa.URL | None:
     return url.set(drivername="postgresql+psycopg")
 
 
+_ONE_AT_A_TIME = "wait for it to end"
 _URLS = "give a path, or postgresql+psycopg://user:password@host/database"
 
 

@@ -10,10 +10,10 @@ from typing import NamedTuple
 from cranfield.comparison import GateResult, gate
 from cranfield.errors import InputError
 from cranfield.evaluation.result import Evaluation
+from cranfield.files.locking import locked
 from cranfield.measures import Measure
 from cranfield.ranks.judgments import Judgments
 from cranfield.read.target import open_target
-from cranfield.systems.locking import locked
 from cranfield.systems.measuring import evaluated, measured, of_queries
 from cranfield.systems.project import Project
 from cranfield.systems.recording import Recorded

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from cranfield.errors import InputError
+from cranfield.files.locking import open_locked, unwritable
 from cranfield.systems.answers import Ranking
 from cranfield.systems.asking import Answer
-from cranfield.systems.locking import open_locked, unwritable
 
 _DELETE = "delete this file to ask everything again"
 

@@ -12,12 +12,12 @@ from cranfield.comparison import GateResult
 from cranfield.comparison.checks import Check, floor_check
 from cranfield.errors import InputError
 from cranfield.evaluation.result import Evaluation
+from cranfield.files.locking import locked
 from cranfield.measures import Measure, parse_measure, parse_measures
 from cranfield.ranks.judgments import Judgments
 from cranfield.systems.accepting import VALUES, beside_accepted
 from cranfield.systems.collapse import collapse_by
 from cranfield.systems.collection import Collection, kept_in_memory
-from cranfield.systems.locking import locked
 from cranfield.systems.measuring import measured
 from cranfield.systems.misses import Miss, misses
 from cranfield.systems.opening import open_system

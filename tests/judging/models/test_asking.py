@@ -409,18 +409,6 @@ def test_people_who_judged_before_do_not_keep_a_model_from_judging(filled, small
     assert store.view().by_query == {"q0": {"q0d0": 3.0}}
 
 
-def test_two_at_once_grade_everything_once(filled, small):
-    store = filled(queries=1, documents=60)
-    with ModelServer(lambda request: time.sleep(0.005) or '{"grade": 1}') as server:
-        both = [threading.Thread(target=ask_model, args=(store, small(server)), kwargs=QUICK) for _ in range(2)]
-        for each in both:
-            each.start()
-        for each in both:
-            each.join()
-        assert 60 <= len(server.requests) <= 120  # both may ask the same at the same moment
-    assert sorted(event.doc_id for event in store.events()) == sorted(f"q0d{n}" for n in range(60))
-
-
 def test_a_reply_and_its_grade_are_written_together_or_not_at_all(filled, small, monkeypatch):
     store = filled(queries=1, documents=1)
 

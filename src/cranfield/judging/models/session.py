@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -28,7 +29,7 @@ _ONE_OR_MORE = "give a whole number, 1 or more"
 
 
 class Asking:
-    """The work of one call: planned first, so that it can be told what it will take, and then run."""
+    """The work of one call: planned first, so that it can be told what it will take, and then run; one at a time."""
 
     def __init__(
         self,
@@ -47,24 +48,33 @@ class Asking:
             raise InputError(assessor.name, "a function counts no tokens, so it cannot have a budget.")
         self.assessor = assessor
         self._store, self._again, self._jobs = store, again, jobs
+        self._limit, self._retries, self._wait = limit, retries, wait
         self._scale = store.scale
         self.judge = assessor._judge(self._scale)
-        with store._reading() as connection:
-            self._spent_before = ledger.spent(connection, assessor.name)
         self.budget = assessor.budget if budget is None else budget
-        self._allowance = Allowance(limit, self.budget, self._spent_before)
         self._stop = threading.Event()
-        self._requests = Requests(store, assessor, self._allowance, self._stop, retries=retries, wait=wait)
-        self._grading = Grading(store, assessor, self.judge, self._scale, self._requests, again)
-        self._checks = Checks(store, assessor, self.judge, self._scale, self._requests)
         self._stopped, self._error = "", None  # type: tuple[str, CranfieldError | None]
         self._failed_in_a_row = 0
 
     def __enter__(self) -> Asking:
+        store, assessor = self._store, self.assessor
+        with ExitStack() as held:
+            # What another process is asking right now is in no store yet: both would pay for it.
+            held.enter_context(store._database.only_one(f"asking {assessor.name}"))
+            with store._reading() as connection:
+                self._spent_before = ledger.spent(connection, assessor.name)
+            self._allowance = Allowance(self._limit, self.budget, self._spent_before)
+            self._requests = Requests(
+                store, assessor, self._allowance, self._stop, retries=self._retries, wait=self._wait
+            )
+            held.callback(self._requests.close)
+            self._grading = Grading(store, assessor, self.judge, self._scale, self._requests, self._again)
+            self._checks = Checks(store, assessor, self.judge, self._scale, self._requests)
+            self._held = held.pop_all()
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._requests.close()
+        self._held.close()
 
     @property
     def spent(self) -> int:

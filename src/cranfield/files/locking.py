@@ -22,9 +22,13 @@ except ImportError:  # Windows
         msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]  # which only Windows has
 
 
-def open_locked(path: Path, what: str) -> int:
+_ELSEWHERE = "wait for it to end, or write to another place"
+
+
+def open_locked(path: Path, what: str, *, name: str = "", hint: str = _ELSEWHERE) -> int:
     """Open a file for reading and appending that no other process has opened like this, and make it if need be.
 
+    what: is done to the file, or to what errors call `name`; another process that is doing it is an error.
     The lock goes when the file is closed, or when the process ends, however it ends.
     """
     while True:
@@ -39,9 +43,7 @@ def open_locked(path: Path, what: str) -> int:
                 return file
         except (BlockingIOError, PermissionError):
             os.close(file)
-            raise OutputError(
-                str(path), f"another process is {what}.", hint="wait for it to end, or write to another place"
-            ) from None
+            raise OutputError(name or str(path), f"another process is {what}.", hint=hint) from None
         except OSError as error:
             os.close(file)
             raise unwritable(path, error) from None
@@ -49,9 +51,9 @@ def open_locked(path: Path, what: str) -> int:
 
 
 @contextmanager
-def locked(path: Path, what: str) -> Iterator[None]:
+def locked(path: Path, what: str, **words: str) -> Iterator[None]:
     """Hold a lock while the block runs."""
-    file = open_locked(path, what)
+    file = open_locked(path, what, **words)
     try:
         yield
     finally:
