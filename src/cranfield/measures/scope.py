@@ -7,7 +7,7 @@ not judged) is counted by the scope of the measure that has this value.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import reduce
+from functools import lru_cache, reduce
 from itertools import compress
 from typing import Any, NamedTuple
 
@@ -37,6 +37,7 @@ class Scope(NamedTuple):
     judged_only: bool
 
     @classmethod
+    @lru_cache(maxsize=256)  # which is asked for again and again: of every measure, by all that is said of a run
     def of(cls, measure: Measure) -> Scope:
         """The scope of a measure."""
         chosen = chosen_parameters(measure)
@@ -71,11 +72,13 @@ class Scope(NamedTuple):
 
     def n_relevant(self, judged: JudgedRanks) -> Integers:
         """How many relevant documents each query has, retrieved or not."""
+        if self.rel is not None:
+            return judged.n_relevant(self.rel).astype(np.int64)
 
         def count() -> Integers:
             return judged.judged_sum(self.relevant(judged.judged_grades)).astype(np.int64)
 
-        known: Integers = judged.all_judged.kept(("relevant", self.rel, self.gain), count)
+        known: Integers = judged.all_judged.kept(("gaining", self.gain), count)
         return known.copy()
 
     def depth(self, judged: JudgedRanks) -> Integers | None:
