@@ -33,7 +33,7 @@ one. Memory holds a block of the file and the largest query.
 GPU = """
 ## On a GPU
 
-`PYTHONPATH=src python bench/gpu.py` records this, with the compiled scan that an installation has. Whole calls are timed
+`PYTHONPATH=src python bench/gpu.py` records this, with the compiled scan that installations have. Whole calls are timed
 by the clock, host work included; parts of them by CUDA events; each is the best of several. Against torchmetrics, both
 are timed in turns, since the host is not equally fast all the time.
 """
