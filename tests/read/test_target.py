@@ -18,7 +18,6 @@ from cranfield.cli import output
 from cranfield.read.target import open_target, write_text
 from tests.source import trees_with
 
-
 posix = pytest.mark.skipif(os.name == "nt", reason="a matter of POSIX file systems")
 
 
