@@ -51,6 +51,7 @@ TOGETHER = {
     "tests/judging/test_page_passages.py": "browser",
     "tests/systems/test_postgres.py": "PostgreSQL",
     "tests/test_site.py": "site",
+    "tests/test_names.py": "PyTorch",
     "tests/engines/test_per_query.py": "engines",
     "tests/measures/test_bounds.py": "bounds",
     "tests/comparison/test_unjudged_completions.py": "completions",

@@ -130,35 +130,40 @@ def serve(address):
     listener.bind(address)
     listener.listen(64)
     os.write(1, b"!")
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that answer
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    while listener in select.select([listener, 0], [], [])[0]:
-        connection, _ = listener.accept()
-        if os.fork() == 0:
-            listener.close()
-            _answer(connection)
-        connection.close()
+    running = {}  # descriptor of a process: its number, and the connection of whoever waits for it
+    while 0 not in (ready := select.select([listener, 0, *running], [], [])[0]):
+        for each in ready:
+            if each is listener:
+                connection, _ = listener.accept()
+                if pid := _start(connection, [listener, *(waiting for _, waiting in running.values())]):
+                    running[os.pidfd_open(pid)] = pid, connection
+            else:
+                pid, connection = running.pop(each)
+                os.close(each)
+                with connection, contextlib.suppress(BrokenPipeError):  # nobody waits for it any more
+                    connection.sendall(b"%d\n" % os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 
 
-def _answer(connection):
-    """Start the program in one more fork, and say which process that is, and how it ended."""
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+def _start(connection, others):
+    """Start the program that is asked for in a fork, which has no use for the `others`, and say which process that is.
+
+    Returns its number; 0: whoever called has gone.
+    """
     _, streams, _, _ = socket.recv_fds(connection, 1, 3)
     with connection.makefile("rb") as file:
-        request = json.loads(file.readline())
-    pid = os.fork()
-    if pid == 0:
-        connection.close()
-        _call(streams, *request)
+        request = file.readline()
+    pid = os.fork() if request else 0
+    if request and pid == 0:
+        for each in (connection, *others):
+            each.close()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        _call(streams, *json.loads(request))
     for stream in streams:
         os.close(stream)  # whoever reads what the program prints waits until nobody has it open
-    with contextlib.suppress(BrokenPipeError):  # nobody waits for it any more
-        connection.sendall(f"{pid}\n".encode())
-    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     with contextlib.suppress(BrokenPipeError):
-        connection.sendall(f"{code}\n".encode())
-    os._exit(0)
+        connection.sendall(b"%d\n" % pid)
+    return pid
 
 
 def _call(streams, program, words, folder, environment):

@@ -31,8 +31,9 @@ def at_or_above(groups, depth):
     """All of a tie stands at the first rank of the tie."""
     seen, rank = set(), 1
     for group in groups:
-        if rank <= depth:
-            seen |= set(group)
+        if rank > depth:
+            break
+        seen |= set(group)
         rank += len(group)
     return seen
 

@@ -6,17 +6,14 @@ from collections import defaultdict
 from collections.abc import Iterator
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 
-import cranfield
+from tests.source import SOURCE, trees_with
 
-SOURCE = Path(cranfield.__file__).parent
 PUBLIC = ["cranfield"] + (["cranfield.torch"] if find_spec("torch") else [])
 
 
-def types_of(path: Path) -> Iterator[str]:
+def types_of(tree: ast.Module) -> Iterator[str]:
     """Every class in a file, and what its top level assigns to a name in CamelCase: aliases and type variables."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef):
             yield node.name.lstrip("_")  # an underscore does not make it another name for a reader
@@ -30,9 +27,9 @@ def types_of(path: Path) -> Iterator[str]:
 
 def test_every_class_and_type_is_defined_once():
     homes = defaultdict(list)
-    for path in sorted(SOURCE.rglob("*.py")):
-        for name in types_of(path):
-            homes[name].append(str(path.relative_to(SOURCE)))
+    for path, tree in trees_with(r"^ *class |^_*[A-Z]\w*[a-z]\w* ="):
+        for name in types_of(tree):
+            homes[name].append(path)
     assert len(homes) > 100
     assert {name: found for name, found in homes.items() if len(found) > 1} == {}
 
@@ -54,8 +51,8 @@ def test_no_public_function_has_the_name_of_a_module():
 def test_writers_take_the_path_in_the_same_place():
     # write_report(path, …), but save_chart(spec, path), as evaluation.save(path): what is saved comes first.
     places = {"write": set(), "save": set()}
-    for path in SOURCE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for _, tree in trees_with("def (write|save)"):
+        for node in ast.walk(tree):
             verb = node.name.split("_")[0] if isinstance(node, ast.FunctionDef) else ""
             names = (
                 [each.arg for each in node.args.args if verb == "save" or each.arg != "self"] if verb in places else []

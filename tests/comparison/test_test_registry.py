@@ -11,7 +11,7 @@ import cranfield
 from cranfield import ComparisonError
 from cranfield.comparison import significance
 from cranfield.comparison.significance.test import Outcome, Test
-from tests.comparing_files import SOURCE, files_that_compare_with
+from tests.source import SOURCE, files_that_compare_with
 
 RUNS = {"one": {"1": ["b", "a"], "2": ["b", "a"]}, "two": {"1": ["a"], "2": ["a"]}}
 QRELS = {"1": {"a": 1}, "2": {"a": 1}}

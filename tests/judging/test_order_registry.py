@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from cranfield import InputError, pool
 from cranfield.judging import ordering
 from cranfield.judging.ordering.order import Order, in_fixed_order, query_by_query
-from tests.comparing_files import SOURCE, files_that_compare_with
+from tests.source import SOURCE, files_that_compare_with
 
 ALPHABET = Order(
     name="alphabet",

@@ -3,6 +3,7 @@
 import random
 import subprocess
 import sys
+from functools import cache
 
 import numpy as np
 import pytest
@@ -267,10 +268,9 @@ def test_whole_numbers_that_are_not_exact_as_floats():
         assert said == outcome({"q": {"a": 1}}, frame, Policy(), None)
 
 
-@compiled
-@pytest.mark.parametrize("kind", ["pandas", "pandas, objects", "polars", "arrow", "arrow, dictionaries"])
-@pytest.mark.parametrize("order", ["grouped", "scattered"])
-def test_any_number_of_threads_finds_the_same(kind, order):
+@cache
+def many_rows(order):
+    """A run as rows, with judgments of most of its queries."""
     chance = random.Random(order)
     rows = [
         (f"q{query}", f"d{document}", chance.randrange(500) / 4)
@@ -280,6 +280,15 @@ def test_any_number_of_threads_finds_the_same(kind, order):
     if order == "scattered":
         chance.shuffle(rows)
     qrels = {f"q{query}": {f"d{document}": 1 for document in chance.sample(range(5000), 40)} for query in range(90)}
+    return rows, qrels
+
+
+@compiled
+@pytest.mark.parametrize("kind", ["pandas", "pandas, objects", "polars", "arrow", "arrow, dictionaries"])
+@pytest.mark.parametrize("order", ["grouped", "scattered"])
+def test_any_number_of_threads_finds_the_same(kind, order):
+    rows, qrels = many_rows(order)
+    chance = random.Random(order)
     columns = open_source(KINDS[kind](rows, chance), "run").columns
     index = Judgments.read(qrels)._index
     one, *more = (native.scan_frame(*next(columns.lent()), False, index, False, threads) for threads in (1, 2, 3, 50))

@@ -10,7 +10,7 @@ import cranfield
 from cranfield import InputError, OutputError, convert_file
 from cranfield.read import formats
 from cranfield.read.formats.delimited import DelimitedFormat
-from tests.comparing_files import SOURCE, files_that_compare_with
+from tests.source import SOURCE, files_that_compare_with
 
 
 class Piped(DelimitedFormat):

@@ -16,8 +16,8 @@ import cranfield
 from cranfield import OutputError
 from cranfield.cli import output
 from cranfield.read.target import open_target, write_text
+from tests.source import trees_with
 
-SOURCE = Path(cranfield.__file__).parent
 posix = pytest.mark.skipif(os.name == "nt", reason="a matter of POSIX file systems")
 
 
@@ -270,8 +270,8 @@ OTHER_WAYS = {"torch/evaluator.py", "cli/reading.py"}
 def test_there_is_no_other_way_to_write():
     """No module opens a file to write, other than the one that knows how."""
     found = set()
-    for path in SOURCE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for path, tree in trees_with("open|write_bytes|mkstemp|write_text"):
+        for node in ast.walk(tree):
             if isinstance(node, ast.Call):
                 name = getattr(node.func, "attr", getattr(node.func, "id", ""))
                 modes = [each.value for each in node.args if isinstance(each, ast.Constant)]
@@ -281,5 +281,5 @@ def test_there_is_no_other_way_to_write():
                     or name in ("write_bytes", "mkstemp")
                     or (name == "write_text" and isinstance(node.func, ast.Attribute))
                 ):
-                    found.add(path.relative_to(SOURCE).as_posix())
+                    found.add(path)
     assert found - OTHER_WAYS == {"read/target.py"}
