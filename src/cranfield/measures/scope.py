@@ -7,7 +7,7 @@ not judged) is counted by the scope of the measure that has this value.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import reduce
+from functools import lru_cache, reduce
 from itertools import compress
 from typing import Any, NamedTuple
 
@@ -37,6 +37,7 @@ class Scope(NamedTuple):
     judged_only: bool
 
     @classmethod
+    @lru_cache  # asked for in every run, with the same measures
     def of(cls, measure: Measure) -> Scope:
         """The scope of a measure."""
         chosen = chosen_parameters(measure)

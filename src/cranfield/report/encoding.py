@@ -6,9 +6,19 @@ import base64
 import json
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from cranfield.ranks.columns import Integers
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 LARGE = 3_000_000  # letters of data that are packed
+SMALL = 10_000
+NOTHING = b"\0"
 
 
 class Encoded(str):
@@ -23,6 +33,24 @@ def safe_json(data: Any) -> Encoded:
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return Encoded(text)
+
+
+def number_list(numbers: Integers) -> str:
+    """Whole numbers as JSON; small ones, as most are, in a tenth of the time that `json` takes.
+
+    >>> number_list(np.array([0, 12, 10000])), number_list(np.array([-1, 10001])), number_list(np.array([], np.int64))
+    ('[0,12,10000]', '[-1,10001]', '[]')
+    """
+    if not len(numbers) or numbers.min() < 0 or numbers.max() > SMALL:
+        return safe_json(numbers.tolist())
+    filled = _small_texts()[numbers].tobytes()
+    return f"[{filled.translate(None, NOTHING)[:-1].decode()}]"
+
+
+@cache
+def _small_texts() -> npt.NDArray[np.bytes_]:
+    """Each small number and a comma, filled up with zero bytes."""
+    return np.array([f"{number}," for number in range(SMALL + 1)], dtype=np.bytes_)
 
 
 def safe_pieces(data: Mapping[str, Any]) -> Iterator[str]:
