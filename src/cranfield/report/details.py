@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from cranfield.evaluation.evaluating import threads_for
 from cranfield.evaluation.result import Evaluation
@@ -12,7 +11,7 @@ from cranfield.measures.scope import Scope
 from cranfield.ranks.first import first_documents
 from cranfield.ranks.scan.parallel import in_parallel
 from cranfield.read.source import open_source
-from cranfield.report.encoding import Encoded, safe_json
+from cranfield.report.encoding import DataWriter
 from cranfield.report.gathered import Gathered
 from cranfield.report.numbers import listed
 from cranfield.report.rankings import Rankings, TopDocuments
@@ -28,62 +27,36 @@ ALL_TEXT = 250_000  # letters of all documents together, and as many more for ea
 QUERY_TEXT = 3_000
 
 
-class Details(NamedTuple):
-    """What the page shows of queries, by their places; the documents it names; and what was left out, in words.
+def add_details(data: DataWriter, gathered: Gathered) -> list[str]:
+    """Write what the page shows of the queries that perform worst, as many as were asked for.
 
+    details: of each query, by its place, the relevant documents and the grades of those that are shown
     rankings: of each run the columns of `Rankings`. They are texts of their own, which are read when needed.
     reasons, tags: those that the rankings have the numbers of
     documents: id, and where they are known title and text
+    Returns what is left out, in words.
     """
-
-    queries: dict[int, dict[str, Any]]
-    rankings: list[Encoded]
-    reasons: list[str]
-    tags: list[tuple[str, ...]]
-    documents: list[list[str]]
-    left_out: list[str]
-
-
-def details(gathered: Gathered) -> Details:
-    """The details of the queries that perform worst, as many as were asked for."""
     if gathered.judgments is None:
-        return Details(
-            {},
-            [safe_json([])] * len(gathered.evaluations),
-            [],
-            [],
-            [],
-            ["The judgments are not known here, so queries are shown without rankings."],
+        data.add(
+            details={}, detailed=[], rankings=["[]"] * len(gathered.evaluations), reasons=[], tags=[], documents=[]
         )
+        return ["The judgments are not known here, so queries are shown without rankings."]
     chosen = gathered.listed
     grades = {query: gathered.judgments.by_query[query] for query in chosen}
-    places = {query: at for at, query in enumerate(gathered.query_ids)}
     measure = gathered.request.measures[0]
     scope = Scope.of(measure)
     relevant = {query: scope.best_first(grades[query]) for query in chosen}
     found = Rankings(chosen, measure, RelevantDocuments(gathered.judgments, relevant, most=RELEVANT, scope=scope))
     first = {query: [found.documents[each] for each in relevant[query][:RELEVANT]] for query in chosen}
     with_steps = _with_steps(gathered)
-    rankings = [
-        found.encoded(each, tops, gathered.steps.get(each.run, ()) if each.run in with_steps else ())
-        for each, tops in zip(gathered.evaluations, _first_documents(gathered, grades), strict=True)
-    ]
-    texts, left_out = _texts(gathered, found.documents)
-    unknown = [each.run for each in gathered.evaluations if each.run not in gathered.request.rankings]
-    if unknown:
-        left_out.insert(
-            0,
-            f"Rankings of {listed(unknown)} are not shown: only an evaluation, or a frame in its engine, was given.",
-        )
-    if len(chosen) < len(places):
-        left_out.insert(
-            0,
-            f"Rankings are shown for the {len(chosen):,} of {len(places):,} queries that perform worst by "
-            f"{gathered.request.measures[0]}; for all of them: --queries {len(places)}.",
-        )
-    if len(with_steps) < len(gathered.evaluations):
-        left_out.append(f"The calculation is shown only for {listed(sorted(with_steps))}.")
-    documents = list(found.documents)
+    data.add_texts(
+        "rankings",
+        (
+            found.encoded(each, tops, gathered.steps.get(each.run, ()) if each.run in with_steps else ())
+            for each, tops in zip(gathered.evaluations, _first_documents(gathered, grades), strict=True)
+        ),
+    )
+    documents, places = list(found.documents), {query: at for at, query in enumerate(gathered.query_ids)}
     judged = {
         places[query]: {
             "relevant": [(number, grades[query][documents[number]]) for number in first[query]],
@@ -92,7 +65,27 @@ def details(gathered: Gathered) -> Details:
         }
         for query, shown in zip(chosen, found.shown, strict=True)
     }
-    return Details(judged, rankings, list(found.reasons), list(found.tags), texts, left_out)
+    texts, cut = _texts(gathered, found.documents)
+    data.add(details=judged, detailed=[*judged], reasons=[*found.reasons], tags=[*found.tags], documents=texts)
+    return [*_not_ranked(gathered), *cut, *_not_calculated(gathered, with_steps)]
+
+
+def _not_ranked(gathered: Gathered) -> Iterator[str]:
+    """The queries and the runs without rankings, in words."""
+    shown, every = len(gathered.listed), len(gathered.query_ids)
+    if shown < every:
+        yield (
+            f"Rankings are shown for the {shown:,} of {every:,} queries that perform worst by "
+            f"{gathered.request.measures[0]}; for all of them: --queries {every}."
+        )
+    unknown = [each.run for each in gathered.evaluations if each.run not in gathered.request.rankings]
+    if unknown:
+        yield f"Rankings of {listed(unknown)} are not shown: only an evaluation, or a frame in its engine, was given."
+
+
+def _not_calculated(gathered: Gathered, with_steps: Collection[str]) -> Iterator[str]:
+    if len(with_steps) < len(gathered.evaluations):
+        yield f"The calculation is shown only for {listed(sorted(with_steps))}."
 
 
 def _with_steps(gathered: Gathered) -> set[str]:
