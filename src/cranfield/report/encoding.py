@@ -79,11 +79,12 @@ class DataWriter:
         for name, value in parts.items():
             self._write(f"{self._key(name)}{safe_json(value)}")
 
-    def add_texts(self, name: str, texts: Iterable[str]) -> None:
-        """Write a part that is a list of texts, each of them as soon as it is there."""
+    def add_texts(self, name: str, texts: Iterable[Encoded]) -> None:
+        """Write a part that is a list of texts that are JSON themselves, each of them as soon as it is there."""
         before = f"{self._key(name)}["
         for text in texts:
-            self._write(f"{before}{safe_json(text)}")
+            quoted = text.replace("\\", "\\\\").replace('"', '\\"')  # nothing else in it needs an escape
+            self._write(f'{before}"{quoted}"')
             before = ","
         self._write("]" if before == "," else f"{before}]")
 

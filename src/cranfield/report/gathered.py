@@ -115,7 +115,7 @@ def gather(request: Request) -> Gathered:
     families = _families(request)
     comparable = len({(each.qrels_sha256, each.policy) for each in evaluations}) == 1
     enough = len(evaluations) > 1 and len(query_ids) > 1 and means and comparable
-    ranked = [each for each in evaluations if each.ranks is not None]
+    ranked = [each for each in evaluations if each._has_ranks]
     drawn = request.charts and request.ordinary and bool(ranked)
     steps, curves = _curves(ranked, families, worst_first[: request.queries], request.depth, drawn=drawn)
     comparison = _compared(request, evaluations, means) if enough and request.given is None else request.given
@@ -145,7 +145,7 @@ def gather(request: Request) -> Gathered:
 
 def _with_judged(request: Request) -> list[Evaluation]:
     judged = [parse_measure(JUDGED)] if request.ordinary else []
-    return [each if each.ranks is None else each.extended(judged) for each in request.runs.values()]
+    return [each.extended(judged) if each._has_ranks else each for each in request.runs.values()]
 
 
 def _query_ids(request: Request, evaluations: Sequence[Evaluation]) -> tuple[str, ...]:
@@ -264,8 +264,8 @@ def _thinned(request: Request, ranked: Sequence[Evaluation], means: Sequence[Mea
     if request.flat is None or not request.ordinary or not ranked or not means or request.removal is False:
         return None
     wanted = means[:THINNED]
-    tables = {each.run: each.ranks for each in ranked if each.ranks is not None}
-    work = sum(len(each.rank) for each in tables.values())
+    work = sum(len(each._ranked().packed) for each in ranked)
     if not request.removal and work * REPEATS * len(FRACTIONS) * len(wanted) >= REMOVED:
         return None
+    tables = {each.run: each._ranked().ranks for each in ranked}
     return stability(request.flat, tables, wanted, (0.0, *FRACTIONS), repeats=REPEATS, policy=ranked[0].policy)

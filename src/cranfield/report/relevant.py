@@ -38,6 +38,7 @@ class RelevantDocuments:
     def __init__(self, judgments: Judgments, relevant: Mapping[str, Sequence[str]], *, most: int, scope: Scope) -> None:
         self.judgments, self.most, self.scope = judgments, most, scope
         self.queries = len(relevant)
+        self._known: dict[tuple[str, ...], Integers] = {}
         self.first = offsets(min(len(documents), most) for documents in relevant.values())
         rows = len(judgments.document_ids)
         # Of each row that is a relevant document; the last of them stands for rows that are not in the judgments.
@@ -71,10 +72,17 @@ class RelevantDocuments:
 
     def _rows(self, table: JudgedRanks) -> Integers:
         """Which rows of the judgments the judged documents of a run are; -1 for queries that are not judged here."""
-        known = np.array([self.judgments.number.get(query, -1) for query in table.query_ids], dtype=np.int64)
+        known = self._numbers(table.query_ids)
         # Rows are counted from the query's first, since the evaluation may have had fewer queries than these judgments.
         shift = self.judgments.first[known] - table.judged_first[: len(known)]
         return np.where(known[table.query] >= 0, table.row + shift[table.query], -1)
+
+    def _numbers(self, query_ids: tuple[str, ...]) -> Integers:
+        """The numbers of queries in the judgments; -1 for one that is not there. Most runs have the same queries."""
+        if query_ids not in self._known:
+            number = self.judgments.number
+            self._known[query_ids] = np.array([number.get(query, -1) for query in query_ids], dtype=np.int64)
+        return self._known[query_ids]
 
 
 def misordered(grades: Iterable[float], scope: Scope) -> list[str]:
