@@ -151,14 +151,16 @@ def test_documents_below_the_cutoff_make_no_difference(measures, collection, com
             assert measure(near).tolist() == measure(table).tolist(), measure.name
 
 
-def test_a_long_table_is_shortened(monkeypatch):
+@pytest.mark.parametrize(("long", "shortened"), [(2, [2, 1, 3]), (3, [2, 3])])
+def test_a_long_table_is_shortened(monkeypatch, long, shortened):
     seen = []
     rows = JudgedRanks.rows
-    monkeypatch.setattr(values, "LONG", 3)
+    monkeypatch.setattr(values, "LONG", long)
     monkeypatch.setattr(JudgedRanks, "rows", lambda table, kept: seen.append(int(kept.sum())) or rows(table, kept))
     qrels = {"1": {"a": 1, "b": 0, "c": 2}}
     result = cranfield.evaluate(qrels, {"1": ["a", "b", "c"]}, "P@1 R@1 nDCG@2 AP RR P(judged_only=True)@1")
-    assert [each for each in seen if each] == [1, 2, 3]  # at 1, at 2, and without what is unjudged
+    # At 2, what is left of that at 1 if it is still long, and without what is unjudged.
+    assert [each for each in seen if each] == shortened
     assert result["nDCG@2"] == cranfield.evaluate(qrels, {"1": ["a", "b"]}, "nDCG@2")["nDCG@2"]
 
 

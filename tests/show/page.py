@@ -21,16 +21,26 @@ def unpacked(text):
     """The page's data, with values and rankings that are texts in it read, too."""
     data = json.loads(text)
     data["values"] = [json.loads(columns) for columns in data["values"]]
-    rows = [json.loads(ranking) for ranking in data["rankings"]]
     data["rankings"] = [
-        {str(at): shown(data, row) for at, row in zip(data["detailed"], its, strict=True)} for its in rows
+        {str(query): shown(data, row, *columns) for row, query in enumerate(data["detailed"])}
+        for columns in map(json.loads, data["rankings"])
     ]
     return data
 
 
-def shown(data, row):
-    top, ranks, reason, tags, steps = row
-    return {"top": top, "ranks": ranks, "reason": data["reasons"][reason], "why": data["tags"][tags], "steps": steps}
+def shown(data, row, top, ranks, reasons, tags, steps):
+    def part(column):
+        values, starts = column
+        return values[starts[row] : starts[row + 1]]
+
+    values, depth = [value / 10_000 for value in part(steps)], len(part(top)) if top else 0
+    return {
+        "top": top and part(top),
+        "ranks": ranks and part(ranks),
+        "reason": data["reasons"][reasons[row]],
+        "why": data["tags"][tags[row]],
+        "steps": [values[start : start + depth] for start in range(0, len(values), depth or 1)],
+    }
 
 
 class Page(HTMLParser):

@@ -65,6 +65,31 @@ def test_rankings_grades_and_steps_are_those_of_explain(builtin):
     assert data["families"] == ["nDCG", "AP", "RR", "P"]
 
 
+@pytest.mark.parametrize("grade", [3, 1e90])
+def test_steps_beyond_one(tmp_path, grade):
+    """Values are counted in ten-thousandths, however large they are."""
+    data = made(tmp_path, {"q": {"a": grade, "b": 1}}, {"run": {"q": ["a", "b"]}}, "CG@5").data
+    assert data["rankings"][0]["0"]["steps"] == [pytest.approx([grade, grade + 1])]
+
+
+def test_rankings_of_any_length_have_their_steps(tmp_path):
+    """Also beside a query that was not measured, though its ranking is known."""
+    qrels = {"1": {"a": 1}, "2": {"a": 1}, "3": {"a": 1}}
+    run = {"1": ["a"], "2": ["x", "y", "a"], "3": ["x", "a"]}
+    some = cranfield.evaluate({query: qrels[query] for query in "13"}, run, "P@2 RR")
+    runs = {"some": some, "all": cranfield.evaluate(qrels, run, "P@2 RR")}
+    data = made(tmp_path, qrels, runs, "P@2 RR", rankings=dict.fromkeys(runs, run)).data
+    of_some, of_all = ({data["queries"][int(at)]: its for at, its in rows.items()} for rows in data["rankings"])
+    assert {query: its["steps"] for query, its in of_some.items()} == {
+        "1": [[1.0], [1.0]],
+        "2": [],
+        "3": [[0.0, 0.5], [0.0, 0.5]],
+    }
+    assert [len(its["top"]) for _, its in sorted(of_some.items())] == [1, 3, 2]
+    assert of_some["2"]["reason"] == "not in this run, and left out"
+    assert of_all["2"]["steps"] == [[0.0, 0.0, 0.3333], [0.0, 0.0, 0.3333]]
+
+
 def test_relevant_documents_that_were_missed_have_their_rank(tmp_path):
     qrels = {"q": {"a": 1, "b": 2, "c": 1, "d": 0}}
     data = made(tmp_path, qrels, {"run": {"q": ["x", "a", "y", "b"]}}, "P@2", depth=2).data

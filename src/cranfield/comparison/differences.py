@@ -210,5 +210,8 @@ def signed(number: float, digits: int = 4) -> str:
     """
     if not isfinite(number):
         return "no end"
-    texts = (f"{number + 0.0:+.{each}f}" for each in range(digits, 10))  # + 0.0: there is no -0
-    return next((text for text in texts if float(text) or abs(number) < SAME), f"{number:+.0e}")
+    for each in range(digits, 10):
+        text = f"{number + 0.0:+.{each}f}"  # + 0.0: there is no -0
+        if float(text) or abs(number) < SAME:
+            return text
+    return f"{number:+.0e}"

@@ -90,7 +90,7 @@ class Reaches:
         self._evaluations = evaluations
         self._pairs = list(pairs)
         self._query_ids = tuple(query_ids)
-        self._tables = {at: each.ranks for at, each in enumerate(evaluations) if each.ranks is not None}
+        self._tables = {at: each._ranked().ranks for at, each in enumerate(evaluations) if each._has_ranks}
         unjudged = any(table.n_unjudged().any() for table in self._tables.values())
         read = in_parallel(lambda at: (at, _codes(evaluations[at])), self._tables, CORES) if unjudged else ()
         codes = dict(read)

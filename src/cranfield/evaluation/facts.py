@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 import numpy as np
@@ -127,23 +127,37 @@ class FactColumns:
 
     def query(self, at: int, query_id: str, value: float, scope: Scope) -> QueryFacts:
         """The facts of one query."""
-        cutoff = int(self.cutoff[at])
-        return QueryFacts(
-            query_id=query_id,
-            value=value,
-            relevant=int(self.relevant[at]),
-            found=int(self.found[at]),
-            first=int(self.first[at]) or None,
-            retrieved=int(self.retrieved[at]),
-            unjudged=int(self.unjudged[at]),
-            deeper=int(self.deeper[at]),
-            cutoff=None if cutoff < 0 else cutoff,
-            rel=scope.rel,
-            judged_only=scope.judged_only,
-        )
+        return query_facts([int(column[at]) for column in _columns(self)], scope, query_id, value)
 
     def judged_share(self) -> float | None:
         """The share of the documents down to the cutoff that is judged, averaged over the queries that have any."""
         seen = np.where(self.cutoff >= 0, np.minimum(self.cutoff, self.retrieved), self.retrieved)
         share: Numbers = 1 - self.unjudged[seen > 0] / seen[seen > 0]
         return float(share.mean()) if len(share) else None
+
+
+def _columns(facts: FactColumns) -> list[Integers]:
+    return [getattr(facts, each.name) for each in fields(facts)]
+
+
+def fact_rows(facts: FactColumns) -> list[tuple[int, ...]]:
+    """The facts of each query as plain numbers; queries with the same numbers have the same reason."""
+    return list(zip(*(column.tolist() for column in _columns(facts)), strict=True))
+
+
+def query_facts(row: Sequence[int], scope: Scope, query_id: str = "", value: float = 0.0) -> QueryFacts:
+    """The facts of a query, given as in a row of the columns."""
+    relevant, found, first, retrieved, unjudged, deeper, cutoff = row
+    return QueryFacts(
+        query_id=query_id,
+        value=value,
+        relevant=relevant,
+        found=found,
+        first=first or None,
+        retrieved=retrieved,
+        unjudged=unjudged,
+        deeper=deeper,
+        cutoff=None if cutoff < 0 else cutoff,
+        rel=scope.rel,
+        judged_only=scope.judged_only,
+    )

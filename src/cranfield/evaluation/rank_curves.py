@@ -1,13 +1,17 @@
-"""Precision and recall down to each rank, of runs whose ranks are known or of one ranking whose grades are."""
+"""Precision and recall of runs whose ranks are known, or of one ranking whose grades are."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from cranfield.errors import CranfieldError
 from cranfield.measures import Measure
+from cranfield.measures.aggregates import aggregate
 from cranfield.measures.curve import Curve, precision_recall_curve
+from cranfield.measures.recall_levels import interpolated
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 if TYPE_CHECKING:
@@ -22,14 +26,23 @@ def rank_curves(results: Sequence[Evaluation], measure: Measure, query: str | No
     chosen = dict(measure.parameters)
     curves = {}
     for each in results:
-        judged = each.extended(()).ranks
-        assert judged is not None  # or `extended` would have said so
+        judged = each._ranked().ranks
         if chosen.get("judged_only"):
             judged = judged.condensed
         if query is not None:
             judged = judged.only(_place(each, query))
         counted = None if query is not None else len(each.query_ids)
         curves[each.run] = precision_recall_curve(judged, rel=chosen.get("rel", 1), queries=counted)
+    return curves
+
+
+def recall_curves(results: Sequence[Evaluation], recalls: Sequence[float]) -> dict[str, list[float]]:
+    """Of each run the mean of the interpolated precision at each level of recall: of IPrec, at all levels at once."""
+    curves = {}
+    for each in results:
+        ranked = each._ranked()
+        values = interpolated(ranked.ranks, np.array(recalls), rel=1, rule="ceiling")[:, ranked.kept]
+        curves[each.run] = [aggregate(level, "mean", of="IPrec") for level in values]
     return curves
 
 

@@ -135,6 +135,10 @@ class Evaluation(ValuesByQuery):
         """
         return self._evidence.ranks
 
+    @property
+    def _has_ranks(self) -> bool:
+        return isinstance(self._evidence, RankedEvidence)  # to ask for the ranks would unpack them
+
     def _ranked(self) -> RankedEvidence:
         if isinstance(self._evidence, RankedEvidence):
             return self._evidence

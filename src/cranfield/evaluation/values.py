@@ -77,21 +77,24 @@ class Bounds(NamedTuple):
 
 def measured(measures: Iterable[Measure], tables: Mapping[str, Any], kept: Flags) -> dict[Measure, Numbers]:
     """The values of measures; an error where one of them, or all of them together, are no finite number."""
-    shortened: dict[int, JudgedRanks] = {}
+    cutoffs = {each: last_rank(each) for each in measures}
+    shortened = _shortened(tables["ranks"], {each for each in cutoffs.values() if each is not None})
 
     def table_of(measure: Measure) -> Any:
-        """The table of a measure; of a long one only the rows down to its cutoff, since it ignores all others."""
-        whole = tables[measure.definition.table]
-        cutoff = last_rank(measure)
-        if cutoff is None or not isinstance(whole, JudgedRanks) or len(whole.rank) < LONG:
-            return whole
-        if cutoff >= whole.retrieved.max():
-            return whole
-        if cutoff not in shortened:
-            shortened[cutoff] = whole.rows(whole.within(cutoff))
-        return shortened[cutoff]
+        cutoff, name = cutoffs[measure], measure.definition.table
+        return tables[name] if cutoff is None or name != "ranks" else shortened[cutoff]
 
-    return {measure: _checked(measure, measure(table_of(measure)), kept) for measure in measures}
+    return {measure: _checked(measure, measure(table_of(measure)), kept) for measure in cutoffs}
+
+
+def _shortened(whole: JudgedRanks, cutoffs: Iterable[int]) -> dict[int, JudgedRanks]:
+    """The rows down to each cutoff, where leaving the others out takes less time than calculating with them."""
+    found: dict[int, JudgedRanks] = {}
+    for cutoff in sorted(cutoffs, reverse=True):
+        if len(whole.rank) >= LONG and cutoff < whole.retrieved.max():
+            whole = whole.rows(whole.within(cutoff))
+        found[cutoff] = whole
+    return found
 
 
 def _checked(measure: Measure, values: Numbers, kept: Flags) -> Numbers:

@@ -10,7 +10,7 @@ from cranfield.ranks.columns import Integers, Numbers
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 
-def documents_needed(total: Numbers, recall: float, rule: str) -> Integers:
+def documents_needed(total: Numbers, recall: float | Numbers, rule: str) -> Integers:
     """How many of the relevant documents make a level of recall.
 
     The textbook takes the ceiling. trec_eval 9 rounds up from a tenth on, trec_eval 10 to the nearest; both may report
@@ -24,21 +24,21 @@ def documents_needed(total: Numbers, recall: float, rule: str) -> Integers:
     return np.ceil(level - 1e-9).astype(np.int64)  # 0.3 · 10 is a little over 3 in floating point
 
 
-def interpolated(judged: JudgedRanks, recalls: Numbers, rel: float, rule: str) -> list[Numbers]:
-    """For each level of recall, the highest precision at it or at a higher one."""
+def interpolated(judged: JudgedRanks, recalls: Numbers, rel: float, rule: str) -> Numbers:
+    """For each level of recall (rows) and each query, the highest precision at it or at a higher one."""
     hit = judged.relevant(rel)
     rows = np.flatnonzero(hit)  # between them, precision only falls
-    query, found = judged.query[rows], judged.running(hit)[rows]
+    precisions = np.append(judged.running(hit)[rows] / judged.rank[rows], 0.0)
+    stop = np.cumsum(np.bincount(judged.query[rows], minlength=len(judged)))
+    first = np.concatenate(([0], stop[:-1])) if len(stop) else stop
     total = judged.n_relevant(rel)
-    precisions = found / judged.rank[rows]
-    values = []
-    for recall in recalls:
-        needed = documents_needed(total, float(recall), rule)
-        enough = np.flatnonzero(found >= needed[query])
-        highest = np.zeros(len(judged))
-        np.maximum.at(highest, query[enough], precisions[enough])
-        values.append(np.where(total > 0, highest, 0.0))
-    return values
+    # The levels of each query begin with the relevant document that reaches them, and end with its last one.
+    start = first + np.maximum(documents_needed(total, recalls[:, None], rule), 1) - 1
+    reached = (start < stop) & (total > 0)
+    ends = np.stack((start, np.broadcast_to(stop, start.shape)), axis=-1)[reached]
+    highest = np.zeros(start.shape)
+    highest[reached] = np.maximum.reduceat(precisions, ends.ravel())[::2] if len(ends) else 0.0
+    return highest
 
 
 @measure(
@@ -53,7 +53,8 @@ def interpolated_precision(judged: JudgedRanks, *, recall: float, rel: float = 1
 
     IPrec@r = max { P@i : relevant documents in the first i ≥ ⌈r · R⌉ }
     """
-    return interpolated(judged, np.array([recall]), rel, rule)[0]
+    [values] = interpolated(judged, np.array([recall]), rel, rule)
+    return np.asarray(values)
 
 
 @measure(

@@ -17,8 +17,8 @@ from cranfield.measures import Measure
 from cranfield.measures.arithmetic import gains
 from cranfield.report.card import card, page_title
 from cranfield.report.charts import charts, hues, not_drawn, templates, theory_charts
-from cranfield.report.details import Details
-from cranfield.report.encoding import safe_json
+from cranfield.report.details import add_details
+from cranfield.report.encoding import DataWriter, safe_json
 from cranfield.report.gathered import Gathered
 from cranfield.report.leaderboard import leaderboard, notes, segment_maps
 from cranfield.report.pair import seen_from
@@ -58,47 +58,41 @@ def page(gathered: Gathered, written: datetime) -> dict[str, Any]:
     }
 
 
-def program_data(gathered: Gathered, found: Details) -> dict[str, Any]:
-    """What the page's program reads: values, rankings, differences, charts."""
-    texts = gathered.request.collection.queries if gathered.request.collection else {}
-    drawn = gathered.request.charts
+def add_program_data(data: DataWriter, gathered: Gathered) -> list[str]:
+    """Write what the page's program reads: values, rankings, differences, charts. Returns what it lacks, in words."""
+    asked = gathered.request
+    texts = asked.collection.queries if asked.collection else {}
     colours = hues(gathered)
-    return {
-        "runs": [each.run for each in gathered.evaluations],
-        "hues": [colours.get(each.run, 0) for each in gathered.evaluations],
-        "measures": [
+    data.add(
+        runs=[each.run for each in gathered.evaluations],
+        hues=[colours.get(each.run, 0) for each in gathered.evaluations],
+        measures=[
             {"name": each.name, "lower": each.definition.lower_is_better, "mean": each.definition.aggregate == "mean"}
-            for each in gathered.request.measures
+            for each in asked.measures
         ],
-        "queries": gathered.query_ids,
-        "worst_first": _places(gathered),
-        "texts": [texts.get(query, "") for query in gathered.query_ids] if texts else None,
-        "segments": [gathered.request.segments.get(query, "") for query in gathered.query_ids]
-        if gathered.request.segments
-        else None,
-        # Texts in the text, which are read for the runs that are looked at.
-        "values": [
-            str(safe_json([_column(gathered, result, measure) for measure in gathered.request.measures]))
-            for result in gathered.evaluations
-        ],
-        "pairs": _pairs(gathered),
-        "chosen": _chosen(gathered),
-        "families": list(gathered.families),
-        "gains": _gains(gathered),
-        "depth": gathered.request.depth,
-        "details": found.queries,
-        "detailed": list(found.queries),
-        "rankings": [str(each) for each in found.rankings],
-        "reasons": found.reasons,
-        "tags": found.tags,
-        "documents": found.documents,
-        "left_out": [*found.left_out, *_unsaid(gathered), *not_drawn(gathered)],
-        "colours": LIGHT,
-        "names": {"gap": GAP, "far": FAR, "long": LONG, "dashes": DASHES},
-        "charts": charts(gathered) if drawn else [],
-        "theory": theory_charts(gathered) if drawn else [],
-        "templates": templates(gathered) if drawn else {},
-    }
+        queries=gathered.query_ids,
+        worst_first=_places(gathered),
+        texts=[texts.get(query, "") for query in gathered.query_ids] if texts else None,
+        segments=[asked.segments.get(query, "") for query in gathered.query_ids] if asked.segments else None,
+        pairs=_pairs(gathered),
+        chosen=_chosen(gathered),
+        families=list(gathered.families),
+        gains=_gains(gathered),
+        depth=asked.depth,
+        colours=LIGHT,
+        names={"gap": GAP, "far": FAR, "long": LONG, "dashes": DASHES},
+        charts=charts(gathered) if asked.charts else [],
+        theory=theory_charts(gathered) if asked.charts else [],
+        templates=templates(gathered) if asked.charts else {},
+    )
+    # Texts in the text, which are read for the runs that are looked at.
+    data.add_texts(
+        "values",
+        (safe_json([_column(gathered, each, measure) for measure in asked.measures]) for each in gathered.evaluations),
+    )
+    left_out = [*add_details(data, gathered), *_unsaid(gathered), *not_drawn(gathered)]
+    data.add(left_out=left_out)
+    return left_out
 
 
 def _places(gathered: Gathered) -> list[int]:

@@ -1,125 +1,91 @@
-"""The queries one by one: rankings side by side, grades, what was missed, and how values are calculated."""
+"""The queries one by one: their relevant documents, grades, texts, and the rankings of all runs."""
 
 from __future__ import annotations
 
 import shlex
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
-
-import numpy as np
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from cranfield.evaluation.evaluating import threads_for
-from cranfield.evaluation.facts import QueryFacts
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures.scope import Scope
-from cranfield.ranks.columns import Numbers
 from cranfield.ranks.first import first_documents
 from cranfield.ranks.scan.parallel import in_parallel
 from cranfield.read.source import open_source
-from cranfield.report.encoding import Encoded, safe_json
+from cranfield.report.encoding import DataWriter
 from cranfield.report.gathered import Gathered
 from cranfield.report.numbers import listed
-from cranfield.report.relevant import RelevantDocuments, misordered
+from cranfield.report.rankings import Rankings, TopDocuments
+from cranfield.report.relevant import RelevantDocuments
 from cranfield.systems.collection import collection_beside
 from cranfield.systems.settling import readable_name
 
-TopDocuments = dict[str, list[str]]  # documents by query
-
 RELEVANT = 50  # relevant documents listed for a query
 STEPS = 200_000  # ranks whose values are shown
-LOW = 3  # a first relevant document below this rank is ranked too low
 TEXT = 300  # letters shown of a document
 SHORTEST = 30  # ... fewer say nothing
 ALL_TEXT = 250_000  # letters of all documents together, and as many more for each query:
 QUERY_TEXT = 3_000
 
 
-class Details(NamedTuple):
-    """What the page shows of queries, by their places; the documents it names; and what was left out, in words.
+def add_details(data: DataWriter, gathered: Gathered) -> list[str]:
+    """Write what the page shows of the queries that perform worst, as many as were asked for.
 
-    rankings: of each run a row for each of the queries, in their order: the numbers of the documents, or None; the
-        ranks of the relevant ones, or None; the places of its reason and of its tags in the lists of them; and the
-        values of each family down to each rank, or nothing. Rows are texts of their own, which are read when needed.
+    details: of each query, by its place, the relevant documents and the grades of those that are shown
+    rankings: of each run the columns of `Rankings`. They are texts of their own, which are read when needed.
+    reasons, tags: those that the rankings have the numbers of
     documents: id, and where they are known title and text
+    Returns what is left out, in words.
     """
-
-    queries: dict[int, dict[str, Any]]
-    rankings: list[Encoded]
-    reasons: list[str]
-    tags: list[tuple[str, ...]]
-    documents: list[list[str]]
-    left_out: list[str]
-
-
-def details(gathered: Gathered) -> Details:
-    """The details of the queries that perform worst, as many as were asked for."""
     if gathered.judgments is None:
-        return Details(
-            {},
-            [safe_json([])] * len(gathered.evaluations),
-            [],
-            [],
-            [],
-            ["The judgments are not known here, so queries are shown without rankings."],
+        data.add(
+            details={}, detailed=[], rankings=["[]"] * len(gathered.evaluations), reasons=[], tags=[], documents=[]
         )
+        return ["The judgments are not known here, so queries are shown without rankings."]
     chosen = gathered.listed
     grades = {query: gathered.judgments.by_query[query] for query in chosen}
-    places = {query: at for at, query in enumerate(gathered.query_ids)}
-    number: defaultdict[str, int] = defaultdict()  # of documents, from 0 as they come
-    number.default_factory = number.__len__
-    scope = Scope.of(gathered.request.measures[0])
+    measure = gathered.request.measures[0]
+    scope = Scope.of(measure)
     relevant = {query: scope.best_first(grades[query]) for query in chosen}
-    found = {query: _judged(grades[query], relevant[query], number) for query in chosen}
-    reasons: dict[str, int] = {}
-    tags: dict[tuple[str, ...], int] = {}
+    found = Rankings(chosen, measure, RelevantDocuments(gathered.judgments, relevant, most=RELEVANT, scope=scope))
+    first = {query: [found.documents[each] for each in relevant[query][:RELEVANT]] for query in chosen}
     with_steps = _with_steps(gathered)
-    documents = RelevantDocuments(gathered.judgments, relevant, most=RELEVANT, scope=scope)
-    rankings = []
-    for evaluation, first in zip(gathered.evaluations, _first_documents(gathered, grades), strict=True):
-        stepped = evaluation.run in with_steps
-        rows = _ranking(gathered, evaluation, first, documents, grades, found, number, with_steps=stepped)
-        rankings.append(
-            safe_json(
-                [
-                    [
-                        row.top,
-                        row.ranks,
-                        reasons.setdefault(row.reason, len(reasons)),
-                        tags.setdefault(tuple(row.why), len(tags)),
-                        row.steps,
-                    ]
-                    for row in rows
-                ]
-            )
+    data.add_texts(
+        "rankings",
+        (
+            found.encoded(each, tops, gathered.steps.get(each.run, ()) if each.run in with_steps else ())
+            for each, tops in zip(gathered.evaluations, _first_documents(gathered, grades), strict=True)
+        ),
+    )
+    documents, places = list(found.documents), {query: at for at, query in enumerate(gathered.query_ids)}
+    judged = {
+        places[query]: {
+            "relevant": [(number, grades[query][documents[number]]) for number in first[query]],
+            "all_relevant": len(relevant[query]),
+            "grades": _known_grades(sorted(shown.union(first[query])), documents, grades[query]),
+        }
+        for query, shown in zip(chosen, found.shown, strict=True)
+    }
+    texts, cut = _texts(gathered, found.documents)
+    data.add(details=judged, detailed=[*judged], reasons=[*found.reasons], tags=[*found.tags], documents=texts)
+    return [*_not_ranked(gathered), *cut, *_not_calculated(gathered, with_steps)]
+
+
+def _not_ranked(gathered: Gathered) -> Iterator[str]:
+    """The queries and the runs without rankings, in words."""
+    shown, every = len(gathered.listed), len(gathered.query_ids)
+    if shown < every:
+        yield (
+            f"Rankings are shown for the {shown:,} of {every:,} queries that perform worst by "
+            f"{gathered.request.measures[0]}; for all of them: --queries {every}."
         )
-    texts, left_out = _texts(gathered, number)
     unknown = [each.run for each in gathered.evaluations if each.run not in gathered.request.rankings]
     if unknown:
-        left_out.insert(
-            0,
-            f"Rankings of {listed(unknown)} are not shown: only an evaluation, or a frame in its engine, was given.",
-        )
-    if len(chosen) < len(places):
-        left_out.insert(
-            0,
-            f"Rankings are shown for the {len(chosen):,} of {len(places):,} queries that perform worst by "
-            f"{gathered.request.measures[0]}; for all of them: --queries {len(places)}.",
-        )
+        yield f"Rankings of {listed(unknown)} are not shown: only an evaluation, or a frame in its engine, was given."
+
+
+def _not_calculated(gathered: Gathered, with_steps: Collection[str]) -> Iterator[str]:
     if len(with_steps) < len(gathered.evaluations):
-        left_out.append(f"The calculation is shown only for {listed(sorted(with_steps))}.")
-    shown = {places[query]: found[query] for query in chosen}
-    return Details(shown, rankings, list(reasons), list(tags), texts, left_out)
-
-
-class RankedRow(NamedTuple):
-    """What a run has for a query."""
-
-    top: list[int] | None
-    ranks: list[int] | None
-    reason: str
-    why: list[str]
-    steps: list[list[float]]
+        yield f"The calculation is shown only for {listed(sorted(with_steps))}."
 
 
 def _with_steps(gathered: Gathered) -> set[str]:
@@ -130,25 +96,9 @@ def _with_steps(gathered: Gathered) -> set[str]:
     return {gathered.best_first[0].run} | ({gathered.pair.run, gathered.pair.baseline} if gathered.pair else set())
 
 
-def why(facts: QueryFacts) -> list[str]:
-    """What went wrong with a query, in the words that the page filters by."""
-    if not facts.relevant:
-        return ["no relevant document is judged"]
-    found = []
-    if not facts.found and not facts.deeper:
-        found.append("nothing relevant retrieved")
-    elif facts.first is None or facts.first > LOW:
-        found.append("ranked too low")
-    seen = facts.retrieved if facts.cutoff is None else min(facts.retrieved, facts.cutoff)
-    if facts.unjudged * 2 > seen:
-        found.append("mostly unjudged")
-    return found
-
-
-def _judged(grades: Mapping[str, float], relevant: Sequence[str], number: Mapping[str, int]) -> dict[str, Any]:
-    """The relevant documents, the best first, and the grades known so far, to which the runs add."""
-    listed = [(number[document], grades[document]) for document in relevant[:RELEVANT]]
-    return {"relevant": listed, "all_relevant": len(relevant), "grades": dict(listed)}
+def _known_grades(numbers: Iterable[int], documents: Sequence[str], grades: Mapping[str, float]) -> dict[int, float]:
+    """The grades of those documents that were judged."""
+    return {number: grades[document] for number in numbers if (document := documents[number]) in grades}
 
 
 def _first_documents(gathered: Gathered, grades: Mapping[str, Mapping[str, float]]) -> Iterator[TopDocuments | None]:
@@ -162,48 +112,6 @@ def _first_documents(gathered: Gathered, grades: Mapping[str, Mapping[str, float
         return first_documents(open_source(source, "run", request.format), grades, request.depth, evaluation.policy)
 
     return in_parallel(read, gathered.evaluations, threads_for(request.rankings.values()))
-
-
-def _ranking(
-    gathered: Gathered,
-    evaluation: Evaluation,
-    first: TopDocuments | None,
-    relevant: RelevantDocuments,
-    grades: Mapping[str, Mapping[str, float]],
-    found: Mapping[str, dict[str, Any]],
-    number: Mapping[str, int],
-    *,
-    with_steps: bool,
-) -> list[RankedRow]:
-    """What the page shows of the queries in one run."""
-    measured = set(evaluation.query_ids)
-    known = [query for query in found if query in measured]
-    measure = gathered.request.measures[0]
-    scope = Scope.of(measure)
-    facts = {each.query_id: each for each in evaluation.queries(measure, known)}
-    ranked = relevant.ranked(evaluation)
-    steps = dict(zip(known, _steps(gathered.steps.get(evaluation.run, ()) if with_steps else ()), strict=False))
-    shown: list[RankedRow] = []
-    for query, its in found.items():
-        top, its_facts = (first or {}).get(query, []), facts.get(query)
-        numbers = [number[document] for document in top]
-        judged = grades[query]
-        its["grades"].update((at, judged[each]) for at, each in zip(numbers, top, strict=True) if each in judged)
-        shown.append(
-            RankedRow(
-                None if first is None else numbers,
-                None if ranked is None else ranked.ranks[query],
-                its_facts.reason if its_facts else "not in this run, and left out",
-                [*why(its_facts), *misordered(ranked.grades[query] if ranked else (), scope)] if its_facts else [],
-                [step[: len(top)] for step in steps.get(query, ())],
-            )
-        )
-    return shown
-
-
-def _steps(families: Sequence[Numbers]) -> list[list[list[float]]]:
-    """Of each query the values of each family down to each rank."""
-    return np.stack(families).transpose(2, 0, 1).tolist() if families else []
 
 
 def _texts(gathered: Gathered, number: Mapping[str, int]) -> tuple[list[list[str]], list[str]]:

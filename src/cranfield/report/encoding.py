@@ -1,14 +1,26 @@
-"""The page's data as JSON that no HTML can end, made in parts so that it is never whole in memory twice."""
+"""The page's data as JSON that no HTML can end, written in parts so that it is never whole in memory."""
 
 from __future__ import annotations
 
 import base64
 import json
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from cranfield.ranks.columns import Integers
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 LARGE = 3_000_000  # letters of data that are packed
+LEVEL = 5  # of 9: the next one takes twice as long, to save a fortieth
+SMALL = 10_000
+NOTHING = b"\0"
 
 
 class Encoded(str):
@@ -25,17 +37,22 @@ def safe_json(data: Any) -> Encoded:
     return Encoded(text)
 
 
-def safe_pieces(data: Mapping[str, Any]) -> Iterator[str]:
-    """The JSON of an object, piece by piece; lists in it may be of what is encoded already."""
-    before = "{"
-    for name, value in data.items():
-        yield f"{before}{safe_json(name)}:"
-        if isinstance(value, list) and value and isinstance(value[0], Encoded):
-            yield f"[{','.join(value)}]"
-        else:
-            yield safe_json(value)
-        before = ","
-    yield "}"
+def number_list(numbers: Integers) -> str:
+    """Whole numbers as JSON; small ones, as most are, in a tenth of the time that `json` takes.
+
+    >>> number_list(np.array([0, 12, 10000])), number_list(np.array([-1, 10001])), number_list(np.array([], np.int64))
+    ('[0,12,10000]', '[-1,10001]', '[]')
+    """
+    if not len(numbers) or numbers.min() < 0 or numbers.max() > SMALL:
+        return safe_json(numbers.tolist())
+    filled = _small_texts()[numbers].tobytes()
+    return f"[{filled.translate(None, NOTHING)[:-1].decode()}]"
+
+
+@cache
+def _small_texts() -> npt.NDArray[np.bytes_]:
+    """Each small number and a comma, filled up with zero bytes."""
+    return np.array([f"{number}," for number in range(SMALL + 1)], dtype=np.bytes_)
 
 
 class Written(NamedTuple):
@@ -45,11 +62,66 @@ class Written(NamedTuple):
     pieces: Sequence[str]
 
 
-def written(data: Mapping[str, Any]) -> Written:
-    """The data as JSON; packed where there is much of it, since what is small should be readable."""
-    pieces = list(safe_pieces(data))
-    if sum(map(len, pieces)) < LARGE:
-        return Written("application/json", pieces)
-    packer = zlib.compressobj(6, wbits=31)  # as gzip, which browsers unpack
-    packed = [packer.compress(piece.encode()) for piece in pieces]
-    return Written("application/gzip", [base64.b64encode(b"".join([*packed, packer.flush()])).decode()])
+class DataWriter:
+    """An object as JSON, whose parts are written as they are found.
+
+    Where there is much of it, it is packed, in a thread that leaves Python to those who find the rest. What is small
+    should be readable.
+    """
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []  # that are not packed
+        self._size = 0
+        self._packer: _Packer | None = None
+
+    def add(self, **parts: Any) -> None:
+        """Write parts of the object."""
+        for name, value in parts.items():
+            self._write(f"{self._key(name)}{safe_json(value)}")
+
+    def add_texts(self, name: str, texts: Iterable[Encoded]) -> None:
+        """Write a part that is a list of texts that are JSON themselves, each of them as soon as it is there."""
+        before = f"{self._key(name)}["
+        for text in texts:
+            quoted = text.replace("\\", "\\\\").replace('"', '\\"')  # nothing else in it needs an escape
+            self._write(f'{before}"{quoted}"')
+            before = ","
+        self._write("]" if before == "," else f"{before}]")
+
+    def finished(self) -> Written:
+        """What there is to be written into the page."""
+        self._write("}" if self._size else "{}")
+        if self._packer is None:
+            return Written("application/json", self._pieces)
+        return Written("application/gzip", [base64.b64encode(self._packer.finished()).decode()])
+
+    def _key(self, name: str) -> str:
+        return f"{',' if self._size else '{'}{safe_json(name)}:"
+
+    def _write(self, piece: str) -> None:
+        self._size += len(piece)
+        if self._packer is not None:
+            self._packer.add(piece)
+            return
+        self._pieces.append(piece)
+        if self._size >= LARGE:
+            self._packer = _Packer()
+            self._packer.add("".join(self._pieces))
+            self._pieces.clear()
+
+
+class _Packer:
+    """Texts packed by a thread, one after the other."""
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(1)
+        self._stream = zlib.compressobj(LEVEL, wbits=31)  # as gzip, which browsers unpack
+        self._packed: list[Future[bytes]] = []
+
+    def add(self, text: str) -> None:
+        self._packed.append(self._thread.submit(lambda: self._stream.compress(text.encode())))
+
+    def finished(self) -> bytes:
+        with self._thread:
+            self._packed.append(self._thread.submit(self._stream.flush))
+        return b"".join(each.result() for each in self._packed)

@@ -15,17 +15,17 @@ from cranfield.comparison.standing import Standings, standings
 from cranfield.comparison.thinning import FRACTIONS
 from cranfield.errors import ComparisonError
 from cranfield.evaluation.overview import Overview, overview
-from cranfield.evaluation.rank_curves import rank_curves
+from cranfield.evaluation.rank_curves import rank_curves, recall_curves
 from cranfield.evaluation.result import Evaluation
 from cranfield.evaluation.values import Bounds
-from cranfield.measures import Measure, parse_measure, parse_measures
+from cranfield.measures import Measure, parse_measure
 from cranfield.measures.curve import Curve
 from cranfield.ranks.columns import Numbers
 from cranfield.ranks.judgments import Judgments
 from cranfield.report.pair import VerdictPair, chosen_pair, own_pairs
 from cranfield.report.request import Request
 from cranfield.show.charts.cutoff import cutoffs_of, family
-from cranfield.show.charts.precision_recall import recall_levels
+from cranfield.show.charts.precision_recall import RECALLS
 
 FAMILIES = 4  # measures shown rank by rank
 JUDGED = "Judged@10"
@@ -115,7 +115,7 @@ def gather(request: Request) -> Gathered:
     families = _families(request)
     comparable = len({(each.qrels_sha256, each.policy) for each in evaluations}) == 1
     enough = len(evaluations) > 1 and len(query_ids) > 1 and means and comparable
-    ranked = [each for each in evaluations if each.ranks is not None]
+    ranked = [each for each in evaluations if each._has_ranks]
     drawn = request.charts and request.ordinary and bool(ranked)
     steps, curves = _curves(ranked, families, worst_first[: request.queries], request.depth, drawn=drawn)
     comparison = _compared(request, evaluations, means) if enough and request.given is None else request.given
@@ -145,7 +145,7 @@ def gather(request: Request) -> Gathered:
 
 def _with_judged(request: Request) -> list[Evaluation]:
     judged = [parse_measure(JUDGED)] if request.ordinary else []
-    return [each if each.ranks is None else each.extended(judged) for each in request.runs.values()]
+    return [each.extended(judged) if each._has_ranks else each for each in request.runs.values()]
 
 
 def _query_ids(request: Request, evaluations: Sequence[Evaluation]) -> tuple[str, ...]:
@@ -243,22 +243,20 @@ def _curves(
     drawn: bool,
 ) -> tuple[dict[str, list[Numbers]], Curves | None]:
     """Each family at every cutoff: the values of some queries; and where they are drawn, the means and other curves."""
-    level, precision = parse_measures("IPrec@0 P@1")
-    levels = recall_levels(level) if drawn else []
     cuts = {name: cutoffs_of(measure, deepest) for name, measure in families.items()}
     steps: dict[str, list[Numbers]] = {}
-    recall: dict[str, list[float]] = {}
     means: dict[str, dict[str, dict[int, float]]] = {name: {} for name in families}
     for result in ranked:
-        whole = result.extended([*levels, *(cut for its in cuts.values() for cut in its)])
+        whole = result.extended(cut for its in cuts.values() for cut in its)
         place = {query: at for at, query in enumerate(result.query_ids)}
         at = [place[query] for query in queries if query in place]
-        steps[result.run] = [np.stack([whole.column(cut)[at] for cut in its]).round(4) for its in cuts.values()]
+        steps[result.run] = [np.stack([whole.column(cut)[at] for cut in its]) for its in cuts.values()]
         if drawn:
-            recall[result.run] = [whole[its] for its in levels]
             for name, its in cuts.items():
                 means[name][result.run] = {k: whole[cut] for k, cut in enumerate(its, 1)}
-    return steps, Curves(recall, rank_curves(ranked, precision), means) if drawn else None
+    if not drawn:
+        return steps, None
+    return steps, Curves(recall_curves(ranked, RECALLS), rank_curves(ranked, parse_measure("P@1")), means)
 
 
 def _thinned(request: Request, ranked: Sequence[Evaluation], means: Sequence[Measure]) -> Stability | None:
@@ -266,8 +264,8 @@ def _thinned(request: Request, ranked: Sequence[Evaluation], means: Sequence[Mea
     if request.flat is None or not request.ordinary or not ranked or not means or request.removal is False:
         return None
     wanted = means[:THINNED]
-    tables = {each.run: each.ranks for each in ranked if each.ranks is not None}
-    work = sum(len(each.rank) for each in tables.values())
+    work = sum(len(each._ranked().packed) for each in ranked)
     if not request.removal and work * REPEATS * len(FRACTIONS) * len(wanted) >= REMOVED:
         return None
+    tables = {each.run: each._ranked().ranks for each in ranked}
     return stability(request.flat, tables, wanted, (0.0, *FRACTIONS), repeats=REPEATS, policy=ranked[0].policy)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from cranfield.comparison.conclusions import described_method
@@ -24,8 +24,9 @@ def leaderboard(gathered: Gathered, view: View) -> dict[str, Any]:
     names = [measure.name for measure in gathered.request.measures]
     places, gaps = _places(gathered), _gaps(gathered)
     standing = {} if gathered.standings is None else {each.run: each for each in gathered.standings.rows}
+    best = {name: view.best(name) for name in names}
     rows = [
-        _row(gathered, view, result, places[result.run], standing.get(result.run), gaps.get(result.run))
+        _row(gathered, best, result, places[result.run], standing.get(result.run), gaps.get(result.run))
         for result in gathered.best_first
     ]
     _draw_intervals(rows)
@@ -82,7 +83,7 @@ def _is_baseline(gathered: Gathered, run: str) -> bool:
 
 def _row(
     gathered: Gathered,
-    view: View,
+    best: Mapping[str, Collection[str]],
     result: Evaluation,
     place: int,
     standing: Standing | None,
@@ -98,7 +99,7 @@ def _row(
                 "name": measure.name,
                 "value": result[measure],
                 "text": f"{result[measure]:.0f}" if counted else rounded(result[measure]),
-                "best": result.run in view.best(measure.name),
+                "best": result.run in best[measure.name],
                 "interval": None if ends is None else [rounded(end) for end in ends],
                 "ends": None if ends is None else (ends[0], result[measure], ends[1]),
                 "bounds": None if bounds is None else [rounded(end) for end in bounds],

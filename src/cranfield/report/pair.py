@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from math import isfinite
 
 from cranfield.comparison import Comparison, Difference
+from cranfield.comparison.differences import Change
 from cranfield.comparison.unjudged import Reach, Reaches
 from cranfield.measures import Measure
 
@@ -77,7 +78,7 @@ def seen_from(difference: Difference, run: str) -> Difference:
         effect=None,  # scales differ in what the other side of an effect is
         better=difference.worse,
         worse=difference.better,
-        changed=tuple(each._replace(baseline=each.run, run=each.baseline) for each in difference.changed),
+        changed=tuple(Change(query, run, baseline) for query, baseline, run in difference.changed),
         reach=None if reach is None else turned(reach),
         within=None,  # one-sided: of the other side nothing is known
     )

@@ -1,10 +1,13 @@
 // One query: its rankings beside each other, where each document moved, and what both lack.
 const detailed = new Map(data.detailed.map((query, row) => [query, row]));
+// Of a column with any number of values for a query: those of one, which is a row.
+const part = ([values, starts], row) => values.slice(starts[row], starts[row + 1]);
 const known = (query, run) => {
   if (!detailed.has(query)) return undefined;
-  const [top, ranks, reason, tags, steps] = rankings(run)[detailed.get(query)];
-  return { top, ranks, reason: data.reasons[reason], why: data.tags[tags], steps };
+  const row = detailed.get(query), [top, ranks, reasons, tags, steps] = rankings(run);
+  return { top: top && part(top, row), ranks: ranks && part(ranks, row), reason: data.reasons[reasons[row]], why: data.tags[tags[row]], steps: part(steps, row) };
 };
+const PARTS = 10000;  // of 1, which the values of each family down to each rank are counted in
 // What went wrong is counted by the rel and the cutoff of the first measure, which is named where another is shown.
 const about = () => (state.m === 0 ? "" : `By ${data.measures[0].name}: `);
 const tag = (text) => make("span", { class: "chip" }, text);
@@ -73,12 +76,12 @@ const missed = (query, runs) => {
 // Term by term: the gain at each rank, what the discount leaves of it, and every measure down to there.
 const steps = (query, run) => {
   const grades = data.details[query].grades, its = known(query, run);
-  if (!its.steps?.length || !its.top?.length) return null;
+  if (!its.steps.length || !its.top?.length) return null;
   const names = ["grade", "gain", "log2(i+1)", "gain/log2", ...data.families.map((name) => `${name}@i`)];
   const heads = [["rank", "number"], ["document"], ...names.map((name) => [name, "number"])];
   const rows = its.top.map((number, index) => {
     const grade = grades[number], worth = data.gains[String(grade)] ?? 0, discount = Math.log2(index + 2);
-    const numbers = [grade === undefined ? "–" : String(grade), String(worth), four(discount), four(worth / discount), ...its.steps.map((step) => four(step[index]))];
+    const numbers = [grade === undefined ? "–" : String(grade), String(worth), four(discount), four(worth / discount), ...data.families.map((_, family) => four(its.steps[family * its.top.length + index] / PARTS))];
     return make("tr", {}, make("td", { class: "number", "data-label": "rank" }, String(index + 1)), make("td", { class: "id", "data-label": "document" }, data.documents[number][0]),
       ...numbers.map((text, column) => make("td", { class: "number", "data-label": names[column] }, text)));
   });

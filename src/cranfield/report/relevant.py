@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,17 +12,18 @@ from cranfield.evaluation.result import Evaluation
 from cranfield.measures.scope import Scope
 from cranfield.ranks.columns import Integers, offsets
 from cranfield.ranks.judgments import Judgments
+from cranfield.ranks.tables.ranks import JudgedRanks
 
 
 class RelevantRanks(NamedTuple):
-    """What a run has of the relevant documents, by query.
+    """What a run has of the relevant documents, one query after the other.
 
     ranks: of the first so many, the best first; 0 for one that was not retrieved
-    grades: of those that the measure looks at, in the order of their ranks
+    grades: by query, of those that the measure looks at, in the order of their ranks
     """
 
-    ranks: Mapping[str, list[int]]
-    grades: Mapping[str, list[float]]
+    ranks: Integers
+    grades: list[list[float]]
 
 
 class RelevantDocuments:
@@ -31,14 +32,17 @@ class RelevantDocuments:
     relevant: the documents of each query, the best first
     most: how many of them have ranks
     scope: what the measure looks at
+    first: the ranks first[q] to first[q + 1] are those of query q
     """
 
     def __init__(self, judgments: Judgments, relevant: Mapping[str, Sequence[str]], *, most: int, scope: Scope) -> None:
         self.judgments, self.most, self.scope = judgments, most, scope
-        self.query_ids = list(relevant)
+        self.queries = len(relevant)
+        self._known: dict[tuple[str, ...], Integers] = {}
         self.first = offsets(min(len(documents), most) for documents in relevant.values())
         rows = len(judgments.document_ids)
-        self.query, self.place = np.full(rows, -1), np.full(rows, -1)  # of each row that is a relevant document
+        # Of each row that is a relevant document; the last of them stands for rows that are not in the judgments.
+        self.query, self.place = np.full(rows + 1, -1), np.full(rows + 1, -1)
         for at, (query, documents) in enumerate(relevant.items()):
             start, stop = judgments.first[judgments.number[query] :][:2].tolist()
             row = {document: number for number, document in enumerate(judgments.document_ids[start:stop], start)}
@@ -50,34 +54,35 @@ class RelevantDocuments:
         table = evaluation.ranks
         if table is None:
             return None
-        rows = self._rows(evaluation)
-        relevant = rows >= 0
-        relevant[relevant] = self.query[rows[relevant]] >= 0
-        rows, ranks = rows[relevant], table.rank[relevant]
-        query, place = self.query[rows], self.place[rows]
+        rows = self._rows(table)
+        query = self.query[rows]
+        relevant = np.flatnonzero(query >= 0)
+        rows, query, ranks = rows[relevant], query[relevant], table.rank[relevant]
+        place = self.place[rows]
         by_place = np.zeros(self.first[-1], dtype=np.int64)
         listed = place < self.most
         by_place[self.first[query[listed]] + place[listed]] = ranks[listed]
-        seen = ranks <= (self.scope.cutoff or np.inf)
-        order = np.argsort(query[seen], kind="stable")  # the ranks of a query stay in their order
-        stops = np.searchsorted(query[seen][order], np.arange(len(self.query_ids) + 1))
-        return RelevantRanks(
-            self._split(by_place.tolist(), self.first),
-            self._split(self.judgments.grades[rows[seen][order]].tolist(), stops),
-        )
+        if self.scope.cutoff is not None:
+            seen = ranks <= self.scope.cutoff
+            rows, query = rows[seen], query[seen]
+        order = np.argsort(query, kind="stable")  # the ranks of a query stay in their order
+        stops = np.searchsorted(query[order], np.arange(self.queries + 1)).tolist()
+        grades = self.judgments.grades[rows[order]].tolist()
+        return RelevantRanks(by_place, [grades[start:stop] for start, stop in pairwise(stops)])
 
-    def _rows(self, evaluation: Evaluation) -> Integers:
+    def _rows(self, table: JudgedRanks) -> Integers:
         """Which rows of the judgments the judged documents of a run are; -1 for queries that are not judged here."""
-        table = evaluation.ranks
-        assert table is not None
-        known = np.array([self.judgments.number.get(query, -1) for query in table.query_ids], dtype=np.int64)
+        known = self._numbers(table.query_ids)
         # Rows are counted from the query's first, since the evaluation may have had fewer queries than these judgments.
         shift = self.judgments.first[known] - table.judged_first[: len(known)]
         return np.where(known[table.query] >= 0, table.row + shift[table.query], -1)
 
-    def _split(self, values: list[Any], stops: Integers) -> dict[str, list[Any]]:
-        parts = zip(self.query_ids, pairwise(stops.tolist()), strict=True)
-        return {query: values[start:stop] for query, (start, stop) in parts}
+    def _numbers(self, query_ids: tuple[str, ...]) -> Integers:
+        """The numbers of queries in the judgments; -1 for one that is not there. Most runs have the same queries."""
+        if query_ids not in self._known:
+            number = self.judgments.number
+            self._known[query_ids] = np.array([number.get(query, -1) for query in query_ids], dtype=np.int64)
+        return self._known[query_ids]
 
 
 def misordered(grades: Iterable[float], scope: Scope) -> list[str]:

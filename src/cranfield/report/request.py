@@ -132,12 +132,12 @@ def _fitting(
 ) -> Evaluation:
     """An evaluation with these measures and judgments, under the name of its run."""
     lacking = [each for each in measures if each not in run.measures]
-    if lacking and run.ranks is not None:
+    if lacking and run._has_ranks:
         run = run.extended(lacking)
     elif lacking:
         raise InputError(name, f"it was saved without {', '.join(map(str, lacking))}.", hint=f"it has {', '.join(run)}")
     flat = judgments.flat if isinstance(judgments, GroupedJudgments) else judgments
-    if run.ranks is None and flat is not None and run.qrels_sha256 != flat.sha256:
+    if not run._has_ranks and flat is not None and run.qrels_sha256 != flat.sha256:
         raise InputError(
             name,
             f"it was measured with other judgments (SHA-256 {run.qrels_sha256[:12]}, not {flat.sha256[:12]}).",

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cranfield.evaluation.result import Evaluation
 from cranfield.layout import count
 from cranfield.report.writing import ReportFile, write_report
-from cranfield.systems.testing import ProjectTest, Tested
+
+if TYPE_CHECKING:
+    from cranfield.systems.testing import ProjectTest, Tested
 
 
 def write_test(path: str | os.PathLike[str], found: ProjectTest, *, command: str | None = None) -> ReportFile | None:

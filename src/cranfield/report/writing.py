@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -21,13 +20,10 @@ from cranfield.measures import DEFAULT_MEASURES, Measures, parse_measures
 from cranfield.ranks.chunk_runs import ChunkRun
 from cranfield.ranks.passages import PassageJudgments
 from cranfield.ranks.policy import Policy
-from cranfield.ranks.scan.native import CORES
-from cranfield.ranks.scan.parallel import in_parallel
 from cranfield.read.pairs import read_words
 from cranfield.read.target import write_text
-from cranfield.report.content import page, program_data
-from cranfield.report.details import details
-from cranfield.report.encoding import written
+from cranfield.report.content import add_program_data, page
+from cranfield.report.encoding import DataWriter
 from cranfield.report.gathered import gather
 from cranfield.report.library import library
 from cranfield.report.look import chart_colours, icon, paper_colours
@@ -153,10 +149,11 @@ def write_report(
         given=comparison,
     )
     gathered = gather(request)
-    content = page(gathered, datetime.now().astimezone())
-    data = program_data(gathered, details(gathered))
+    data = DataWriter()
+    left_out = add_program_data(data, gathered)
+    content = {**page(gathered, datetime.now().astimezone()), "left_out": left_out}
     size = write_text(path, rendered(content, data, charts), force=True)
-    return ReportFile(os.fspath(path), size, tuple(data["left_out"]))
+    return ReportFile(os.fspath(path), size, tuple(left_out))
 
 
 def _collection(qrels: Any) -> Collection | None:
@@ -201,7 +198,7 @@ def write_comparison(path: str | os.PathLike[str], comparison: Comparison, **opt
     )
 
 
-def rendered(content: Mapping[str, Any], data: Mapping[str, Any], charts: bool) -> Iterator[str]:
+def rendered(content: Mapping[str, Any], data: DataWriter, charts: bool) -> Iterator[str]:
     """The page in pieces: its text escaped by the template, its data as JSON that no HTML can end."""
     jinja = need("jinja2", extra="report", purpose="a report")
     folder = Path(__file__).parent
@@ -213,23 +210,16 @@ def rendered(content: Mapping[str, Any], data: Mapping[str, Any], charts: bool) 
     )
     program = words_program() + "".join(_part(folder / f"{name}.js") for name in PROGRAM)
     scripts = [f'(async () => {{\n"use strict";\n{program}}})();', *([library()] if charts else [])]
-    # Packing leaves Python to others, such as those who compile the templates.
-    work: list[Callable[[], Any]] = [partial(written, data), partial(_templates, environment)]
-    packed, templates = in_parallel(lambda job: job(), work, CORES)
-    yield from templates["page.html"].generate(
+    template = environment.get_template("page.html")
+    yield from template.generate(
         **content,
-        data=packed,
-        left_out=data["left_out"],
         security=content_policy(scripts, [style]),
         style=style,
         icon=quote(icon()),
         program=scripts[0],
         library=scripts[1] if charts else "",
+        data=data.finished(),
     )
-
-
-def _templates(environment: Any) -> dict[str, Any]:
-    return {name: environment.get_template(name) for name in environment.list_templates(["html"])}
 
 
 def words_program() -> str:

@@ -23,6 +23,10 @@ class PackedRanks:
         self._row, self._rank, self._tied = packed(table.row), packed(table.rank), table.tied
         self._without_rows = table.rows(np.zeros(0, dtype=np.bool_))
 
+    def __len__(self) -> int:
+        """How many judged documents were retrieved."""
+        return len(self._row)
+
     def table(self) -> JudgedRanks:
         """The table again; a new one for each call."""
         row: Integers = self._row.astype(np.int64)

@@ -1,0 +1,20 @@
+"""Precision at all levels of recall at once is what the measure of each level says."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import cranfield
+from cranfield.evaluation.rank_curves import recall_curves
+from tests import generated
+
+RECALLS = (0.0, 0.1, 0.25, 0.5, 1.0)
+
+
+@settings(max_examples=30, deadline=None)
+@given(generated.collections(), st.sampled_from(["skip", "zero"]))
+def test_levels_at_once_are_those_of_the_measure(collection, missing):
+    policy = cranfield.Policy(missing=missing)
+    result = cranfield.evaluate(*collection, "RR", policy=policy, name="run", check_ids=False)
+    names = [f"IPrec@{recall}" for recall in RECALLS]
+    expected = result.extended(names)
+    assert recall_curves([result], RECALLS) == {"run": [expected[name] for name in names]}

@@ -1,0 +1,62 @@
+"""The data of a page as JSON: written in parts, and packed where there is much of it."""
+
+import base64
+import gzip
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cranfield.report import encoding
+from cranfield.report.encoding import DataWriter, number_list, safe_json
+
+ODD = 'a "quoted" \\ </script> & \u2028 text\n'
+
+
+def parsed(written):
+    text = "".join(written.pieces)
+    return json.loads(text if written.type == "application/json" else gzip.decompress(base64.b64decode(text)))
+
+
+@pytest.mark.parametrize(("large", "kind"), [(1_000_000, "application/json"), (50, "application/gzip")])
+def test_what_is_added_is_what_is_read(monkeypatch, large, kind):
+    monkeypatch.setattr(encoding, "LARGE", large)
+    data = DataWriter()
+    data.add(runs=[ODD, "b"], nothing=None)
+    data.add_texts("rankings", (safe_json({ODD: number}) for number in range(3)))
+    data.add_texts("none", [])
+    data.add(last=1.5)
+    written = data.finished()
+    assert written.type == kind
+    assert "<" not in "".join(written.pieces)
+    found = parsed(written)
+    assert [json.loads(text) for text in found.pop("rankings")] == [{ODD: number} for number in range(3)]
+    assert found == {"runs": [ODD, "b"], "nothing": None, "none": [], "last": 1.5}
+
+
+def test_nothing_is_an_object():
+    assert parsed(DataWriter().finished()) == {}
+
+
+def test_texts_are_written_as_they_are_found(monkeypatch):
+    """Otherwise all of them would be in memory at once, and nothing could be packed meanwhile."""
+    monkeypatch.setattr(encoding, "LARGE", 1)
+    data, packed, before = DataWriter(), [], []
+    add = encoding._Packer.add
+    monkeypatch.setattr(encoding._Packer, "add", lambda packer, text: packed.append(text) or add(packer, text))
+
+    def texts():
+        for number in range(3):
+            before.append(len(packed))
+            yield safe_json([number])
+
+    data.add_texts("rankings", texts())
+    assert before == [0, 1, 2]
+    assert parsed(data.finished()) == {"rankings": ["[0]", "[1]", "[2]"]}
+
+
+@given(st.lists(st.one_of(st.integers(0, 10_000), st.integers(-5, 2**53))))
+def test_numbers_are_written_as_json_writes_them(numbers):
+    assert number_list(np.array(numbers, dtype=np.int64)) == json.dumps(numbers, separators=(",", ":"))
