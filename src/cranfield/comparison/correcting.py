@@ -35,8 +35,8 @@ estimate: a judge that never errs is covered as often as others, and one that er
 correlation of 0.9 that costs a tenth of the length.
 
 The degrees of freedom are n - 2 where V rests on the residuals of the sample, and more where the model agrees with
-people: then V rests on the variance of f, which is known from all N. Means have one less, because values of a measure are
-skewed, and t intervals of few skewed values too short. Where the model says the same of all n, they are n - 1.
+people: then V rests on the variance of f, which is known from all N. Means have one less, because values of a measure
+are skewed, and t intervals of few skewed values too short. Where the model says the same of all n, they are n - 1.
 
 The interval is for the mean over all queries that could be asked, of which these N are a sample; without the last part
 of V, that over N, it is for these N. It rests on the random sample, not on the model being right: a useless one has a
