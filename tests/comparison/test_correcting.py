@@ -48,7 +48,7 @@ def naive(model, people, drawn, differences):
     withheld, explained = min((slope - weight) ** 2 * believed, var_y), min(slope**2 * believed, var_y)
     these = (k * errors / (n - 2) + withheld) * (1 / n - 1 / every)
     value = mean_y - weight * (mean_f - mean_all)
-    freedom = min(n - 2 + n * agreement**4, every - 1) if cov > 0 else n - 1
+    freedom = min((n - 2 + n * agreement**4 if cov > 0 else n - 1) - (0 if differences else 1), every - 1)
     return value, these + (errors / (n - 1) + explained) / every, these, freedom
 
 
@@ -60,7 +60,7 @@ def test_by_hand():
     assert found.value[0] == pytest.approx(0.5 - weight * 0.1)
     assert found.error[0] ** 2 == pytest.approx((1.25 * 0.02 / 8 + withheld) / 20 + 0.245 / 9 / 20)
     assert (found.model[0], found.people[0]) == (pytest.approx(0.5), pytest.approx(0.5))
-    freedom = 8 + 10 * (0.09 / 0.098) ** 2
+    freedom = 7 + 10 * (0.09 / 0.098) ** 2
     assert found.freedom[0] == pytest.approx(freedom)
     low, high = found.interval(0.05)
     assert (high[0] - low[0]) / 2 == pytest.approx(t.isf(0.025, freedom) * found.error[0])
@@ -119,7 +119,7 @@ def test_a_model_that_says_the_same_of_all_leaves_what_people_say():
 def test_a_model_that_says_the_opposite_leaves_what_people_say():
     people = np.random.default_rng(1).random((50, 1))
     found = corrected_columns(1 - people, people[:12], np.arange(12))
-    assert (found.weight[0], found.freedom[0]) == (0.0, 11)
+    assert (found.weight[0], found.freedom[0]) == (0.0, 10)
     assert found.value[0] == pytest.approx(people[:12].mean())
 
 

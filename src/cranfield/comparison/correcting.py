@@ -14,7 +14,8 @@ the value by people's; both may be differences of two runs.
     withheld    s_w² = (b - λ)² s_g², where s_g² = var_n(f) + r⁸ · (s_f² - var_n(f)); at most var_n(y)
     explained   s_b² = b² s_g², at most var_n(y)
     variance    V = (k s_e² + s_w²) · (1/n - 1/N) + ((n - 2) / (n - 1) · s_e² + s_b²) / N
-    interval    θ ± t(1 - alpha/2, n - 2 + n r⁴) · √V; N - 1 degrees of freedom at most
+    interval    θ ± t(1 - alpha/2, d) · √V
+    freedom     d = n - 2 + n r⁴, or n - 1 without a weight; of means one less; at most N - 1
 
 That is the regression estimator of survey sampling, whose weight is b, except that the weight is smaller where a small
 sample cannot show that the model deserves it:
@@ -34,7 +35,8 @@ estimate: a judge that never errs is covered as often as others, and one that er
 correlation of 0.9 that costs a tenth of the length.
 
 The degrees of freedom are n - 2 where V rests on the residuals of the sample, and more where the model agrees with
-people: then V rests on the variance of f, which is known from all N. Without a weight they are n - 1.
+people: then V rests on the variance of f, which is known from all N. Means have one less, because values of a measure
+are skewed, and t intervals of few skewed values too short. Where the model says the same of all n, they are n - 1.
 
 The interval is for the mean over all queries that could be asked, of which these N are a sample; without the last part
 of V, that over N, it is for these N. It rests on the random sample, not on the model being right: a useless one has a
@@ -161,6 +163,9 @@ def corrected_columns(
     variance = (shift * residuals + withheld) * (1 / n - 1 / every)
     if not these_only:
         variance += (residuals * divisor / (n - 1) + explained) / every
+    freedom = np.where(says, n - 2 + n * agreement**4, n - 1)
+    if not differences:
+        freedom -= varies
     return CorrectedColumns(
         value=people.mean(axis=0) - weight * apart,
         error=np.where(spread > 0, np.sqrt(variance), 0.0),
@@ -169,7 +174,7 @@ def corrected_columns(
         people=people.mean(axis=0),
         people_error=spread / np.sqrt(n),
         spread=spread,
-        freedom=np.minimum(np.where(says, n - 2 + n * agreement**4, n - 1), every - 1),
+        freedom=np.minimum(freedom, every - 1),
         sampled=n,
         queries=every,
     )
