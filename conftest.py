@@ -107,6 +107,8 @@ def pytest_xdist_make_scheduler(config, log):
                 return "Spark"
             if name.startswith("test_a_query_with_very_many_documents["):
                 return "a large run"
+            if "llama_index" in name:
+                return "LlamaIndex"
             if file.startswith(("tests/torch/", "src/cranfield/torch/")) or "cranfield.torch" in name:
                 return "PyTorch"
             return TOGETHER.get(file) or nodeid.partition("[")[0]
@@ -120,12 +122,17 @@ def pytest_collection_finish():
     gc.freeze()
 
 
-@pytest.fixture(autouse=True)
-def _registry_as_it_was():
+@pytest.fixture(scope="session")
+def _registry():
     from cranfield.measures import registry
 
     registry.catalogue()  # imports all families, which register themselves only once
-    kept = [(table, dict(table)) for table in (registry._definitions, registry._aliases)]
+    return registry
+
+
+@pytest.fixture(autouse=True)
+def _registry_as_it_was(_registry):
+    kept = [(table, dict(table)) for table in (_registry._definitions, _registry._aliases)]
     yield
     for table, before in kept:
         if table != before:

@@ -35,6 +35,7 @@ PROGRAMS = {
     "cranfield": lambda: importlib.import_module("cranfield.cli.main").main(),
     "cranfield-trec_eval": lambda: importlib.import_module("cranfield.cli.trec_eval").main(),
     "page": lambda: importlib.import_module("tests.pages").main(),
+    "script": lambda: exec(sys.argv.pop(1), {"__name__": "__main__"}),  # as `python -c`
     "pytest": lambda: sys.exit(importlib.import_module("pytest").console_main()),  # of another project
 }
 IMPORTED = [
@@ -71,7 +72,8 @@ def run(*arguments, cwd=None, env=None, input=None, program="cranfield", timeout
     """Call a program and wait for it: like `subprocess.run` with the output captured as text."""
     words = [str(each) for each in arguments]
     if not FORKS:
-        command = [sys.executable, "-P", ROOT / "tests" / "pages.py"] if program == "page" else [INSTALLED / program]
+        page = [sys.executable, "-P", ROOT / "tests" / "pages.py"]
+        command = {"page": page, "script": [sys.executable, "-c"]}.get(program, [INSTALLED / program])
         return subprocess.run(
             [*command, *words], cwd=cwd, env=env, input=input, capture_output=True, encoding="utf-8", timeout=timeout
         )

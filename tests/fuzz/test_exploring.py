@@ -3,13 +3,12 @@
 import os
 import random
 import re
-import subprocess
-import sys
 
 import pytest
 
 from cranfield.ranks.scan.native import native
 from tests.fuzz.exploring import KINDS, one
+from tests.program import run
 
 
 @pytest.mark.skipif(native is None, reason="the native scan is not built")
@@ -35,7 +34,7 @@ raise SystemExit(not explore(2000, 7, 2, {{"made-up": Kind(draw, 1)}}, "command 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the inputs are tried in processes that fork")
 @pytest.mark.parametrize("act", ["os.abort()", "assert False", "os._exit(1)", "return 'left to the twin'"])
 def test_what_goes_wrong_is_noticed(act):
-    done = subprocess.run([sys.executable, "-c", CODE.format(act=act)], capture_output=True, text=True)
+    done = run(CODE.format(act=act), program="script")
     if act.startswith("return"):
         assert done.returncode == 0
         assert re.search(r"made-up +1\d\d\d +\d+ +0", done.stdout)
@@ -48,6 +47,6 @@ def test_what_goes_wrong_is_noticed(act):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the inputs are tried in processes that fork")
 def test_comparing_hardly_anything_is_a_failure():
     code = CODE.format(act="pass").replace('"compared"', '"refused"')
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    done = run(code, program="script")
     assert done.returncode == 1
     assert "hardly anything was compared: made-up" in done.stdout

@@ -5,6 +5,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import sqlalchemy as sa
@@ -13,6 +14,7 @@ from cranfield import InputError, OutputError, evaluate, open_store
 from cranfield.errors import MissingLibrary
 from cranfield.judging import database, schema
 from tests.judging.older import make_older
+from tests.program import run
 
 # A store as version 1 made it.
 VERSION_1 = """
@@ -234,8 +236,9 @@ def test_several_processes_judge_at_once(where):
         "import sys; from cranfield import open_store; store = open_store(sys.argv[1]); who = sys.argv[2]\n"
         "while task := store.next_for(who):\n    store.judge(task.query_id, task.doc_id, 1, assessor=who)"
     )
-    processes = [subprocess.Popen([sys.executable, "-c", code, where, f"a{n}"]) for n in range(3)]
-    assert [process.wait() for process in processes] == [0, 0, 0]
+    with ThreadPoolExecutor() as threads:
+        processes = list(threads.map(lambda who: run(code, where, who, program="script"), ("a0", "a1", "a2")))
+    assert [(process.returncode, process.stderr) for process in processes] == [(0, "")] * 3
     with open_store(where) as store:
         assert sorted(event.doc_id for event in store.events()) == sorted(f"d{n}" for n in range(40))
 
