@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from cranfield.errors import CranfieldError
 from cranfield.measures import Measure
 from cranfield.measures.aggregates import aggregate
@@ -41,8 +39,8 @@ def recall_curves(results: Sequence[Evaluation], recalls: Sequence[float]) -> di
     curves = {}
     for each in results:
         ranked = each._ranked()
-        values = interpolated(ranked.ranks, np.array(recalls), rel=1, rule="ceiling")[:, ranked.kept]
-        curves[each.run] = [aggregate(level, "mean", of="IPrec") for level in values]
+        levels = interpolated(ranked.ranks, recalls, rel=1, rule="ceiling")
+        curves[each.run] = [aggregate(values[ranked.kept], "mean", of="IPrec") for values in levels]
     return curves
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 import numpy as np
 
 from cranfield.measures.arithmetic import ratio
@@ -10,7 +12,7 @@ from cranfield.ranks.columns import Integers, Numbers
 from cranfield.ranks.tables.ranks import JudgedRanks
 
 
-def documents_needed(total: Numbers, recall: float | Numbers, rule: str) -> Integers:
+def documents_needed(total: Numbers, recall: float, rule: str) -> Integers:
     """How many of the relevant documents make a level of recall.
 
     The textbook takes the ceiling. trec_eval 9 rounds up from a tenth on, trec_eval 10 to the nearest; both may report
@@ -24,21 +26,22 @@ def documents_needed(total: Numbers, recall: float | Numbers, rule: str) -> Inte
     return np.ceil(level - 1e-9).astype(np.int64)  # 0.3 · 10 is a little over 3 in floating point
 
 
-def interpolated(judged: JudgedRanks, recalls: Numbers, rel: float, rule: str) -> Numbers:
-    """For each level of recall (rows) and each query, the highest precision at it or at a higher one."""
+def interpolated(judged: JudgedRanks, recalls: Iterable[float], rel: float, rule: str) -> Iterator[Numbers]:
+    """For each level of recall, the highest precision at it or at a higher one."""
     hit = judged.relevant(rel)
     rows = np.flatnonzero(hit)  # between them, precision only falls
     precisions = np.append(judged.running(hit)[rows] / judged.rank[rows], 0.0)
-    stop = np.cumsum(np.bincount(judged.query[rows], minlength=len(judged)))
-    first = np.concatenate(([0], stop[:-1])) if len(stop) else stop
+    first = np.concatenate(([0], np.cumsum(np.bincount(judged.query[rows], minlength=len(judged)))))
     total = judged.n_relevant(rel)
-    # The levels of each query begin with the relevant document that reaches them, and end with its last one.
-    start = first + np.maximum(documents_needed(total, recalls[:, None], rule), 1) - 1
-    reached = (start < stop) & (total > 0)
-    ends = np.stack((start, np.broadcast_to(stop, start.shape)), axis=-1)[reached]
-    highest = np.zeros(start.shape)
-    highest[reached] = np.maximum.reduceat(precisions, ends.ravel())[::2] if len(ends) else 0.0
-    return highest
+    for recall in recalls:
+        # From the relevant document of each query that reaches the level to the last one that it has.
+        start = first[:-1] + np.maximum(documents_needed(total, recall, rule), 1) - 1
+        reached = np.flatnonzero((start < first[1:]) & (total > 0))
+        highest = np.zeros(len(judged))
+        if len(reached):
+            ends = np.stack((start[reached], first[1:][reached]), axis=1)
+            highest[reached] = np.maximum.reduceat(precisions, ends.ravel())[::2]
+        yield highest
 
 
 @measure(
@@ -53,8 +56,7 @@ def interpolated_precision(judged: JudgedRanks, *, recall: float, rel: float = 1
 
     IPrec@r = max { P@i : relevant documents in the first i ≥ ⌈r · R⌉ }
     """
-    [values] = interpolated(judged, np.array([recall]), rel, rule)
-    return np.asarray(values)
+    return next(interpolated(judged, [recall], rel, rule))
 
 
 @measure(
@@ -70,7 +72,7 @@ def interpolated_average_precision(
 
     IAP = 1/11 · Σ IPrec@r over r = 0, 0.1, …, 1
     """
-    recalls = np.arange(points) / (points - 1)
+    recalls = (np.arange(points) / (points - 1)).tolist()
     return np.asarray(sum(interpolated(judged, recalls, rel, rule)) / points)
 
 
