@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 NAMES = ("query_id", "doc_id", "score")
+CODE = "-XX:ReservedCodeCacheSize=240m"  # where there is less, what was compiled is dropped and compiled again
 UNCHECKED = "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 
 # Spark's own Python calls what is deprecated, and leaves sockets open; the other engines warn of nothing.
@@ -47,12 +48,19 @@ def spark():
             .config("spark.driver.memory", "2g")
             .config("spark.ui.enabled", "false")
             .config("spark.ui.showConsoleProgress", "false")
-            .config("spark.sql.shuffle.partitions", "2")
-            # For many small queries, compiling each costs more than it saves. Spark's own classes need no checking.
-            .config("spark.driver.extraJavaOptions", f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmn1g {UNCHECKED}")
+            .config("spark.sql.shuffle.partitions", "1")
+            # For many small queries, compiling each costs more than it saves, and so does planning each stage anew.
+            # Spark's own classes need no checking.
+            .config(
+                "spark.driver.extraJavaOptions", f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmn1g {CODE} {UNCHECKED}"
+            )
+            .config("spark.sql.adaptive.enabled", "false")
             .config("spark.sql.codegen.wholeStage", "false")
             .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
             .config("spark.shuffle.compress", "false")
+            # Every expression would tell the JVM from which line of Python it comes: half of all that the two say.
+            .config("spark.python.sql.dataFrameDebugging.enabled", "false")
+            .config("spark.sql.dataFrameQueryContext.enabled", "false")
             .config("spark.driver.bindAddress", "127.0.0.1")
             .config("spark.driver.host", "127.0.0.1")
             .config(map=connect)

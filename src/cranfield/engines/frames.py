@@ -120,6 +120,10 @@ class EngineRows:
         return frame.select(*ids, zero.alias("value"), col("text_as_text").alias("text"))
 
     @cached_property
+    def _all(self) -> Any:
+        return self.standard(self._frame)
+
+    @cached_property
     def parts(self) -> list[Any]:
         """The run in pieces that hold whole queries: one, unless the engine would have to keep too much in memory.
 
@@ -131,7 +135,7 @@ class EngineRows:
         ordered = self._schema[query].is_integer() or self._schema[query] == nw.String
         most = self.engine.rows_at_once
         if most is None or not ordered or self.engine.rows(frame.select(nw.len()))[0][0] <= most:
-            return [self.standard(frame)]
+            return [self._all]
         sizes = frame.filter(~its.is_null()).group_by(query).agg(nw.len().alias("rows"))
         so_far = nw.col("rows").cum_sum().over(order_by=query)
         ranges = sizes.with_columns(((so_far - 1) // most).alias("part")).group_by("part")
@@ -150,7 +154,7 @@ class EngineRows:
     @cached_property
     def rows(self) -> Any:
         """All rows, as the policy wants them."""
-        return self.prepared(self.standard(self._frame))
+        return self.prepared(self._all)
 
     def some(self, what: str, n: int, queries: Any = None) -> list[str]:
         """A few different ids, to show them: of "query" or "document", of all rows or of those of some queries."""
@@ -171,7 +175,7 @@ class EngineRows:
         """The queries: how many documents each has, and how many rows that cannot be used."""
         nw, col = self.nw, self.nw.col
         kept = col("query") != col("document") if self._drops_same_id else nw.lit(True)
-        rows = self.standard(self._frame).with_columns(
+        rows = self._all.with_columns(
             self._unusable.cast(nw.Int64).alias("unusable"), kept.fill_null(False).cast(nw.Int64).alias("documents")
         )
         if self._keeps_best:
@@ -187,7 +191,7 @@ class EngineRows:
                 self._refuse_duplicates(part)
 
     def _error_of_unusable(self, count: int) -> InputError:
-        rows = self.standard(self._frame).filter(self._unusable).select("query", "document", "value").head(EXAMPLES)
+        rows = self._all.filter(self._unusable).select("query", "document", "value").head(EXAMPLES)
         examples = []
         for query, document, value in self.engine.rows(rows):
             value = -value if self.ranks and value is not None else value

@@ -36,16 +36,21 @@ class JudgedRows:
     def check(self) -> int:
         """Refuse what cannot be evaluated; how many queries of the run nobody judged."""
         nw, col = self.run.nw, self.run.nw.col
-        for rows, by_query in ((self.judgments, self.judgments.by_query), (self.run, self.sizes)):
-            unusable, queries = self._engine.rows(
-                by_query.select(col("unusable").sum().alias("n"), nw.len().alias("q"))
+        judged = self.judgments.by_query.select("query", nw.lit(0).alias("unjudged"))
+        sizes = self.sizes.join(judged, on="query", how="left").with_columns(col("unjudged").fill_null(1))
+        extra = 0
+        for rows, by_query in (
+            (self.judgments, self.judgments.by_query.with_columns(unjudged=nw.lit(0))),
+            (self.run, sizes),
+        ):
+            unusable, queries, extra = self._engine.rows(
+                by_query.select(col("unusable").sum().alias("n"), nw.len().alias("q"), col("unjudged").sum())
             )[0]
             rows.check(int(unusable or 0))
             if not queries:
                 what = "judgment" if rows.role == "qrels" else "ranking"
                 raise InputError(rows.source, f"it contains no {what}s.")
-        extra = self.sizes.join(self.judgments.by_query.select("query"), on="query", how="anti")
-        return int(self._engine.rows(extra.select(nw.len().alias("n")))[0][0])
+        return int(extra)
 
     @cached_property
     def table(self) -> Any:

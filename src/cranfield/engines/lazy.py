@@ -106,7 +106,7 @@ class LazyRun:
     def hits(self) -> tuple[Integers, Numbers]:
         """Which rows of the judgments were retrieved, and with what score."""
         found = self._engine.numbers(
-            self.run.rows.join(self._judged(), on=["query", "document"], how="inner").select("row", "value")
+            self.run.rows.join(self._judged, on=["query", "document"], how="inner").select("row", "value")
         )
         return found["row"].astype(np.int64), found["value"].astype(np.float64)
 
@@ -134,7 +134,7 @@ class LazyRun:
             return NOTHING
         query = self.judgments.query[row]
         first = row[np.unique(query, return_index=True)[1]]
-        queries, judged = self._engine.send({"query": self._queries_of(first)}), self._judged()
+        queries, judged = self._engine.send({"query": self._queries_of(first)}), self._judged
         parts = (ranked(self.run.prepared(rows), queries) for rows in self.run.parts)
         return join([self._found(part.join(judged, on=["query", "document"], how="inner")) for part in parts])
 
@@ -144,6 +144,7 @@ class LazyRun:
 
     # The judgments, as the engine knows them.
 
+    @cached_property
     def _judged(self) -> Any:
         """The judged documents: query, document, and which row of the judgments that is."""
         row, documents = self._keys(self.judgments.document_ids, "document")
