@@ -37,7 +37,7 @@ class Scope(NamedTuple):
     judged_only: bool
 
     @classmethod
-    @lru_cache  # asked for in every run, with the same measures
+    @lru_cache(maxsize=256)  # which is asked for again and again: of every measure, by all that is said of a run
     def of(cls, measure: Measure) -> Scope:
         """The scope of a measure."""
         chosen = chosen_parameters(measure)
