@@ -11,8 +11,8 @@ FLAGS = [
     *("--no-sandbox", "--disable-gpu", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
     # Fewer processes for each page, which take longer to start than a page to show.
+    # There is no --disable-features among them: it would take the place of Playwright's own, which spares more.
     *("--in-process-gpu", "--renderer-process-limit=1", "--disable-extensions"),
-    "--disable-features=SpareRendererForSitePerProcess",
 ]
 
 

@@ -20,7 +20,7 @@ _CUTOFF = re.compile(r"(.+?)(?:_cut)?(?:_at_|[_.])(\d+(?:\.\d+)?)")
 # trec_eval's lists of cutoffs: P.5,10 or iprec_at_recall_0.1,0.5
 _CUTOFFS = r"([A-Za-z][\w-]*?)([_.])(\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?)+)"
 # a further item of one of its lists: 10, 0.5, -1, 2=9
-_ITEM = r"(?:\d+=)?[+-]?(?:\d+(?:\.\d*)?|\.\d+)"
+_ITEM = re.compile(r"(?:\d+=)?[+-]?(?:\d+(?:\.\d*)?|\.\d+)")
 # ir_measures' names of our parameters
 _OTHER_NAMES = {"gains": "gain", "max_rel": "max_grade"}
 # ranx's threshold: ndcg@10-l2
@@ -81,7 +81,7 @@ def _rejoined(words: Iterable[str]) -> list[str]:
     out: list[list[str]] = []
     for word in words:
         bare = word.rstrip(",")
-        if out and out[-1][-1].endswith(",") and re.fullmatch(_ITEM, bare):
+        if out and out[-1][-1].endswith(",") and _ITEM.fullmatch(bare):
             out[-1].append(word)
         elif bare:
             out.append([word])
