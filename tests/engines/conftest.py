@@ -5,11 +5,13 @@ import shutil
 import socket
 import sys
 import warnings
+from contextlib import contextmanager
 from importlib.util import find_spec
 
 import pyarrow as pa
 import pytest
 
+TASKS = "spark.sql.shuffle.partitions"
 NAMES = ("query_id", "doc_id", "score")
 CODE = "-XX:ReservedCodeCacheSize=240m"  # where there is less, what was compiled is dropped and compiled again
 UNCHECKED = "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
@@ -48,7 +50,7 @@ def spark():
             .config("spark.driver.memory", "2g")
             .config("spark.ui.enabled", "false")
             .config("spark.ui.showConsoleProgress", "false")
-            .config("spark.sql.shuffle.partitions", "1")
+            .config(TASKS, "1")  # where sharing out matters, `shared_out` says 2
             # For many small queries, compiling each costs more than it saves, and so does planning each stage anew.
             # Spark's own classes need no checking.
             .config(
@@ -58,6 +60,10 @@ def spark():
             .config("spark.sql.codegen.wholeStage", "false")
             .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
             .config("spark.shuffle.compress", "false")
+            # Small frames stay in two partitions, and are worked on in tasks, as large ones are.
+            .config(
+                "spark.sql.optimizer.excludedRules", "org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation"
+            )
             # Every expression would tell the JVM from which line of Python it comes: half of all that the two say.
             .config("spark.python.sql.dataFrameDebugging.enabled", "false")
             .config("spark.sql.dataFrameQueryContext.enabled", "false")
@@ -81,7 +87,7 @@ def _free_port():
 def lazily(request):
     if request.param == "spark":
         session = request.getfixturevalue("spark")
-        return lambda *rows, **how: session.createDataFrame(arrow(*rows, **how)).repartition(3).localCheckpoint()
+        return lambda *rows, **how: session.createDataFrame(arrow(*rows, **how))
     library = pytest.importorskip(request.param, reason=f"{request.param} is not installed")
     connection = library.connect() if request.param == "duckdb" else None
     return {
@@ -89,6 +95,18 @@ def lazily(request):
         "duckdb": lambda *rows, **how: connection.from_arrow(arrow(*rows, **how)),
         "ibis": lambda *rows, **how: library.memtable(arrow(*rows, **how)),
     }[request.param]
+
+
+@contextmanager
+def shared_out(frame):
+    """Spark, if that is the engine of the frame, groups and measures in two tasks, which share queries and rows."""
+    session = getattr(frame, "sparkSession", None)
+    if session is None:
+        yield
+        return
+    session.conf.set(TASKS, "2")
+    yield
+    session.conf.set(TASKS, "1")
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from cranfield.engines.polars import Polars
 from cranfield.engines.protocol import Engine
 from cranfield.ranks.ranking import rank_scanned
 from tests import generated
-from tests.engines.conftest import WARNINGS_OF_SPARK, arrow
+from tests.engines.conftest import WARNINGS_OF_SPARK, arrow, shared_out
 from tests.measures.test_catalogue import variants
 
 pytestmark = WARNINGS_OF_SPARK
@@ -68,7 +68,8 @@ def assert_same(got, wanted):
 def test_all_measures(lazily, monkeypatch):
     monkeypatch.setattr(lazy, "MANY", 5)  # both ways to count are taken
     qrels, run = collection()
-    got = cranfield.evaluate(qrels, lazily(rows_of(run)), MEASURES)
+    with shared_out(frame := lazily(rows_of(run))):
+        got = cranfield.evaluate(qrels, frame, MEASURES)
     assert_same(got, scanned(qrels, run, MEASURES))
     hits = np.bincount(got.ranks.query)
     assert (hits > 5).any()
@@ -154,11 +155,13 @@ def test_queries_with_very_many_documents(lazily, request):
         run[query] = {f"d{i}": score for i, score in enumerate(scores.tolist())}
         qrels[query] = {f"d{i}": i % 3 for i in chance.choice(size, judged, replace=False).tolist()}
     judgments, policy = Judgments.read(qrels), Policy()
-    found = lazy.LazyRun(frames.EngineRows(lazily(rows_of(run)), "the run", policy), judgments)
-    row, _ = found.hits
+    found = lazy.LazyRun(frames.EngineRows(frame := lazily(rows_of(run)), "the run", policy), judgments)
+    with shared_out(frame):
+        row, _ = found.hits
+        seen = found.scanned
     by_window = {judgments.query_ids[at] for at in judgments.query[row[found.heavy]].tolist()}
     assert by_window == {"heavily judged"}  # the others are counted
-    got = rank_scanned(judgments, found.scanned, policy, "the run")
+    got = rank_scanned(judgments, seen, policy, "the run")
     assert_same_table(got, cranfield.evaluate(qrels, run).ranks)
 
 
@@ -300,8 +303,9 @@ def test_a_task_of_spark_that_fails_once(spark, fails_once):
     qrels, run = collection()
 
     frame = spark.createDataFrame(arrow(rows_of(run))).repartition(4)
-    shaky = frame.mapInArrow(fails_once, frame.schema)
-    assert_same(cranfield.evaluate(qrels, shaky, "AP"), scanned(qrels, run, "AP"))
+    with shared_out(shaky := frame.mapInArrow(fails_once, frame.schema)):
+        got = cranfield.evaluate(qrels, shaky, "AP")
+    assert_same(got, scanned(qrels, run, "AP"))
 
 
 def test_a_spark_that_fails(spark):

@@ -19,7 +19,7 @@ from cranfield.engines.polars import Polars
 from cranfield.engines.protocol import Engine
 from cranfield.engines.spark import Spark
 from cranfield.engines.totals import UNIT, Totals, exact_sum
-from tests.engines.conftest import WARNINGS_OF_SPARK, arrow
+from tests.engines.conftest import WARNINGS_OF_SPARK, arrow, shared_out
 from tests.engines.test_lazy import IDS, MEASURES, collection, rows_of, scanned
 
 pytestmark = WARNINGS_OF_SPARK
@@ -51,7 +51,8 @@ def by_all_measures(lazily):
         patch.setattr(Engine, "numbers", None)
         qrels, run = collection()
         frame = lazily(rows_of(run))
-        got = evaluate_lazily(lazily(judgments_of(qrels), names=JUDGMENTS), frame, MEASURES)
+        with shared_out(frame):
+            got = evaluate_lazily(lazily(judgments_of(qrels), names=JUDGMENTS), frame, MEASURES)
     return frame, got, sizes
 
 
@@ -124,8 +125,8 @@ def test_a_query_with_very_many_documents(lazily, request):
     # More than two of the groups of rows that DuckDB shares out to its threads. Spark, which would take a quarter of a
     # minute for so many, splits far fewer over its partitions just as well.
     qrels, rows, wanted = large(10_000 if "spark" in request.node.name else 300_000)
-    frame = lazily(rows)
-    assert_same(evaluate_lazily(qrels, frame, "AP nDCG@1000 R@1000"), wanted)
+    with shared_out(frame := lazily(rows)):
+        assert_same(evaluate_lazily(qrels, frame, "AP nDCG@1000 R@1000"), wanted)
     if "spark" not in request.node.name:  # which takes long enough once
         eager = cranfield.evaluate(qrels, frame, "AP nDCG@1000 R@1000")
         assert [row.value for row in eager.per_query] == [row.value for row in wanted.per_query]
@@ -269,7 +270,8 @@ def test_a_task_of_spark_that_fails_once(spark, fails_once):
 
     frame = spark.createDataFrame(arrow(rows_of(run))).repartition(4)
     judged = spark.createDataFrame(arrow(judgments_of(qrels), names=JUDGMENTS))
-    got = evaluate_lazily(judged, frame.mapInArrow(fails_once, frame.schema), "AP")
+    with shared_out(shaky := frame.mapInArrow(fails_once, frame.schema)):
+        got = evaluate_lazily(judged, shaky, "AP")
     assert_same(got, scanned(qrels, run, "AP"))
 
 
