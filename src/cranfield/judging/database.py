@@ -151,7 +151,7 @@ class Database:
         self._engine.dispose()
 
 
-class _Compiled:
+class _CompiledStatements:
     """Statements as compiled for a kind of database: all stores ask the same, but SQLAlchemy compiles for each anew."""
 
     def __init__(self, size: int) -> None:
@@ -169,7 +169,7 @@ class _Compiled:
         return dialect.name, dialect.server_version_info, *statement
 
 
-_COMPILED = _Compiled(500)
+_COMPILED = _CompiledStatements(500)
 
 
 def address(where: str) -> sa.URL | None:

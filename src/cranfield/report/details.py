@@ -14,7 +14,7 @@ from cranfield.read.source import open_source
 from cranfield.report.encoding import DataWriter
 from cranfield.report.gathered import Gathered
 from cranfield.report.numbers import listed
-from cranfield.report.rankings import Rankings, TopDocuments
+from cranfield.report.rankings import ShownRankings, TopDocuments
 from cranfield.report.relevant import RelevantDocuments
 from cranfield.systems.collection import collection_beside
 from cranfield.systems.settling import readable_name
@@ -31,7 +31,7 @@ def add_details(data: DataWriter, gathered: Gathered) -> list[str]:
     """Write what the page shows of the queries that perform worst, as many as were asked for.
 
     details: of each query, by its place, the relevant documents and the grades of those that are shown
-    rankings: of each run the columns of `Rankings`. They are texts of their own, which are read when needed.
+    rankings: of each run the columns of `ShownRankings`. They are texts of their own, which are read when needed.
     reasons, tags: those that the rankings have the numbers of
     documents: id, and where they are known title and text
     Returns what is left out, in words.
@@ -46,7 +46,7 @@ def add_details(data: DataWriter, gathered: Gathered) -> list[str]:
     measure = gathered.request.measures[0]
     scope = Scope.of(measure)
     relevant = {query: scope.best_first(grades[query]) for query in chosen}
-    found = Rankings(chosen, measure, RelevantDocuments(gathered.judgments, relevant, most=RELEVANT, scope=scope))
+    found = ShownRankings(chosen, measure, RelevantDocuments(gathered.judgments, relevant, most=RELEVANT, scope=scope))
     first = {query: [found.documents[each] for each in relevant[query][:RELEVANT]] for query in chosen}
     with_steps = _with_steps(gathered)
     data.add_texts(

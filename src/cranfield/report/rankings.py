@@ -33,7 +33,7 @@ class Numbering(defaultdict[Any, int]):
         super().__init__(self.__len__)
 
 
-class Rankings:
+class ShownRankings:
     """The rankings of one run after the other, for queries that are the same in all of them.
 
     documents, reasons, tags: their numbers, as far as they have come
