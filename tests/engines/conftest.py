@@ -105,8 +105,10 @@ def shared_out(frame):
         yield
         return
     session.conf.set(TASKS, "2")
-    yield
-    session.conf.set(TASKS, "1")
+    try:
+        yield
+    finally:
+        session.conf.set(TASKS, "1")
 
 
 @pytest.fixture

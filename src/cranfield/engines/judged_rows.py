@@ -36,13 +36,10 @@ class JudgedRows:
     def check(self) -> int:
         """Refuse what cannot be evaluated; how many queries of the run nobody judged."""
         nw, col = self.run.nw, self.run.nw.col
-        judged = self.judgments.by_query.select("query", nw.lit(0).alias("unjudged"))
-        sizes = self.sizes.join(judged, on="query", how="left").with_columns(col("unjudged").fill_null(1))
+        judged = self.judgments.by_query.with_columns(unjudged=nw.lit(0))
+        sizes = self.sizes.join(judged.select("query", "unjudged"), on="query", how="left")
         extra = 0
-        for rows, by_query in (
-            (self.judgments, self.judgments.by_query.with_columns(unjudged=nw.lit(0))),
-            (self.run, sizes),
-        ):
+        for rows, by_query in ((self.judgments, judged), (self.run, sizes.with_columns(col("unjudged").fill_null(1)))):
             unusable, queries, extra = self._engine.rows(
                 by_query.select(col("unusable").sum().alias("n"), nw.len().alias("q"), col("unjudged").sum())
             )[0]
