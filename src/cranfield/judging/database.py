@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.util import LRUCache
 
 from cranfield.errors import CranfieldError, InputError, OutputError, need
 from cranfield.files.locking import locked
@@ -151,27 +150,6 @@ class Database:
         self._engine.dispose()
 
 
-class _CompiledStatements:
-    """Statements as compiled for a kind of database: all stores ask the same, but SQLAlchemy compiles for each anew."""
-
-    def __init__(self, size: int) -> None:
-        self._held: LRUCache[Any, Any] = LRUCache(size)
-
-    def get(self, key: tuple[Any, ...]) -> Any:
-        return self._held.get(self._kind(key))
-
-    def __setitem__(self, key: tuple[Any, ...], compiled: Any) -> None:
-        self._held[self._kind(key)] = compiled
-
-    @staticmethod
-    def _kind(key: tuple[Any, ...]) -> tuple[Any, ...]:
-        dialect, *statement = key  # of which each store has its own
-        return dialect.name, dialect.server_version_info, *statement
-
-
-_COMPILED = _CompiledStatements(500)
-
-
 def address(where: str) -> sa.URL | None:
     """The URL of a server; None for a path."""
     if "://" not in where or os.path.exists(where):
@@ -191,13 +169,7 @@ _URLS = "give a path, or postgresql+psycopg://user:password@host/database"
 
 def _server(url: sa.URL, name: str) -> sa.Engine:
     need("psycopg", purpose="a store in PostgreSQL", extra="postgres")
-    return sa.create_engine(
-        url,
-        pool_pre_ping=True,
-        pool_size=20,
-        connect_args={"connect_timeout": int(PATIENCE)},
-        execution_options={"compiled_cache": _COMPILED},
-    )
+    return sa.create_engine(url, pool_pre_ping=True, pool_size=20, connect_args={"connect_timeout": int(PATIENCE)})
 
 
 def _sqlite(path: str, read_only: bool) -> sa.Engine:
@@ -212,13 +184,7 @@ def _sqlite(path: str, read_only: bool) -> sa.Engine:
             connection.execute("PRAGMA journal_mode=WAL")
         return connection
 
-    engine = sa.create_engine(
-        "sqlite://",
-        creator=connect,
-        poolclass=sa.pool.QueuePool,
-        pool_size=20,
-        execution_options={"compiled_cache": _COMPILED},
-    )
+    engine = sa.create_engine("sqlite://", creator=connect, poolclass=sa.pool.QueuePool, pool_size=20)
 
     def begin(connection: sa.Connection) -> None:
         # Python's driver would begin only with the first change: too late to be sure that nobody else is writing.
