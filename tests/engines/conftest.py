@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 TASKS = "spark.sql.shuffle.partitions"
+ADAPTIVE = "spark.sql.adaptive.enabled"
 NAMES = ("query_id", "doc_id", "score")
 CODE = "-XX:ReservedCodeCacheSize=240m"  # where there is less, what was compiled is dropped and compiled again
 UNCHECKED = "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
@@ -50,13 +51,13 @@ def spark():
             .config("spark.driver.memory", "2g")
             .config("spark.ui.enabled", "false")
             .config("spark.ui.showConsoleProgress", "false")
-            .config(TASKS, "1")  # where sharing out matters, `shared_out` says 2
+            .config(TASKS, "1")  # where sharing out matters, `shared_out` is used
             # For many small queries, compiling each costs more than it saves, and so does planning each stage anew.
             # Spark's own classes need no checking.
             .config(
                 "spark.driver.extraJavaOptions", f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmn1g {CODE} {UNCHECKED}"
             )
-            .config("spark.sql.adaptive.enabled", "false")
+            .config(ADAPTIVE, "false")
             .config("spark.sql.codegen.wholeStage", "false")
             .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
             .config("spark.shuffle.compress", "false")
@@ -99,16 +100,21 @@ def lazily(request):
 
 @contextmanager
 def shared_out(frame):
-    """Spark, if that is the engine of the frame, groups and measures in two tasks, which share queries and rows."""
+    """Spark, if that is the engine of the frame, works as it usually does: each stage is planned by what the last one
+    gave, and two tasks share queries and rows."""
     session = getattr(frame, "sparkSession", None)
     if session is None:
         yield
         return
-    session.conf.set(TASKS, "2")
+    usual = {TASKS: "2", ADAPTIVE: "true"}
+    before = {name: session.conf.get(name) for name in usual}
+    for name, value in usual.items():
+        session.conf.set(name, value)
     try:
         yield
     finally:
-        session.conf.set(TASKS, "1")
+        for name, value in before.items():
+            session.conf.set(name, value)
 
 
 @pytest.fixture
