@@ -72,7 +72,7 @@ class CorrectedComparison:
     >>> found
     <CorrectedComparison: <CorrectedEvaluation of old, new: gpt corrected on 10 of 40 queries>>
     >>> print(found)
-    Better: new vs old, P@1 +0.7699 (corrected mean) (95% interval +0.5127 to +1.0000), p < 0.0001
+    Better: new vs old, P@1 +0.7699 (corrected mean) (95% interval +0.5198 to +1.0000), p < 0.0001
     >>> [difference] = found.of("P@1")
     >>> difference.value.people, difference.difference.verdict
     (0.7, 'significantly better')
