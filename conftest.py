@@ -25,8 +25,8 @@ elif not find_spec("triton"):
 collect_ignore += ["src/cranfield/torch/__init__.py", "src/cranfield/torch/evaluator.py"]
 if not find_spec("sqlalchemy"):
     collect_ignore += ["src/cranfield/judging", "tests/judging"]
-# What `make quick` leaves out: simulations, damaged input, other processes, browsers, engines, pages and libraries that
-# take long to import.
+# What `make quick` leaves out: simulations, damaged input, other processes, browsers, engines, pages, docstrings and
+# libraries that take long to import.
 SLOW = (
     *("tests/engines", "tests/torch", "src/cranfield/engines", "src/cranfield/torch"),
     *("tests/cli/test_faults.py", "tests/cli/test_help.py", "tests/systems/test_postgres.py"),
@@ -42,7 +42,9 @@ SLOW = (
     *("tests/cli/test_terminal.py", "tests/cli/test_progress.py", "tests/cli/test_judge.py", "tests/cli/test_pool.py"),
     *("tests/cli/test_setting_up.py", "tests/comparison/test_correcting.py", "tests/measures/test_catalogue.py"),
     *("tests/show/test_chart_looks.py", "tests/comparison/test_reusability.py", "tests/cli/test_corrected.py"),
-    *("tests/measures/test_finite.py", "tests/cli/test_odd_arguments.py"),
+    *("tests/measures/test_finite.py", "tests/cli/test_odd_arguments.py", "tests/comparison/test_standing.py"),
+    *("tests/ranks/test_frames.py", "tests/ranks/test_passages.py", "tests/systems/test_retrievers.py"),
+    *("tests/show/test_notebook.py", "tests/test_docstrings.py"),
 )
 # Their tests share a browser, a server, a built site, examples or a library that takes long to import.
 TOGETHER = {
