@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from cranfield.comparison.conclusions import all_pairs
 from cranfield.comparison.corrected import (
     CorrectedEvaluation,
     CorrectedValue,
@@ -23,8 +22,8 @@ from cranfield.comparison.corrected import (
 from cranfield.comparison.correcting import CorrectedColumns, corrected_columns
 from cranfield.comparison.corrections import CORRECTIONS, MAX_T
 from cranfield.comparison.differences import Change, Difference, Within
-from cranfield.comparison.families import Pair, PairOutcomes, decided
-from cranfield.comparison.pair_findings import CHANGED
+from cranfield.comparison.families import Pair, PairOutcomes, compared_pairs, decided
+from cranfield.comparison.pair_findings import CHANGED, check_margin
 from cranfield.comparison.power import detectable_difference
 from cranfield.comparison.significance import SAME
 from cranfield.errors import ComparisonError
@@ -144,16 +143,8 @@ def corrected_comparison(
             f"correction='{correction}' cannot be used for corrected values.",
             hint=f"it may be {', '.join(PAIR_CORRECTIONS)}",
         )
-    if margin is not None and not 0 < margin < float("inf"):
-        raise ComparisonError(
-            f"margin={margin} is not a margin.", hint="for instance 0.01, to test whether a run is within 0.01"
-        )
-    if baseline is not None and baseline not in runs:
-        raise ComparisonError(f"no run is called '{baseline}'.", hint=f"the runs are {', '.join(runs)}")
-    pairs: list[Pair] = all_pairs(len(runs))
-    if baseline is not None:
-        base = runs.index(baseline)
-        pairs = [(base, run) for run in range(len(runs)) if run != base]
+    check_margin(margin)
+    pairs = compared_pairs(runs, baseline)
     found = [
         each
         for measure in evaluation.measures

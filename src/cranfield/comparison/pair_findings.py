@@ -14,10 +14,19 @@ from cranfield.comparison.pairing import Paired
 from cranfield.comparison.power import detectable_difference
 from cranfield.comparison.significance import TESTS, Settings, deviation
 from cranfield.comparison.unjudged import Reach
+from cranfield.errors import ComparisonError
 from cranfield.measures import Measure
 from cranfield.ranks.columns import Numbers
 
 CHANGED = 5  # queries listed for each difference
+
+
+def check_margin(margin: float | None) -> None:
+    """Refuse a margin of non-inferiority and equivalence that is none."""
+    if margin is not None and not 0 < margin < float("inf"):
+        raise ComparisonError(
+            f"margin={margin} is not a margin.", hint="for instance 0.01, to test whether a run is within 0.01"
+        )
 
 
 def margin_tests(
