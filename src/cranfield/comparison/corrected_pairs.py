@@ -59,15 +59,12 @@ class CorrectedComparison:
 
     >>> import tempfile
     >>> from cranfield import open_store, pool, compare_corrected
-    >>> queries = {f"q{n}": f"question {n}" for n in range(40)}
-    >>> old, new = {query: ["a", "b"] for query in queries}, {query: ["b", "a"] for query in queries}
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> with open_store(f"{folder.name}/judgments.db", create=True) as store:
-    ...     drawn = pool(store, queries, {"old": old, "new": new}, sample=10, seed=7).drawn
-    ...     people = {query: {"a": int(query in drawn[:3]), "b": 1} for query in drawn}
-    ...     said = store.import_qrels(people, "ann", kind="person")
-    ...     said = store.import_qrels({q: {"a": int(q < "q2"), "b": 1} for q in queries}, "gpt", kind="model")
-    >>> found = compare_corrected(f"{folder.name}/judgments.db", {"old": old, "new": new}, "P@1", model="gpt")
+    >>> old, new = ({f"q{n}": ranking for n in range(40)} for ranking in (["a", "b"], ["b", "a"]))
+    >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
+    ...     drawn = pool(store, dict.fromkeys(old, "a question"), {"old": old}, sample=10, seed=7).drawn
+    ...     said = store.import_qrels({q: {"a": int(q in drawn[:3]), "b": 1} for q in drawn}, "ann", kind="person")
+    ...     said = store.import_qrels({q: {"a": int(q < "q2"), "b": 1} for q in old}, "gpt", kind="model")
+    ...     found = compare_corrected(store, {"old": old, "new": new}, "P@1", model="gpt")
     >>> found
     <CorrectedComparison: <CorrectedEvaluation of old, new: gpt corrected on 10 of 40 queries>>
     >>> print(found)
@@ -77,7 +74,6 @@ class CorrectedComparison:
     (0.7, 'significantly better')
     >>> sorted(found.to_dict())[:3], found.to_json()[:13]
     (['alpha', 'baseline', 'basis'], '{\\n  "alpha": ')
-    >>> folder.cleanup()
     """
 
     evaluation: CorrectedEvaluation
