@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -129,20 +129,19 @@ def _sees_order(measure: Measure) -> bool:
 def all_checks(
     gated: Sequence[GatedMeasure],
     compared: Iterable[Difference],
-    values: Mapping[Measure, float],
-    *,
+    of_minima: Iterable[Check],
     alpha: float,
-    floors: Mapping[Measure, float],
+    *,
     require_improvement: bool,
     max_worse_queries: int | None,
 ) -> tuple[Check, ...]:
     """Every condition that the candidate has to meet.
 
     compared: by the two-sided test, and against a margin where one is asked for
-    values, floors: of the candidate, and what each has to reach
+    of_minima: what `floor_check` says of the values that have to be reached
     """
     checks = [drop_check(each, alpha) for each in gated]
-    checks += [floor_check(values[measure], measure, floor) for measure, floor in floors.items()]
+    checks += of_minima
     if require_improvement:
         checks.append(improvement_check(gated, alpha))
     checks += [margin_check(each) for each in compared if each.within is not None]

@@ -7,7 +7,7 @@ from math import sqrt
 
 import numpy as np
 
-from cranfield.comparison.checks import GatedMeasure, all_checks, worst_drops
+from cranfield.comparison.checks import GatedMeasure, all_checks, floor_check, worst_drops
 from cranfield.comparison.corrected import CorrectedEvaluation, CorrectionBasis, columns_of, corrected_evaluation
 from cranfield.comparison.corrected_pairs import PAIR_CORRECTIONS, corrected_comparison, difference_columns
 from cranfield.comparison.corrections import CORRECTIONS
@@ -64,14 +64,11 @@ def corrected_gate(
             measures, compared, p_worse, p_better, (float(found.error[0]) for found in columns), strict=True
         )
     )
+    run = after.runs[0]
+    minima = [floor_check(after.value(run, measure).value, measure, floor) for measure, floor in floors.items()]
+    two_sided = [each.difference for each in compared]
     checks = all_checks(
-        gated,
-        (each.difference for each in compared),
-        {measure: after.value(after.runs[0], measure).value for measure in floors},
-        alpha=alpha,
-        floors=floors,
-        require_improvement=require_improvement,
-        max_worse_queries=max_worse_queries,
+        gated, two_sided, minima, alpha, require_improvement=require_improvement, max_worse_queries=max_worse_queries
     )
     return GateResult(
         passed=all(check.passed for check in checks),

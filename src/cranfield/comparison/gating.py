@@ -11,7 +11,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from cranfield.comparison.checks import Check, GatedMeasure, all_checks, worst_drops
+from cranfield.comparison.checks import Check, GatedMeasure, all_checks, floor_check, worst_drops
 from cranfield.comparison.comparing import PERMUTATIONS, SEED, compare_evaluations, evaluated
 from cranfield.comparison.corrected import CorrectionBasis
 from cranfield.comparison.corrected_saving import is_saved_corrected
@@ -188,14 +188,9 @@ def gate(
         _gated(measure, before, after, found, -gain, tolerances[measure], (float(worse), float(better)), left)
         for (measure, gain), worse, better, found in zip(gains.items(), p_worse, p_better, two_sided, strict=True)
     )
+    minima = [floor_check(after[measure], measure, floor) for measure, floor in floors.items()]
     checks = all_checks(
-        gated,
-        two_sided,
-        {measure: after[measure] for measure in floors},
-        alpha=alpha,
-        floors=floors,
-        require_improvement=require_improvement,
-        max_worse_queries=max_worse_queries,
+        gated, two_sided, minima, alpha, require_improvement=require_improvement, max_worse_queries=max_worse_queries
     )
     return GateResult(
         passed=all(check.passed for check in checks),

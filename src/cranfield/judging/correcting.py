@@ -96,12 +96,13 @@ def compare_corrected(
 
     >>> import tempfile
     >>> from cranfield import pool
-    >>> old, new = ({f"q{n}": ranking for n in range(40)} for ranking in (["a", "b"], ["b", "a"]))
+    >>> old = {f"q{n}": ["a", "b"] for n in range(40)}
     >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
     ...     drawn = pool(store, dict.fromkeys(old, "a question"), {"old": old}, sample=10, seed=7).drawn
     ...     said = store.import_qrels({q: {"a": int(q in drawn[:3]), "b": 1} for q in drawn}, "ann", kind="person")
     ...     said = store.import_qrels({q: {"a": int(q < "q2"), "b": 1} for q in old}, "gpt", kind="model")
-    ...     found = compare_corrected(store, {"old": old, "new": new}, "P@1", model="gpt")
+    ...     runs = {"old": old, "new": {query: ["b", "a"] for query in old}}
+    ...     found = compare_corrected(store, runs, "P@1", model="gpt")
     >>> [difference] = found
     >>> difference.difference.headline, difference.value.worth
     ('Better', 17)
@@ -139,12 +140,12 @@ def gate_corrected(
 
     >>> import tempfile
     >>> from cranfield import pool
-    >>> old, new = ({f"q{n}": ranking for n in range(40)} for ranking in (["a", "b"], ["b", "a"]))
+    >>> old = {f"q{n}": ["b", "a"] for n in range(40)}
     >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/judgments.db", create=True) as store:
     ...     drawn = pool(store, dict.fromkeys(old, "a question"), {"old": old}, sample=10, seed=7).drawn
     ...     said = store.import_qrels({q: {"a": int(q in drawn[:3]), "b": 1} for q in drawn}, "ann", kind="person")
-    ...     said = store.import_qrels({q: {"a": int(q < "q2"), "b": 1} for q in old}, "gpt", kind="model")
-    ...     result = gate_corrected(store, new, old, "P@1", model="gpt")
+    ...     said = store.import_qrels(dict.fromkeys(old, {"a": 1, "b": 1}), "gpt", kind="model")
+    ...     result = gate_corrected(store, old, dict.fromkeys(old, ["a", "b"]), "P@1", model="gpt")
     >>> result.passed, result.basis.sampled
     (False, 10)
     """
