@@ -21,15 +21,14 @@ from cranfield.comparison.corrected import (
 )
 from cranfield.comparison.correcting import CorrectedColumns, corrected_columns
 from cranfield.comparison.corrections import CORRECTIONS, MAX_T
-from cranfield.comparison.differences import Change, Difference, Within
+from cranfield.comparison.differences import Difference, Within
 from cranfield.comparison.families import Pair, PairOutcomes, compared_pairs, decided
-from cranfield.comparison.pair_findings import CHANGED, check_margin
+from cranfield.comparison.pair_findings import check_margin, movements, within_margin
+from cranfield.comparison.pairing import column_differences
 from cranfield.comparison.power import detectable_difference
-from cranfield.comparison.significance import SAME
 from cranfield.errors import ComparisonError
 from cranfield.evaluation.in_notebooks import notebook_html
 from cranfield.measures import Measure, known_measure
-from cranfield.ranks.columns import Numbers
 
 CORRECTED_MEAN = "corrected mean"
 PAIR_CORRECTIONS = tuple(name for name in CORRECTIONS if name != MAX_T)  # which draws from values of all queries
@@ -167,11 +166,9 @@ def _of_measure(
     # The error is that of a mean of n - 1 values that vary so much, which has as many degrees of freedom.
     shared = alpha / len(pairs) if together else alpha
     unit = detectable_difference(1.0, corrected.sampled - 1, shared)
-    for at, (one, other) in enumerate(pairs):
-        d = _differences(people, one, other)
-        up, down = int((d > 0).sum()), int((d < 0).sum())
-        lower = measure.definition.lower_is_better
-        most = np.argsort(-np.abs(d), kind="stable")[:CHANGED]
+    lower = measure.definition.lower_is_better
+    moves = movements(column_differences(people, pairs))
+    for at, ((one, other), moved) in enumerate(zip(pairs, moves, strict=True)):
         difference = Difference(
             measure=measure.name,
             baseline=evaluation.runs[one],
@@ -191,14 +188,12 @@ def _of_measure(
             effect=None,
             effect_name="",
             primary=measure == evaluation.measures[0],
-            better=down if lower else up,
-            same=len(d) - up - down,
-            worse=up if lower else down,
+            better=moved.down if lower else moved.up,
+            same=len(people) - moved.up - moved.down,
+            worse=moved.up if lower else moved.down,
             spread=float(corrected.spread[at]),
             detectable=float(corrected.error[at]) * np.sqrt(corrected.sampled - 1) * unit,
-            changed=tuple(
-                Change(query_ids[q], float(people[q, one]), float(people[q, other])) for q in most.tolist() if d[q]
-            ),
+            changed=moved.changes(query_ids, people, (one, other)),
             reach=None,
             within=within[at],
             lower_is_better=lower,
@@ -208,15 +203,10 @@ def _of_measure(
 
 def difference_columns(evaluation: CorrectedEvaluation, measure: Measure, pairs: Sequence[Pair]) -> CorrectedColumns:
     """The corrected differences run - baseline of pairs (baseline, run)."""
-    tables = [columns_of(each, measure) for each in (evaluation._by_model, evaluation._by_people)]
-    model, people = (np.stack([_differences(table, *pair) for pair in pairs], axis=1) for table in tables)
+    both = (evaluation._by_model, evaluation._by_people)
+    model, people = (column_differences(columns_of(each, measure), pairs) for each in both)
     drawn = drawn_rows(evaluation._by_model[0], evaluation._by_people[0])
     return corrected_columns(model, people, drawn, differences=True)
-
-
-def _differences(table: Numbers, one: int, other: int) -> Numbers:
-    difference = table[:, other] - table[:, one]
-    return np.where(np.abs(difference) < SAME, 0.0, difference)
 
 
 def _tested(corrected: CorrectedColumns, correction: str, alpha: float) -> PairOutcomes:
@@ -237,10 +227,7 @@ def _margins(
     count = len(corrected.value)
     if margin is None:
         return [None] * count
-    times = 1 if correction == "none" else count
     above, below = corrected.chances(margin)[0], corrected.chances(-margin)[1]
     if measure.definition.lower_is_better:
         above, below = below, above
-    not_worse, not_better = np.minimum(above * times, 1.0), np.minimum(below * times, 1.0)
-    both = np.maximum(not_worse, not_better)
-    return [Within(margin, float(one), float(two)) for one, two in zip(not_worse, both, strict=True)]
+    return within_margin(margin, above, below, correction, count)
