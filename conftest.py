@@ -23,6 +23,9 @@ if os.path.isdir(MEMORY) and os.access(MEMORY, os.W_OK) and shutil.disk_usage(ME
 os.environ.pop("SSL_CERT_FILE", None)
 os.environ["SSL_CERT_DIR"] = os.devnull
 
+# Their fixtures are for all tests: a browser, and a PostgreSQL server.
+pytest_plugins = ("tests.chromium", "tests.postgres")
+
 collect_ignore = []
 if not find_spec("torch"):
     collect_ignore.append("src/cranfield/torch")

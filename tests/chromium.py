@@ -69,7 +69,7 @@ def launched():
         chromium.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser_tabs():
     pytest.importorskip("playwright", reason="Playwright is not installed")
     with launched() as browser:

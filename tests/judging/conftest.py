@@ -7,9 +7,7 @@ import pytest
 import sqlalchemy as sa
 
 from cranfield import open_store
-from tests.postgres import dsn
 
-__all__ = ["dsn"]
 _NUMBERS = count()
 
 

@@ -8,7 +8,7 @@ pytest.importorskip("playwright", reason="Playwright is not installed")
 from playwright.sync_api import expect
 
 from cranfield import open_store
-from tests.chromium import CHROMIUM, browser_tabs, tabs
+from tests.chromium import CHROMIUM
 from tests.judging.servers import running
 
 EVIL = "<img src=x onerror=alert(1)><script>alert(2)</script>\"'`${alert(3)}"
@@ -16,7 +16,7 @@ EVIL = "<img src=x onerror=alert(1)><script>alert(2)</script>\"'`${alert(3)}"
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
 
 
-__all__ = ["browser_tabs", "running", "tabs"]
+__all__ = ["running"]
 
 
 @pytest.fixture
