@@ -8,6 +8,7 @@ tests.
 import atexit
 import multiprocessing
 import os
+import random
 import sys
 from itertools import groupby
 from multiprocessing.connection import wait
@@ -89,6 +90,7 @@ class Workers:
 
 def _work(session, number, groups, turn, connection):
     """Run one group of tests after the other, as long as there are any."""
+    random.seed()  # or all workers would draw the same, such as the port of a server
     config, reports = session.config, []
     plugins = config.pluginmanager
     plugins.unregister(name="terminalreporter")  # who forked reports
