@@ -126,9 +126,10 @@ def pytest_configure(config):
 
 
 def pytest_collection_finish():
-    """What has been imported stays until the end: the garbage collector need not look through it again and again."""
+    """What has been imported stays until the end, so the garbage collector need not look at it, nor so often."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
 
 
 @pytest.fixture(scope="session")
