@@ -196,6 +196,7 @@ def _call(streams, program, words, folder, environment):
     else:
         code = 0
     sys.stdout.flush()
+    atexit._run_exitfuncs()
     os._exit(code)
 
 
