@@ -1,6 +1,6 @@
 """A plugin for pytest: `search_quality(system).at_least("nDCG@10", 0.4)`.
 
-What to ask and how comes from the nearest cranfield.toml at or above the test, as for `cranfield test`. The collection
+The settings come from the nearest cranfield.toml at or above the test, as for `cranfield test`. The collection
 may also come from the call, from the marker `@pytest.mark.search_quality(collection=…)`, or from the setting
 `search_quality_collection` in pytest's own configuration. Nothing is imported before a test uses it.
 """
@@ -27,7 +27,7 @@ _HOW = "Hint: run pytest once with --accept-search-quality, look at the result, 
 
 @contextmanager
 def _mistakes_told() -> Iterator[None]:
-    """What cranfield refuses fails the test with its message alone: no code of ours helps whoever wrote the test."""
+    """Errors of cranfield fail the test with their message alone: our code in the traceback would not help."""
     from cranfield.errors import CranfieldError
 
     try:
@@ -84,7 +84,7 @@ class SearchQuality:
         """Fail if the system is worse than its accepted result, beyond the tolerance and beyond chance.
 
         The rules are those of [gate] in cranfield.toml, as for `cranfield test`; the accepted result is the one of the
-        system's name in the folder that `baseline` names. With --accept-search-quality, what was found is accepted.
+        system's name in the folder that `baseline` names. With --accept-search-quality, the result is accepted.
         """
         from cranfield.systems.accepting import VALUES, beside_accepted, keep
         from cranfield.systems.project import refuse_name
@@ -193,7 +193,7 @@ def search_quality(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[.
 
 
 def _project(request: pytest.FixtureRequest) -> Project:
-    """The nearest cranfield.toml from the test's folder up to where pytest began; the usual settings without one."""
+    """The nearest cranfield.toml from the test's folder up to pytest's root; the default settings without one."""
     from cranfield.read.settings import SETTINGS_FILE
     from cranfield.systems.project import Project, read_project
 

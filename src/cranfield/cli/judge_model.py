@@ -1,4 +1,4 @@
-"""`cranfield judge STORE --assessor NAME`: a model judges what waits."""
+"""`cranfield judge STORE --assessor NAME`: a model judges the waiting documents."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ INTERRUPTED = 130
 
 
 def judge_with_model(store: Store, name: str, options: ModelOptions, config: Path) -> None:
-    """Ask a model about what waits, and print what came of it."""
+    """Ask a model about the waiting documents, and print the result."""
     from cranfield.judging.models.asked_text import asked_lines, estimate_lines, missing_lines
 
     assessor = chosen_assessor(name, options, config)
@@ -119,7 +119,7 @@ def chosen_assessor(name: str, options: ModelOptions, config: Path) -> ModelAsse
 
 @contextmanager
 def _shown_progress(name: str, pairs: int) -> Iterator[ModelProgress]:
-    """How far the asking is, on a terminal, while the block runs."""
+    """Show the progress of the model on a terminal while the block runs."""
     from cranfield.cli.progress import WorkProgress, shown_progress
     from cranfield.judging.models.asking import ModelProgress
     from cranfield.judging.models.work import AskingEstimate

@@ -1,4 +1,4 @@
-"""`cranfield pool`: what is to be judged?"""
+"""`cranfield pool`: collect documents for judging."""
 
 from __future__ import annotations
 
@@ -204,7 +204,7 @@ def _opened(queries: str, corpus: str | None) -> tuple[dict[str, dict[str, str]]
 
 
 def _bring_in(qrels: str, store: str) -> str:
-    """Bring judgments of a file or a collection in, as imported ones; what came of it."""
+    """Import judgments from a file or a collection; returns what was imported."""
     from cranfield.judging.importing import import_file
     from cranfield.systems.collection import BUILTIN, IR_DATASETS, open_collection
 

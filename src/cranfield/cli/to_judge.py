@@ -1,4 +1,4 @@
-"""How many of the first documents are unjudged, and the command that lets them wait to be judged."""
+"""How many of the first documents are unjudged, and the command that pools them for judging."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from cranfield.read.streams import BUILT_IN, BUILT_IN_FILES, stream_name
 if TYPE_CHECKING:
     from cranfield.evaluation.result import Evaluation
 
-FIRST = 10  # what people see of a ranking, and how deep `cranfield pool` goes by itself
+FIRST = 10  # what people see of a ranking, and the default depth of `cranfield pool`
 MOST_NAMES = 5  # runs in a command
 QUERIES, RUNS = "QUERIES", "RUN..."
 STAND_FOR = {QUERIES: "the file with the texts of the queries", RUNS: "each run"}
 
 
 def pool_command(qrels: Any, runs: Sequence[str]) -> list[str] | None:
-    """The call of `cranfield pool` that collects what is unjudged; None where nobody could judge it.
+    """The `cranfield pool` command that collects the unjudged documents; None where they cannot be judged.
 
-    What some assessors have not judged may be judged by others, and would not wait: then there is none, either.
+    Also None for a choice of assessors: others may have judged these documents, so they would not be pooled.
     """
     if getattr(qrels, "view", None) is not None:
         return None
@@ -62,10 +62,10 @@ def say_unjudged(evaluations: Sequence[Evaluation], find: Callable[[], Sequence[
 
 
 def say_settling(qrels: Any, runs: Sequence[str], measure: str) -> None:
-    """Say which documents to judge so that a difference is settled, where a command for that is known."""
+    """Print the commands that settle a difference by judging, if they are known."""
     from cranfield.systems.settling import ADVICE, settling_commands
 
-    if str(getattr(qrels, "name", qrels)) in BUILT_IN_FILES:  # examples, which nobody needs to judge
+    if str(getattr(qrels, "name", qrels)) in BUILT_IN_FILES:  # examples need no judging
         return
     commands = settling_commands(qrels, runs, measure)
     if commands:

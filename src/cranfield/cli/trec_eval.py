@@ -60,7 +60,7 @@ FORMATS = ("qrels", "qrels_jg", "prefs", "qrels_prefs")
 
 
 class End(Exception):
-    """The end of the program: an exit code, and what to print to standard output or, for a failure, to the other."""
+    """The end of the program: an exit code and a text for standard output or, after a failure, standard error."""
 
     def __init__(self, code: int, text: str = "") -> None:
         self.code = code
@@ -97,7 +97,7 @@ def main() -> None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Evaluate and print; the answer is the exit code."""
+    """Evaluate and print; returns the exit code."""
     options = TrecEvalOptions()
     try:
         _parse(arguments, options)

@@ -1,4 +1,4 @@
-"""The conditions of a gate: what it saw of a measure, and what it says of that."""
+"""The conditions of a gate: what it found about a measure, and how it says so."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Check(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GatedMeasure:
-    """What the gate saw of a measure.
+    """What the gate found about a measure.
 
     drop: by how much the candidate is worse; negative where it is better.
     p_worse, p_better: corrected one-sided p-values, of "not worse" and of "not better".
@@ -71,7 +71,7 @@ class GatedMeasure:
 
 
 def what_moved(measure: Measure, before: QueryFacts, after: QueryFacts) -> str:
-    """What happened to what the measure looks at, in words."""
+    """How the documents that the measure looks at changed, in words."""
     if not after.retrieved:
         return f"nothing retrieved, previously {before.retrieved}"
     moved = []
@@ -86,8 +86,8 @@ def what_moved(measure: Measure, before: QueryFacts, after: QueryFacts) -> str:
 
 
 def _less_visible(measure: Measure, before: QueryFacts, after: QueryFacts) -> Iterator[str]:
-    """Why a measure fell for which no fewer relevant documents were found, and the first no lower."""
-    # Somewhere in a whole ranking there are nearly always more or fewer of them.
+    """Why a measure fell although as many relevant documents were found, and the first no lower."""
+    # In a whole ranking, there are nearly always more or fewer of them.
     if after.unjudged > before.unjudged and (after.cutoff is not None or measure.definition.of_holes):
         yield f"{after.told_unjudged}, previously {before.unjudged}"
     if measure.definition.of_holes:

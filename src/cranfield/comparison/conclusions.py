@@ -1,4 +1,4 @@
-"""What a comparison says: its differences, and the table of the runs."""
+"""The result of a comparison: its differences, and the table of the runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from cranfield.evaluation.result import Evaluation
 from cranfield.layout import listed
 from cranfield.measures import Measure, known_measure
 
-LETTERED = 12  # runs that letters can still tell apart
+LETTERED = 12  # runs that letters can mark
 
 if TYPE_CHECKING:
     from cranfield.show.charts.drawing import Spec

@@ -41,7 +41,7 @@ class CorrectedDifference:
     """The corrected difference of two runs.
 
     difference: with its verdict and its sentence; better, same and worse count the sampled queries, by people's grades
-    value: what it is made of; its interval, unlike that of `difference`, is not corrected for several comparisons
+    value: its parts; its interval, unlike that of `difference`, is not corrected for several comparisons
     """
 
     difference: Difference

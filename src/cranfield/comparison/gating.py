@@ -240,7 +240,7 @@ def _opened(run: Any) -> Any:
 
 
 def by_role(baseline: Any, candidate: Any) -> dict[str, Any]:
-    """The two runs by name; where they have none, or the same one, they are told apart by their roles."""
+    """The two runs by name; if they have none, or the same, they are named by their roles."""
     runs = {"baseline": baseline, "candidate": candidate}
     own = {role: own_name(run) for role, run in runs.items()}
     names = {role: role if name == UNNAMED else name for role, name in own.items()}

@@ -1,4 +1,4 @@
-"""What was found of pairs of runs by one measure, and the differences that it makes."""
+"""The results for pairs of runs by one measure, and the differences made from them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class _Movement(NamedTuple):
 
 
 def _movements(differences: Numbers) -> Iterator[_Movement]:
-    """That of each column."""
+    """The movements of each column."""
     by_pair = np.ascontiguousarray(differences.T)
     columns = (
         by_pair.mean(axis=1),
@@ -66,7 +66,7 @@ def _movements(differences: Numbers) -> Iterator[_Movement]:
 
 
 class PairFindings(NamedTuple):
-    """All that was found of the pairs by one measure."""
+    """All results for the pairs by one measure."""
 
     measure: Measure
     pairs: Sequence[Pair]
@@ -80,7 +80,7 @@ class PairFindings(NamedTuple):
     alpha: float
 
     def differences(self, values: Paired) -> Iterator[Difference]:
-        """The difference of each pair, with all that was found of it."""
+        """The difference of each pair, with all results."""
         table = values.differences(self.measure, self.pairs)
         together = CORRECTIONS[self.correction].together or TESTS[self.test].all_at_once
         shared = self.alpha / self.family if together else self.alpha

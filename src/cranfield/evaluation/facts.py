@@ -1,4 +1,4 @@
-"""What is known of a query beside a value of a measure, and what it says about that value in words."""
+"""Facts about a query beside its value, and the words that explain the value."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cranfield.ranks.tables.ranks import JudgedRanks
 
 
 class QueryFacts(NamedTuple):
-    """A query, its value, and what the measure of this value saw: counts are by its own rel and cutoff."""
+    """A query, its value, and what the measure looked at: counts are by the measure's own rel and cutoff."""
 
     query_id: str
     value: float
@@ -27,7 +27,7 @@ class QueryFacts(NamedTuple):
     unjudged: int  # of the documents down to the cutoff; 0 for a measure that leaves them out
     deeper: int  # relevant documents that were retrieved, but below the cutoff
     cutoff: int | None  # None: the measure looks at the whole ranking
-    rel: float | None  # None: what has a positive gain is relevant
+    rel: float | None  # None: documents with a positive gain are relevant
     judged_only: bool  # ranks are those among the judged documents
 
     def __repr__(self) -> str:
@@ -91,7 +91,7 @@ class QueryList(list[QueryFacts]):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class FactColumns:
-    """The facts of all queries for the measures of one scope; in `first` 0 stands for none, in `cutoff` -1."""
+    """The facts of all queries for the measures of one scope; `first` is 0 and `cutoff` -1 where there is none."""
 
     relevant: Integers
     found: Integers

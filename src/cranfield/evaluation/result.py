@@ -137,7 +137,7 @@ class Evaluation(ValuesByQuery):
 
     @property
     def _has_ranks(self) -> bool:
-        return isinstance(self._evidence, RankedEvidence)  # to ask for the ranks would unpack them
+        return isinstance(self._evidence, RankedEvidence)  # reading the ranks would unpack them
 
     def _ranked(self) -> RankedEvidence:
         if isinstance(self._evidence, RankedEvidence):

@@ -1,4 +1,4 @@
-"""What any evaluation says as a whole: the mean of each measure, the counts, and a signature."""
+"""The part that all evaluations share: the mean of each measure, the counts, and a signature."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Summary(Mapping[str, float]):
     @property
     @abstractmethod
     def warnings(self) -> tuple[str, ...]:
-        """What casts doubt on the values."""
+        """Reasons to doubt the values."""
 
     @abstractmethod
     def __getitem__(self, measure: str | Measure) -> float: ...

@@ -19,7 +19,7 @@ from cranfield.read.records import RecordFile, Records
 from cranfield.read.streams import Stream
 from cranfield.read.target import STANDARD_OUTPUT, Target, open_target
 
-NO_GROUP = {"0", "Q0"}  # what the second column says where it says nothing
+NO_GROUP = {"0", "Q0"}  # the second column, where it has no meaning
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +57,8 @@ def convert_file(
     """Write judgments or a run in another format; the values of all measures stay the same.
 
     source, target: paths, or "-" for standard input and output; the target is compressed by its extension.
-    format, target_format: names of formats, such as trec or csv, if the file's name does not tell.
-    role: "qrels" or "run", if the file does not tell.
+    format, target_format: names of formats, such as trec or csv, if they cannot be detected from the file names.
+    role: "qrels" or "run", if it cannot be detected.
     name: of the run, for trec.
     force: replace a target that exists.
     Returns a `Conversion`: how many rows were written, and what the new format could not hold.

@@ -1,4 +1,4 @@
-"""Comparisons as people read them in a terminal: the verdict in one line, then the evidence, then what explains it."""
+"""Comparisons as people read them in a terminal: the verdict in one line, then the evidence, then the details."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def comparison_text(
 ) -> str:
     """A comparison as text.
 
-    reliability: how far it reaches; where it is given, everything is explained.
+    reliability: what it can detect; if given, everything is explained.
     pairs: also list all pairs of runs.
     texts: the texts of queries, as far as they are known.
     """
@@ -69,7 +69,7 @@ def _verdict_lines(comparison: Comparison, width: int, paint: Paint) -> Iterator
 
 
 def _found(difference: Difference) -> str:
-    """What was found of two runs, in a line."""
+    """The difference of two runs, in a line."""
     names = f"{visible(difference.run)} vs {visible(difference.baseline)}: {difference.measure}"
     queries = difference.better + difference.same + difference.worse
     if difference.same == queries:
@@ -146,7 +146,7 @@ def _warnings(comparison: Comparison, one: Difference | None) -> Iterator[str]:
 
 
 def _method(comparison: Comparison, one: Difference | None) -> Iterator[str]:
-    """How it was found out."""
+    """The method, in sentences."""
     if one is not None:
         yield from _power(comparison, one)
         others = [each for each in comparison.differences if not each.primary]
@@ -182,7 +182,7 @@ def _not_known(comparison: Comparison) -> Iterator[str]:
 
 
 def _power(comparison: Comparison, one: Difference) -> Iterator[str]:
-    """What so many queries can detect, and how many the difference found here would take."""
+    """What this many queries can detect, and how many queries it takes to detect the difference found."""
     if not one.spread:
         return
     said = f"{comparison.queries} queries detect a difference of {one.detectable:.3f} in {USUAL:.0%} of cases"
@@ -195,7 +195,7 @@ def _power(comparison: Comparison, one: Difference) -> Iterator[str]:
 
 
 def _more(comparison: Comparison, *, explained: bool, pairs: bool) -> Iterator[str]:
-    """What else can be asked for."""
+    """The options that show more."""
     asked = []
     if comparison.pairs > 1 and not pairs:
         asked.append(f"All {comparison.pairs:,} pairs: --pairs")

@@ -1,4 +1,4 @@
-"""What is said of a comparison, however it is shown: verdicts, sentences, and numbers in tables."""
+"""The words for a comparison in every format: verdicts, sentences, and numbers in tables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cranfield.layout import count
 
 
 def verdict(comparison: Comparison) -> str:
-    """What follows by the primary measure, in one sentence."""
+    """The verdict by the primary measure, in one sentence."""
     measure = comparison.measures[0].name
     if comparison.pairs == 1:
         return comparison.of(measure)[0].sentence

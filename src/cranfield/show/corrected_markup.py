@@ -1,4 +1,4 @@
-"""Corrected evaluations and comparisons as tables of Markdown and LaTeX, with what to know about them."""
+"""Corrected evaluations and comparisons as tables of Markdown and LaTeX, with notes."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ TextRows = list[list[str]]
 
 
 def corrected_markdown(found: CorrectedEvaluation) -> str:
-    """A table of Markdown for each measure, below what corrects what."""
+    """A table of Markdown for each measure, below a title that says who corrects which model."""
     tables, notes = _evaluation_parts(found)
     return _markdown([f"{words.title(found.basis)}."], tables, notes)
 
 
 def corrected_latex(found: CorrectedEvaluation) -> str:
-    """A table of LaTeX for each measure, for the package booktabs; all else is in comments."""
+    """A table of LaTeX for each measure, for the package booktabs; everything else is in comments."""
     tables, notes = _evaluation_parts(found)
     return _latex([f"{words.title(found.basis)}."], tables, notes)
 

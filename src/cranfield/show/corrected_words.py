@@ -1,4 +1,4 @@
-"""What is said of corrected values, whatever the form: titles, cells of tables, and what to know about them."""
+"""The words for corrected values in every format: titles, cells of tables, and notes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def method(found: CorrectedComparison) -> str:
 
 
 def value_rows(measure: Measure, found: CorrectedEvaluation) -> list[list[str]]:
-    """A head and a row for each run, with what its value is made of."""
+    """A head and a row for each run, with the parts of its value."""
     name, basis = measure.name, found.basis
     values = {run: found.values[run][name] for run in found.runs}
     rows = [[name, "corrected", f"by {basis.model}", "correction", "weight", "people alone", "worth"]]
@@ -63,7 +63,7 @@ def value_rows(measure: Measure, found: CorrectedEvaluation) -> list[list[str]]:
 
 
 def difference_rows(name: str, listed: Sequence[CorrectedDifference], found: CorrectedEvaluation) -> list[list[str]]:
-    """A head and a row for each difference, with what it is made of."""
+    """A head and a row for each difference, with its parts."""
     level = f"{100 * (1 - found.alpha):g}% interval"
     rows = [[name, "corrected", level, "p", f"by {found.basis.model}", "correction", "weight", "people alone", "worth"]]
     for each in listed:
@@ -101,7 +101,7 @@ def legend(found: CorrectedEvaluation, values: Sequence[CorrectedValue]) -> Iter
 
 
 def _outside_notes(found: CorrectedEvaluation) -> Iterator[str]:
-    """Runs that return much that neither people nor the model judged: no correction makes up for that."""
+    """Runs that return many documents that neither people nor the model judged: no correction makes up for that."""
     depths = {Scope.of(measure).cutoff: measure for measure in found.measures if Scope.of(measure).one_depth}
     for depth, measure in depths.items():
         shares = {run: found.judged_share(run, measure) for run in found.runs}

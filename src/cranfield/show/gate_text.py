@@ -20,7 +20,7 @@ NO_TEXTS: Mapping[str, str] = {}
 def gate_text(
     result: GateResult, *, width: int = WIDTH, paint: Paint = UNPAINTED, texts: Mapping[str, str] = NO_TEXTS
 ) -> str:
-    """What passed and what failed, what the gate could have seen, and the queries that got worse.
+    """What passed and what failed, which drop the gate can detect, and the queries that got worse.
 
     texts: the texts of queries, as far as they are known.
     """
@@ -35,7 +35,7 @@ def gate_text(
 
 
 def check_lines(check: Check, width: int, paint: Paint) -> list[str]:
-    """What a check says, behind whether it passed."""
+    """Whether a check passed, and what it says."""
     head = "  ok      " if check.passed else "  FAILED  "
     first, *more = wrapped(check.message, head, width=width)
     word = head.rstrip()
@@ -95,7 +95,7 @@ def _judged(seen: GatedMeasure) -> str:
 
 
 def could_see(seen: GatedMeasure, test: str) -> str:
-    """What drop the gate could have seen, in words."""
+    """Which drop the gate can detect, in words."""
     if seen.detectable is None:
         changed = "All queries changed by the same amount" if seen.better or seen.worse else "No query changed"
         return f"{changed}, so their variation cannot be estimated"

@@ -38,7 +38,7 @@ def chart_html(spec: Spec) -> str | None:
 
 
 def text_html(text: str) -> str:
-    """A result whose text says it all."""
+    """A result as its text."""
     return frame(f"<pre>{HtmlCell(text).html()}</pre>")
 
 

@@ -195,7 +195,7 @@ def indexed(collection: Collection | None, name: str, kind: str) -> Iterator[Doc
 
 
 def builtin_folder() -> Path:
-    """Where the collection that comes with cranfield lies."""
+    """The folder of the built-in collection."""
     return Path(__file__).parents[1] / "data" / "collection"
 
 

@@ -1,4 +1,4 @@
-"""The settings of a cranfield.toml: what it checks them by, and what documentation says about them."""
+"""The settings of a cranfield.toml: how they are checked and documented."""
 
 from __future__ import annotations
 

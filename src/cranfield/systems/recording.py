@@ -1,6 +1,6 @@
-"""Asking a system and writing its run: OUT, beside it OUT.json with latencies and failures.
+"""Asking a system and writing its run to OUT, with latencies and failures in OUT.json.
 
-What is answered is kept in OUT.partial until every query is. A run that is finished is never written over unasked.
+Answers are kept in OUT.partial until every query is answered. A finished run is never overwritten unasked.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ class Recorded:
     """The result of recording a run.
 
     failed: query → why; these are not in the run, and they are not zeros
-    not_asked: queries that were not asked, because the system was given up
+    not_asked: queries that were not asked, because too many before them failed
     empty: queries answered with no document; short: how many were answered with fewer than k
     parted: in how many answers equal scores were lowered, each to the next 32-bit number, to keep the order returned
     replaced: in how many answers the scores contradicted the order returned, and were replaced by falling ones
     rolled_up: in how many answers several chunks of a document were counted once, at the best rank
     short_of_chunks: in how many of them the system had no more chunks, though k documents were not found
     id_places: where in the results ids were found, where these are more than ids and scores, such as "metadata.source"
-    unknown: how many of the documents are not in the corpus, where that was checked; unknown_ids: a few of them
+    unknown: how many of the documents are not in the corpus, if that was checked; unknown_ids: a few of them
     latency: seconds of the answered queries: mean, p50, p90, p95, p99, max
     seconds: how long it all took, in this call
 
@@ -110,7 +110,7 @@ def record(
     resume: continue where an earlier call ended.
     force: overwrite what an earlier call left.
     on_answer: called with each answer.
-    on_start: called with the number of queries answered already and of all.
+    on_start: called with the number of queries already answered, and of all queries.
     known: gives the ids of the corpus, to warn of documents that are not in it.
     conditions: what else must be the same to resume, such as the rule of `to_document`.
     options: those of `ask`: jobs, retries, wait, give_up, to_document.
@@ -183,7 +183,7 @@ class _Output(NamedTuple):
 
     @contextmanager
     def kept_beside(self) -> Iterator[Path]:
-        """Where unfinished answers are kept: beside the run, or for this call only where it is not a file."""
+        """Where unfinished answers are kept: beside the run, or only for this call if the run is not a file."""
         if self.is_file:
             yield Path(f"{self.path}.partial")
             return
@@ -200,7 +200,7 @@ class _Output(NamedTuple):
             self.plan.check(_rows(query, ranking))
 
     def begin(self, partial: Partial, *, resume: bool, force: bool) -> None:
-        """Go on with what there is, or begin anew where nothing is lost by that."""
+        """Continue an unfinished run, or start over if nothing is lost by that."""
         hint = "resume (--resume) finishes it, force (--force) replaces it"
         if partial.begun and resume:
             partial.resume()
@@ -215,7 +215,7 @@ class _Output(NamedTuple):
             partial.start()
 
     def earlier(self, asked: Mapping[str, Any]) -> Recorded | None:
-        """What a call of the same kind has left, unless something else has changed it since."""
+        """The result of an earlier call of the same kind, unless its file has changed since."""
         if not self.is_file:
             return None
         try:
@@ -228,7 +228,7 @@ class _Output(NamedTuple):
         return recorded if same else None
 
     def write(self, rankings: Iterator[tuple[str, Ranking]], recorded: Recorded, asked: Mapping[str, Any]) -> None:
-        """Write the run, and beside it what is known of it."""
+        """Write the run, and its facts beside it."""
         write_run(self.path, rankings, name=self.plan.name or "", force=True, format=self.plan.format.name)
         if self.is_file:
             told = {**asdict(recorded), "asked": asked, "run_sha256": _hash(self.path)}

@@ -114,7 +114,7 @@ def _csv_rows(path: str | os.PathLike[str], name: str) -> Iterator[TopicRow]:
 
 
 def _plain_rows(lines: list[tuple[int, str]], name: str) -> Iterator[TopicRow]:
-    """A query on each line; its id is its number. What may be something else is refused."""
+    """A query on each line; its id is its number. Lines that may be something else are refused."""
     if any(line.lstrip().lower().startswith("<top>") for _, line in lines):
         raise InputError(name, "these are TREC topics between <top> tags.", hint=f"write them as lines: {HINT}")
     words = [line.split()[0] for _, line in lines]

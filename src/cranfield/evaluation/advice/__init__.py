@@ -1,7 +1,7 @@
 """advise(qrels, runs, measures) → Advice: which measures suit a collection, and which do not.
 
-A measure is a question, and data can be too thin to answer it. The rules stand in recommendations.py and cautions.py,
-one small function each: what they see is the `Facts`, what they say is a sentence.
+A measure is a question, and data can be too thin to answer it. The rules are in recommendations.py and cautions.py, one
+small function each: from the `Facts` to a sentence.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ def preference(facts: Facts) -> Iterator[Recommendation]:
 
 
 def condensed(facts: Facts) -> Iterator[Recommendation]:
-    """Where the first page is full of unjudged documents, grades still say in which order the judged ones should be."""
+    """If the first page is full of unjudged documents, the order of the judged ones still counts."""
     k = facts.first_page
     if facts.graded and facts.incomplete(k):
         yield Recommendation(

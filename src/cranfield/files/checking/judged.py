@@ -97,7 +97,7 @@ class JudgmentCheck:
         self.lines[query] = records.place(0)
 
     def ask_about_negative_grades(self) -> None:
-        """Take note of grades below -1: -1 is usual for what was pooled and not judged, others seldom mean that."""
+        """Warn about grades below -1: -1 usually means pooled but not judged, others seldom do."""
         low = sorted(grade for grade in self._grades if grade < -1)
         if low:
             listed, number = ", ".join(map(number_text, low)), sum(self._grades[grade] for grade in low)

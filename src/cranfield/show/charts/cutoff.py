@@ -1,4 +1,4 @@
-"""A measure at one cutoff after the other."""
+"""A measure at each cutoff."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def cutoff_chart(
     lower_is_better: bool = False,
     ends: Sequence[float] | None = None,
 ) -> Spec:
-    """The mean of a measure at one cutoff after the other, a line for each run: {run: {cutoff: value}}.
+    """The mean of a measure at each cutoff, a line for each run: {run: {cutoff: value}}.
 
     ends: of the axis of values; by default round numbers around them.
     """

@@ -108,7 +108,7 @@ def _zero(first: float, mean: float) -> list[ChartPart]:
 
 
 def _room(values: Sequence[float]) -> ChartPart:
-    """Nothing to see: makes the axis long enough for words above and below its zero."""
+    """An invisible mark that makes the axis long enough for words above and below its zero."""
     length = max([0.0, *values]) - min([0.0, *values])
     ends = [min([-ROOM * length, *values]), max([ROOM * length, *values])]
     rows = [{"difference": end} for end in ends]

@@ -87,7 +87,7 @@ def _ends(values: Sequence[float]) -> list[float]:
 
 
 def _words(measure: str, sizes: Sequence[int], many: bool) -> list[str]:
-    """What is drawn, below the axis."""
+    """The legend below the axis."""
     n = f"n = {count(max(sizes, default=0), 'query', 'queries')}"
     marks = f"box: middle half, whiskers: {WHISKERS[0]}–{WHISKERS[1]}%"
     return [f"{measure}, {n}", marks, *(["line: median, ◊: mean"] if many else [])]

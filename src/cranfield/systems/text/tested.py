@@ -39,7 +39,7 @@ def tested_lines(found: ProjectTest, worst: int, width: int, paint: Paint) -> It
 
 
 def _unjudged_queries(found: ProjectTest, width: int) -> Iterator[str]:
-    """The queries that nobody has judged: they were not asked, and a value that looks good says nothing about them."""
+    """The queries without judgments: they were not asked, and no value says anything about them."""
     judged = Judgments.read(found.collection.qrels).number
     lacking = [query for query in found.collection.queries if query not in judged]
     if lacking:
