@@ -13,7 +13,7 @@ from cranfield.read.source import run_name
 
 
 class Imported(NamedTuple):
-    """What a file brought into a store, and what was left out of it, in words."""
+    """What was imported from a file into a store, and what was left out, in words."""
 
     store: str
     assessor: str
@@ -29,12 +29,12 @@ class Imported(NamedTuple):
 def import_file(
     source: Any, where: str, assessor: str | None = None, *, kind: str | None = None, format: str | None = None
 ) -> Imported:
-    """Bring a file into a store; for judgments it is made if there is none.
+    """Import a file into a store, which is created for judgments if there is none.
 
     source: the name of the file, or what else `Judgments.read` takes
-    assessor: whose judgments these are; by default the file says it by its name
+    assessor: whose judgments these are; by default the name of the file
     kind: of assessor; by default imported. A sheet is always that of a person
-    format: of judgments; what it is given for is no sheet
+    format: of judgments; a file with a format is never a sheet
     """
     who = assessor or run_name(source)
     if format is None and isinstance(source, str) and is_sheet(source):

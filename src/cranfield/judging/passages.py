@@ -1,4 +1,4 @@
-"""What assessors said of parts of documents: judgments that hold however a text is cut into chunks.
+"""Grades of parts of documents: judgments that hold however a text is cut into chunks.
 
 `read/formats/store.py` finds this module by its name, because a room does not import an edge.
 """
@@ -30,7 +30,7 @@ class MarkedPassage(NamedTuple):
 
 
 def open_passages(where: str, wanted: JudgmentView) -> tuple[list[MarkedPassage], str]:
-    """The passages of a store that is named where judgments are expected, and what a signature says of it."""
+    """The passages of a store that is named where judgments are expected, and its part of the signature."""
     from cranfield.judging.store import open_store
 
     with open_store(where, read_only=True) as store:
@@ -68,7 +68,7 @@ def _read(
         for query, document, said in standing(connection, chosen):
             judges.update(each.assessor for each in said)
             parts = dict(_by_part(said))
-            if len(parts) > 1:  # where in a document the answer is says more than that it is there
+            if len(parts) > 1:  # a grade of a part says more than a grade of the document
                 parts.pop((0, 0), None)
             for (start, end), grades in parts.items():
                 found.append(MarkedPassage(query, document, start if end else None, end or None, rule(grades)))

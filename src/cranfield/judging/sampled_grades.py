@@ -1,6 +1,6 @@
-"""What is read of a store to correct a model: its grades of all queries, and people's of the sampled ones.
+"""Reading a store to correct a model: its grades of all queries, and people's of the sampled ones.
 
-Which documents were pooled is asked in the store, and only counts and grades leave it.
+The store itself selects the pooled documents, and only counts and grades leave it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _IS_POOLED = (WAITING.c.assessors > 0) | WAITING.c.stratum.startswith(DEPTH)
 
 @dataclass(slots=True)
 class ModelGrades:
-    """What a model says of pooled documents, and how many of these it said asked in each way."""
+    """A model's grades of pooled documents, and how many of them it gave, by the way it was asked."""
 
     grades: ByQuery
     judges: Counter[str] = field(default_factory=Counter)
@@ -35,11 +35,11 @@ class ModelGrades:
 
 @dataclass(slots=True)
 class PeopleGrades:
-    """What people say of the pooled documents of sampled queries.
+    """People's grades of the pooled documents of sampled queries.
 
     names: who they are
-    not_judged: what they saw and could not judge
-    unused: queries that they judged though these were not drawn
+    not_judged: documents that they saw and could not judge
+    unused: queries that they judged although these were not drawn
     """
 
     grades: ByQuery

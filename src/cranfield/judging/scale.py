@@ -15,7 +15,7 @@ MOST_GRADES = 10  # one key each, 0 to 9
 
 
 class GradeMeaning(NamedTuple):
-    """A grade, its name, and a sentence that tells when to give it."""
+    """A grade, its name, and a sentence that says when to give it."""
 
     grade: float
     name: str

@@ -1,4 +1,4 @@
-"""What is brought into a store: queries, documents, the scale, and judgments from elsewhere."""
+"""Filling a store: queries, documents, the scale, and judgments from elsewhere."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from cranfield.ranks.judgments import Judgments
 
 
 def add_queries(connection: sa.Connection, rows: Iterable[Mapping[str, str]]) -> int:
-    """Add queries; how many are new."""
+    """Add queries; returns how many are new."""
     return _add(connection, QUERIES, ({**row, "place": place(row["query_id"])} for row in rows), ("text", "narrative"))
 
 
 def add_documents(connection: sa.Connection, rows: Iterable[Mapping[str, str]]) -> int:
-    """Add documents; how many are new."""
+    """Add documents; returns how many are new."""
     return _add(connection, DOCUMENTS, rows, ("title", "text", "url", "image"))
 
 
@@ -50,7 +50,7 @@ def write_scale(connection: sa.Connection, scale: GradeScale) -> None:
 
 
 def import_judgments(connection: sa.Connection, judgments: Judgments, said: Mapping[str, str]) -> int:
-    """Append judgments as said by one assessor, but for what they say already; how many there were."""
+    """Append judgments of one assessor that are not there yet; returns how many."""
     moment = now()
     known = {
         (query, document): each.grade
@@ -70,7 +70,7 @@ def import_judgments(connection: sa.Connection, judgments: Judgments, said: Mapp
 
 
 def without_text(connection: sa.Connection, documents: Iterable[str]) -> tuple[str, ...]:
-    """Those of the documents of which there is nothing to show, in the order of their ids."""
+    """The documents without anything to show, in the order of their ids."""
     shown = sa.or_(*(DOCUMENTS.c[name] != "" for name in ("title", "text", "url", "image")))
     lacking: list[str] = []
     for names in batches(sorted(documents), NAMES):
@@ -92,7 +92,7 @@ def known_pairs(connection: sa.Connection, queries: Iterable[str]) -> set[tuple[
 
 
 def import_rows(connection: sa.Connection, rows: Iterable[Mapping[str, Any]], said: Mapping[str, str]) -> int:
-    """Append judgments with their comments as said by one assessor, but for what they say already; how many."""
+    """Append judgments of one assessor, with comments, that are not there yet; returns how many."""
     columns = [EVENTS.c[name] for name in ("query_id", "doc_id", "grade", "comment")]
     own = (EVENTS.c.assessor == said["assessor"], EVENTS.c.part_end == 0, EVENTS.c.adjudicates.is_(sa.false()))
     last = connection.execute(sa.select(*columns).where(not_undone(), *own).order_by(EVENTS.c.number))

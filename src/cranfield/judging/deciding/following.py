@@ -1,4 +1,4 @@
-"""A decision that follows a store: what anybody says there changes what is to be judged next."""
+"""A decision that follows a store: every new grade changes what to judge next."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from cranfield.judging.waiting import WaitingRow, add_waiting
 
 
 class FollowedDecision:
-    """A decision, brought up to date with a store after every batch of judgments. Several threads may ask it.
+    """A decision, brought up to date with a store after every batch of judgments. It is safe for several threads.
 
-    A document that nobody could judge counts as not relevant and is not asked for again.
+    A document that could not be judged counts as not relevant and does not come again.
 
     store: in which people judge
     make: makes the decision from the judgments that there are, or from None
@@ -37,33 +37,33 @@ class FollowedDecision:
         self._choose()
 
     def unjudged(self) -> list[QueryDocument]:
-        """All documents that could be asked for."""
+        """All documents that could still come."""
         return sorted(pair for pair in self._candidates if pair not in self._said)
 
     def wait(self, why: str) -> None:
-        """Let what is chosen wait, now and later: once the verdict stands nobody has to judge the others."""
+        """Let the chosen documents wait, now and later: once the verdict is final, the others need no judging."""
         with self._lock:
             self._why = why
             self._let_wait()
 
     def wait_for_all(self) -> None:
-        """Let the others wait as well: somebody goes on though the verdict stands."""
+        """Let the others wait as well, for judging on after the verdict is final."""
         with self._lock:
             if not self._all_wait:
                 self._store.wait(self.unjudged(), why=self._why or "")
             self._all_wait = True
 
     def look(self) -> Look:
-        """Where the decision stands after the last batch."""
+        """The state of the decision after the last batch."""
         with self._lock:
             return self._decision.look()
 
     def told(self) -> dict[str, Any]:
-        """The same as the page shows it."""
+        """The same, as the page shows it."""
         return decision_told(self.look(), self._decision.measure.name)
 
     def next(self, assessor: str, count: int) -> list[QueryDocument]:
-        """What an assessor is to judge next, the most telling first; nothing once the verdict stands."""
+        """What an assessor should judge next, the most informative first; nothing once the verdict is final."""
         with self._lock:
             withdrawn = self._said.read()
             if withdrawn or sum(self._said.open_to(assessor, pair) for pair in self._queue) < count:
@@ -72,7 +72,7 @@ class FollowedDecision:
             return [pair for pair in self._queue if self._said.open_to(assessor, pair)]
 
     def _begin(self) -> Decision:
-        """The decision from all that stands in the store: also after something was taken back."""
+        """The decision from all grades in the store, also after one was taken back."""
         self._said = SaidSoFar(self._store)
         self._said.read()
         decision = self._make(self._store.view() if self._said.any_grade else None)

@@ -1,4 +1,4 @@
-"""What asking a model will take, and what came of it, as text."""
+"""The cost of asking a model, and the result, as text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STOPPED = {
 
 
 def estimate_lines(name: str, estimate: AskingEstimate, budget: int | None, spent: int, counted: bool) -> Iterator[str]:
-    """What asking will take. counted: whether the model counts tokens."""
+    """The cost of asking. counted: whether the model counts tokens."""
     before = f", {estimate.judged:,} judged before" if estimate.judged else ""
     before += f", {estimate.unread:,} whose reply could not be read" if estimate.unread else ""
     yield f"{name}: {count(estimate.documents, 'document')} to judge{before}"
@@ -33,7 +33,7 @@ def estimate_lines(name: str, estimate: AskingEstimate, budget: int | None, spen
 def most_lines(
     name: str, look: Look, most: AskingEstimate, budget: int | None, spent: int, counted: bool
 ) -> Iterator[str]:
-    """What asking until it is decided takes at most: all documents that can still change the verdict."""
+    """The highest cost of asking until it is decided: all documents that can still change the verdict."""
     if look.done:
         yield f"{name}: nothing to ask; the verdict is final."
         return
@@ -43,7 +43,7 @@ def most_lines(
 
 
 def asked_lines(asked: ModelReport, width: int) -> Iterator[str]:
-    """What came of it: grades, what is missing and why, and what the checks found."""
+    """The result: grades, what is missing and why, and what the checks found."""
     tokens = f", {count(asked.tokens, 'token')}" if asked.tokens else ""
     reused = f", {asked.reused:,} of them from replies to the same text" if asked.reused else ""
     yield (
@@ -61,7 +61,7 @@ def asked_lines(asked: ModelReport, width: int) -> Iterator[str]:
 
 
 def stopped_line(asked: ModelReport) -> str:
-    """Why it ended early, and how to go on."""
+    """Why it ended early, and how to continue."""
     left = f" {count(asked.left, 'document')} left;" if asked.left else ""
     onwards = "a larger budget" if asked.stopped == "budget" else "the same command"
     return f"{_STOPPED[asked.stopped]}{left} {onwards} continues from here."

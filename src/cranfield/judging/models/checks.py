@@ -46,7 +46,7 @@ class Checks:
         self._answers: dict[DocumentPair, tuple[str, str]] = {}
 
     def plant(self, count: int) -> list[int]:
-        """Make those canaries that were not asked about yet; the bytes of their prompts."""
+        """Make the canaries that were not asked about yet; returns the bytes of their prompts."""
         columns = [REPLIES.c[name] for name in ("doc_id", "grade", "details")]
         own = (REPLIES.c.judge == self._judge.fingerprint, REPLIES.c.purpose == "canary")
         with self._store._reading() as connection:
@@ -137,7 +137,7 @@ class Checks:
             return ""
 
     def order_result(self) -> OrderCheck | None:
-        """What came of the pairs; None if there were none."""
+        """The result of the pairs; None if there were none."""
         return summed_up(self._answers) if self._answers else None
 
     def _save(

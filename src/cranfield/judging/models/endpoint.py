@@ -28,7 +28,7 @@ class RawReply:
     text: str
     finish_reason: str = ""
     refusal: str = ""
-    failure: str = ""  # the code of one, where there is no reply to read
+    failure: str = ""  # the code of a failure, if there is no reply to read
     tokens: int | None = None  # None: the endpoint does not say
     details: dict[str, Any] = field(default_factory=dict)
 
@@ -36,10 +36,10 @@ class RawReply:
 class NoReplyError(Exception):
     """A request that brought no reply.
 
-    code: of a failure that belongs to the pair, and is kept like a reply; "": of one that may pass
+    code: of a failure that belongs to the pair, and is kept like a reply; "" if it may be temporary
     after: seconds that the endpoint asks to wait
-    final: no other request would fare better
-    unreachable: nobody is there, and waiting long hardly helps
+    final: every other request would fail as well
+    unreachable: no server answers there, and waiting long hardly helps
     charged: the endpoint may have worked on it
     """
 
@@ -98,7 +98,7 @@ class Endpoint:
         started = time.monotonic()
         status, headers, data = self._exchange(self._body(prompt, sample, formatted))
         if status in (400, 422) and formatted and _holds(data, _NO_FORMAT):
-            self._json = False  # for all that follow
+            self._json = False  # for all later requests
             raise NoReplyError("the endpoint does not support response_format.", retry=True)
         if status != 200:
             raise self._refused(status, headers, data)
@@ -201,7 +201,7 @@ class Endpoint:
 
 
 def _address(assessor: ModelAssessor) -> str:
-    """The address of the chat completions; what follows a "?" stays."""
+    """The address of the chat completions; the part after a "?" stays."""
     url, mark, asked = assessor.url.partition("?")
     scheme = url.partition("://")[0]
     if scheme not in ("http", "https") or not assessor._host or "@" in url:
@@ -227,7 +227,7 @@ def _key_in_environment(assessor: ModelAssessor) -> str:
 
 
 def _tokens(usage: Any) -> int | None:
-    """What a request took, if the endpoint says it."""
+    """The tokens of a request, if the endpoint reports them."""
     if not isinstance(usage, dict):
         return None
     total, prompt, reply = (_count(usage.get(f"{name}_tokens")) for name in ("total", "prompt", "completion"))
@@ -251,7 +251,7 @@ def _text(data: bytes) -> str:
 
 
 def _seconds(after: str | None) -> float:
-    """What Retry-After says: seconds, or a time of day."""
+    """The seconds of Retry-After, which is a number or a time."""
     if not after:
         return 0.0
     try:

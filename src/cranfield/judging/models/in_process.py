@@ -12,7 +12,7 @@ from cranfield.judging.models.endpoint import NoReplyError, RawReply
 
 
 class InProcess:
-    """Calls a function of the user's. What it raises is its failure for that document, and asked again next time."""
+    """Calls a function of the user. If it raises, that document has failed and is asked about again next time."""
 
     def __init__(self, assessor: ModelAssessor) -> None:
         assert assessor.call is not None
@@ -35,7 +35,7 @@ class InProcess:
         return RawReply(_as_text(said, self._name), tokens=0)
 
     def close(self) -> None:
-        """Nothing to close: the function is its owner's."""
+        """Nothing to close: the function belongs to the user."""
 
 
 def _as_text(said: Any, name: str) -> str:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from cranfield.ranks.columns import Numbers
 
 BETA = 0.1
-LEVEL = 1e-9  # scores that differ by less, in proportion, are equal
+LEVEL = 1e-9  # scores with a smaller relative difference are equal
 
 
 def largest_weight(ranked: RankedQuery) -> Steps:

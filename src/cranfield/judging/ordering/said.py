@@ -1,4 +1,4 @@
-"""SaidSoFar: what people say of documents in a store, brought up to date as they go on."""
+"""SaidSoFar: the grades that people have given in a store, updated as they judge."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class SaidSoFar:
         self._said: dict[QueryDocument, dict[int, tuple[str, float | None]]] = {}  # by event: who, and the grade
 
     def read(self) -> bool:
-        """What was said since the last time; whether something was taken back."""
+        """Read the events since the last time; returns whether one was taken back."""
         withdrawn = False
         for event in self._store.events(after=self._seen):
             self._seen, pair = event.number, (event.query_id, event.doc_id)
@@ -49,7 +49,7 @@ class SaidSoFar:
         return any(grade is not None for said in self._said.values() for _, grade in said.values())
 
     def grades(self) -> dict[str, dict[str, float | None]]:
-        """By query and document; None for one that nobody could judge."""
+        """The grades by query and document; None for one that could not be judged."""
         found: dict[str, dict[str, float | None]] = {}
         for (query, document), said in self._said.items():
             known = [grade for grade in dict(said.values()).values() if grade is not None]
@@ -66,9 +66,9 @@ class SaidSoFar:
         return sorted(graded, key=graded.__getitem__, reverse=True)[:count]
 
     def __contains__(self, pair: QueryDocument) -> bool:
-        """Whether anybody said something of a document."""
+        """Whether there is an event about a document."""
         return pair in self._said
 
     def open_to(self, assessor: str, pair: QueryDocument) -> bool:
-        """Whether an assessor may judge a document: nobody has, and they did not say that they cannot."""
+        """Whether an assessor may judge a document: nobody has judged it, and they have not skipped it."""
         return all(who != assessor and grade is None for who, grade in self._said.get(pair, {}).values())

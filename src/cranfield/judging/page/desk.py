@@ -1,4 +1,4 @@
-"""What the page asks for, as plain data in and out: the server knows HTTP, the desk knows judging."""
+"""The calls of the page, as plain data in and out: the server knows HTTP, the desk knows judging."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ Told = dict[str, Any]
 
 
 class TakenError(Exception):
-    """Somebody else is judging the document."""
+    """Someone else is judging the document."""
 
 
 class Desk:
-    """A store as the page sees it. Nothing it tells says which system returned a document, or at which rank."""
+    """A store as the page sees it. It never says which system returned a document, or at which rank."""
 
     def __init__(self, store: Store, assessor: str = "", followed: Followed | None = None) -> None:
         self._store, self._assessor, self._followed = store, assessor, followed
@@ -58,7 +58,7 @@ class Desk:
         return {"store": self._store.name, "assessor": self._assessor, "assessors": names, "scale": scale}
 
     def next(self, asked: Asked) -> Told:
-        """The next documents for an assessor, and how far all are."""
+        """The next documents for an assessor, and the progress of all."""
         who, count = self._who(asked), min(_number(asked, "count", 1), MOST_TASKS)
         without = [each for each in _list(asked, "without") if _is_number(each)]
         if self._followed is not None and asked.get("all") is not True:
@@ -102,7 +102,7 @@ class Desk:
         return {"event": event.number, "progress": self._progress(event.assessor)}
 
     def undo(self, asked: Asked) -> Told:
-        """Take back what an assessor said or settled last; the document, and what they said of it before that."""
+        """Take back an assessor's last event; returns the document, and their grade before that."""
         who = self._who(asked)
         settled = asked.get("adjudicates") is True
         event = self._store.undo(who, adjudicates=settled, key=_text(asked, "key") or None)
@@ -128,7 +128,7 @@ class Desk:
         return {"passages": [{"part": list(event.part or ()), "grade": event.grade} for event in found]}
 
     def add(self, asked: Asked) -> Told:
-        """Let a document that somebody knows of wait for a query, though no system returned it; and open it."""
+        """Let a document that an assessor knows wait for a query, though no system returned it, and open it."""
         who, item = self._who(asked), _item(asked)
         with self._store._reading() as connection:
             if not listing.has_query(connection, item[0]):
@@ -142,7 +142,7 @@ class Desk:
         return {}
 
     def query(self, asked: Asked) -> Told:
-        """The documents of a query, with what the assessor said of them."""
+        """The documents of a query, with the assessor's grades."""
         who, query = self._who(asked), _text(asked, "query_id")
         with self._store._reading() as connection:
             rows = listing.list_documents(connection, who, query)
@@ -168,7 +168,7 @@ class Desk:
         }
 
     def judged(self, asked: Asked) -> Told:
-        """What has been judged, the last first."""
+        """The judgments, the last first."""
         who = self._who(asked)
         filters: dict[str, Any] = {
             name: _text(asked, name) for name in ("by", "query_id", "words") if _text(asked, name)
@@ -184,7 +184,7 @@ class Desk:
         }
 
     def conflicts(self, asked: Asked) -> Told:
-        """What assessors see differently, with the document and what each says of it."""
+        """The documents on which assessors disagree, with the grade of each."""
         self._who(asked)
         found = self._store.conflicts()
         with self._store._reading() as connection:
@@ -207,7 +207,7 @@ class Desk:
             return assigning.task_of(connection, ("", checked_text(doc_id, "the page", "doc_id"), 0, 0), 0).image
 
     def _take(self, who: str, item: WaitingItem, *, even_of_others: bool = False) -> tuple[Told | None, Told | None]:
-        """A document and what an assessor says of it; none if others judge it, unless it is shown even so."""
+        """A document and the assessor's grade; none if others judge it, unless it is shown anyway."""
         with self._store._database.writing("who is working on what", lasting=False) as connection:
             task = assigning.take(connection, who, item)
             if task is None and even_of_others:
