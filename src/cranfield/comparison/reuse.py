@@ -58,7 +58,7 @@ class OverallChange(NamedTuple):
 
     mean, largest: of the changes: their mean, and the one that is farthest from 0, which is that of `largest_run`.
     tau: Kendall's τ_b between the order of the runs by all judgments and by those that are left, the mean over
-    everything left out in turn; None if there never is an order.
+        everything left out in turn; None if there never is an order.
     lowest: the lowest τ.
     """
 
@@ -136,7 +136,7 @@ def reusability(
     groups: runs to be left out together, such as those of one team: {run: group}, or a file of two columns, run and
         group. A run without a group is left out alone.
     pool_depth: how many documents of each ranking were in the pool; by default as many as are judged in all rankings,
-    but at least ten.
+        but at least ten.
     policy, format, qrels_format, check_ids: those of `evaluate`.
     Returns a `Reusability`: a row for each measure and run.
 

@@ -386,7 +386,7 @@ class Store:
         merge: the rule: "majority", "median", "max", "min" or "latest"; adjudicated grades come first.
         kinds: whose grades count: "person", "model", "clicks", "imported"; by default "person" and "imported".
         pooled: also documents that were pooled but not judged, with the grade -1, for measures of sampled pools
-        (infAP).
+            (infAP).
         Returns the judgments. Documents that could not be judged are not in them. A document of which only parts were
         judged has the highest grade of its parts. Their `provenance`, and so every signature, says what was chosen.
 

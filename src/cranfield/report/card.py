@@ -23,7 +23,7 @@ WIDTH = 400.0  # of the drawings, in the units of their SVG
 
 
 class Drawn(NamedTuple):
-    """An interval, as places in a drawing that is `WIDTH` wide; `zero` is None where no difference is drawn."""
+    """An interval, as positions in a drawing that is `WIDTH` wide; `zero` is None if it is not a difference."""
 
     low: float
     point: float
@@ -32,7 +32,7 @@ class Drawn(NamedTuple):
 
 
 def card(gathered: Gathered) -> dict[str, Any] | None:
-    """What the card says; None where no measure says how good a run is."""
+    """The content of the card; None if no measure says how good a run is."""
     if not gathered.means:
         return None
     if gathered.pair is not None:
@@ -57,7 +57,7 @@ def page_title(gathered: Gathered) -> str:
 
 
 def place(query: str, pair: VerdictPair | None, measure: Measure) -> str:
-    """The address of a query on the page, as its program writes it."""
+    """The address of a query on the page, as its script writes it."""
     sides = {} if pair is None else {"a": pair.baseline, "b": pair.run}
     return f"#{urlencode({'q': query, **sides, 'm': measure.name})}"
 
@@ -228,7 +228,7 @@ def _alone(gathered: Gathered, result: Evaluation, measure: Measure) -> dict[str
 
 
 def _drawn_value(value: float, ends: tuple[float, float] | None, measure: Measure) -> Drawn | None:
-    """A mean and its interval on the whole scale of its measure, where that has two ends."""
+    """A mean and its interval on the whole scale of its measure, if that has two ends."""
     least, most = measure.definition.range
     if ends is None or not isfinite(least) or not isfinite(most):
         return None
@@ -237,7 +237,7 @@ def _drawn_value(value: float, ends: tuple[float, float] | None, measure: Measur
 
 
 def _undecided(gathered: Gathered, measure: Measure) -> dict[str, Any]:
-    """Several runs that are not compared: what they have, and why there is no verdict."""
+    """Several runs that are not compared: their values, and why there is no verdict."""
     best_first = gathered.best_first
     one = len(gathered.query_ids) == 1
     why = (

@@ -1,4 +1,4 @@
-"""What runs have for the queries of the page, as columns of numbers: documents, reasons and tags are named once."""
+"""The rankings of runs for the queries of the page, as columns of numbers: documents, reasons and tags appear once."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from cranfield.report.relevant import RelevantDocuments, misordered
 TopDocuments = dict[str, list[str]]  # documents by query
 
 LOW = 3  # a first relevant document below this rank is ranked too low
-PARTS = 10_000  # of 1, which values down to each rank are counted in
+PARTS = 10_000  # of 1: the unit of values down to each rank
 EXACT = 2**53  # smaller numbers are written as integers
 LEFT_OUT = "not in this run, and left out"
 
 
 class Numbering(defaultdict[Any, int]):
-    """The numbers of things, from 0 as they come."""
+    """Numbers for things, from 0, in the order of appearance."""
 
     def __init__(self) -> None:
         super().__init__(self.__len__)
@@ -36,7 +36,7 @@ class Numbering(defaultdict[Any, int]):
 class ShownRankings:
     """The rankings of one run after the other, for queries that are the same in all of them.
 
-    documents, reasons, tags: their numbers, as far as they have come
+    documents, reasons, tags: their numbers so far
     shown: of each query the numbers of the documents that some run has among its first
     """
 
@@ -96,7 +96,7 @@ class ShownRankings:
 
 
 def why(facts: QueryFacts) -> tuple[str, ...]:
-    """What went wrong with a query, in the words that the page filters by."""
+    """What went wrong with a query, as the tags that the page filters by."""
     if not facts.relevant:
         return ("no relevant document is judged",)
     found = []

@@ -1,4 +1,4 @@
-"""Plain sentences about one or two runs, for somebody who knows no measure; each is a count that can be checked."""
+"""Plain sentences about one or two runs, for readers who know no measure; each is a count that can be checked."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from cranfield.report.pair import VerdictPair
 
 
 class Seen(NamedTuple):
-    """What a measure saw of a run's rankings, for queries that have a relevant document.
+    """What a measure sees of a run's rankings, for queries that have a relevant document.
 
     nothing: how many of them have none down to the cutoff; first: the rank of the first one, 0 for none
     share: of the documents down to the cutoff that is judged, over all queries; None where none was retrieved
@@ -36,7 +36,7 @@ class Seen(NamedTuple):
 
 
 def seen(result: Evaluation, measure: Measure, query_ids: Sequence[str]) -> Seen | None:
-    """What the measure saw; None where it does not look at the same ranks of each ranking, or not at ranks."""
+    """What the measure sees; None if it does not look at the same ranks of each ranking, or not at ranks."""
     if measure.definition.table != "ranks" or not Scope.of(measure).one_depth:
         return None
     place = {query: at for at, query in enumerate(result.query_ids)}
@@ -60,7 +60,7 @@ def _of(facts: FactColumns, at: Integers) -> FactColumns:
 
 
 def sentences_of_one(result: Evaluation, measure: Measure) -> list[str]:
-    """What there is to say of a single run."""
+    """The sentences about a single run."""
     found = seen(result, measure, result.query_ids)
     if found is None or not found.queries:
         return []
@@ -79,7 +79,7 @@ def sentences_of_one(result: Evaluation, measure: Measure) -> list[str]:
 def sentences_of_two(
     pair: VerdictPair, run: Evaluation, baseline: Evaluation, query_ids: Sequence[str], to_settle: str
 ) -> list[str]:
-    """What there is to say of two runs over the queries that were compared; `to_settle` says what to judge."""
+    """The sentences about two runs over the compared queries; `to_settle` says what to judge."""
     found = [seen(each, pair.measure, query_ids) for each in (baseline, run)]
     both = [each for each in found if each is not None]
     said: list[str] = []
@@ -116,7 +116,7 @@ def _firsts(measure: Measure, before: Seen, now: Seen) -> Iterator[str]:
 
 
 def _decision(pair: VerdictPair) -> Iterator[str]:
-    """What the number of queries allows to decide, and where the mean and the test disagree."""
+    """What the number of queries can detect, and whether the mean and the test disagree."""
     found = pair.difference
     if found.significant and found.direction * found.difference < 0:
         other = f"The mean moves the other way ({signed(found.difference)})"
@@ -133,7 +133,7 @@ def _decision(pair: VerdictPair) -> Iterator[str]:
 
 
 def _needed(pair: VerdictPair) -> int | None:
-    """How many queries would show the difference that was found; None where no number of queries would."""
+    """How many queries it takes to detect the difference found; None if no number is enough."""
     found = pair.difference
     if abs(found.difference) < SAME or found.spread <= 0:
         return None

@@ -45,7 +45,7 @@ def decide(
     assessor: a function of the ids of a query and of a document, which returns the grade; None if it cannot be judged.
     name: the name of the assessor in the store.
     kind: what the assessor is: "person", "model", "clicks" or "imported". People's grades always count; other kinds
-    count only if the assessor is of that kind.
+        count only if the assessor is of that kind.
     alpha: the level of significance.
     confidence: how probable a verdict must be before it is final.
     depth: how many documents of each ranking count; by default the cutoff of the measure, or 10 without one.

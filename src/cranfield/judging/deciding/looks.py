@@ -25,8 +25,8 @@ class PairLook(NamedTuple):
     verdict: the most probable of them
     left: unjudged documents whose grade can change the difference
     likely_needed: about how many of these must be judged before the verdict is final. It assumes that the estimate
-    stays the same while its uncertainty falls as the model expects, and is rough: half of the time within a factor of
-    two.
+        stays the same while its uncertainty falls as the model expects, and is rough: half of the time within a factor
+        of two.
     state: "better" or "worse"; "not worth judging on", if neither can be shown with these queries; "all judged", if
         no document is left that matters; otherwise "open"
     heading: the state in which an open pair is likely to end, once 50 documents are judged; "" if that is not clear

@@ -82,7 +82,7 @@ def _recognised(stream: Stream, role: Role, name: str | None) -> Format:
 
 
 def _able(format: Format, stream: Stream, role: Role) -> Format:
-    """A format that a file surely has; an error where that cannot hold what is wanted."""
+    """A format that a file certainly has; an error if that cannot contain what is wanted."""
     if role not in format.reads:
         held, wanted = ("a run", "judgments") if role == "qrels" else ("judgments", "a run")
         raise InputError(stream.name, f"a {format.name} contains {held}, not {wanted}.")
@@ -94,7 +94,7 @@ def _by_content(stream: Stream, head: bytes, role: Role) -> Format:
         if format.begins(head, role):
             return _able(format, stream, role)
     first = data_line(stream)
-    for kind in (DelimitedFormat, WordFormat):  # what a header says comes before what a width suggests
+    for kind in (DelimitedFormat, WordFormat):  # a header takes precedence over the number of columns
         for format in FORMATS.values():
             if isinstance(format, kind) and role in format.reads and format.fits(first, role):
                 return format
@@ -102,7 +102,7 @@ def _by_content(stream: Stream, head: bytes, role: Role) -> Format:
 
 
 def fitting_roles(stream: Stream, name: str | None = None) -> dict[Role, InputError | None]:
-    """For judgments and for a run: why a file cannot be that, or None where it can."""
+    """For judgments and for a run: why a file cannot be that, or None if it can."""
     found: dict[Role, InputError | None] = {}
     for role in ROLES:
         try:
@@ -121,7 +121,7 @@ def open_records(source: Any, role: Role, name: str | None = None) -> RecordFile
 
 
 def extension_of(name: str) -> str:
-    """The extension of a file's name, that of a compression left out.
+    """The extension of a file's name, without that of a compression.
 
     >>> extension_of("runs/BM25.RUN.gz"), extension_of("qrels")
     ('.run', '')
@@ -131,13 +131,13 @@ def extension_of(name: str) -> str:
 
 
 def by_extension(name: str) -> Format | None:
-    """The format that a file's name says, whether it is compressed or not."""
+    """The format by a file's extension, compressed or not."""
     extension = extension_of(name)
     return next((format for format in FORMATS.values() if extension in format.extensions), None)
 
 
 def format_to_write(path: str) -> Format:
-    """The format that the name of a file asks for."""
+    """The format to write, by the extension."""
     from cranfield.read.target import STANDARD_OUTPUT
 
     names = "|".join(writable())
