@@ -1,4 +1,4 @@
-"""Every value is a finite number, or an error that says which one is not, and why."""
+"""Every value is a finite number; otherwise, an error says which one is not, and why."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from cranfield.measures.registry import Measure
 
 POWER = 1024  # 2 to the power of this, or of more, is infinite
-HUGE = 1e100  # sums and products of such numbers soon are, too
+HUGE = 1e100  # sums and products of such numbers soon become infinite, too
 
 
 def finite_values(measure: Measure, table: Any, values: Any) -> Numbers:
@@ -65,7 +65,7 @@ def _size(parameter: Any) -> float:
 
 
 def _grades(table: Any, place: int) -> Numbers:
-    """The judged grades of a query, as far as the table tells."""
+    """The judged grades of a query, if the table has them."""
     first, grades = getattr(table, "judged_first", None), getattr(table, "judged_grades", None)
     if first is None or grades is None:
         return np.zeros(0)

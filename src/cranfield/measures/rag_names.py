@@ -1,4 +1,4 @@
-"""What tools for retrieval-augmented generation call measures that are here; results keep the name that was typed."""
+"""Names of our measures in tools for retrieval-augmented generation; results keep the name that was typed."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ SPOKEN: dict[str, SpokenName] = {
 
 
 def names_elsewhere(definition: Definition) -> list[str]:
-    """What tools for retrieval-augmented generation call a measure, as it is with the parameters that they mean."""
+    """The names of a measure, with these parameters, in tools for retrieval-augmented generation."""
     return [each.name for each in _spoken_of(definition)]
 
 

@@ -1,4 +1,4 @@
-"""The registry: every measure is one function, and all that is known about it stands beside it."""
+"""The registry: every measure is one function, with everything known about it beside it."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from cranfield.ranks.tables.ranks import JudgedRanks
 
 Function = Callable[..., Numbers]
 Aggregate = Literal["mean", "sum", "geometric", "median"]
-# What a measure is a function of: JudgedRanks, or one of the tables of judgments with groups.
+# The argument of a measure: JudgedRanks, or one of the tables of judgments with groups.
 TableName = Literal["ranks", "subtopics", "preferences", "groups", "strata", "passages"]
 REQUIRED: Any = object()
-# Parameters that some measures need: what they are, and one that works.
+# Parameters that some measures need: their meaning, and an example.
 _NEEDED: dict[str, tuple[str, Any]] = {
     "cutoff": ("a cutoff", 10),
     "recall": ("a level of recall", 0.5),
@@ -51,7 +51,7 @@ class Definition:
     range: tuple[float, float]  # of a query's value, at the default parameters
     lower_is_better: bool
     monotone: bool  # rises with every grade in the ranking, and falls with every grade in the judgments
-    of_holes: bool  # about the unjudged documents themselves, whatever they turn out to be
+    of_holes: bool  # about the unjudged documents themselves
     skips_unjudged: bool  # leaves unjudged documents out, as judged_only would
     rewards_order: bool  # a better document that moves up, past a worse one, never makes it worse
     table: TableName
@@ -75,7 +75,7 @@ class Definition:
 
     @property
     def example(self) -> str:
-        """The measure as it may be written, with what it needs."""
+        """The measure as it may be written, with required parameters."""
         needed = [name for name, default in self.defaults.items() if default is REQUIRED]
         try:
             return self(**{name: _NEEDED[name][1] for name in needed}).name
@@ -152,11 +152,11 @@ class Measure:
     def replace(self, **parameters: Any) -> Measure:
         """The same measure with other parameters."""
         other = self.definition(**{**dict(self.parameters), **parameters})
-        return self if other == self else other  # which keeps the name that was typed
+        return self if other == self else other  # it keeps the name that was typed
 
 
 def require_ranks(measure: Measure) -> None:
-    """Refuse a measure that needs judgments with groups, where there is only one grade for each document."""
+    """Refuse a measure that needs judgments with groups, if there is only one grade for each document."""
     if measure.definition.table != "ranks":
         raise MeasureError(
             f"{measure.name} is measured on {measure.definition.table}, "
@@ -166,7 +166,7 @@ def require_ranks(measure: Measure) -> None:
 
 
 def unchecked_values(measure: Measure, judged: Any) -> Any:
-    """What the function of a measure gives, whatever that is."""
+    """The result of a measure's function, unchecked."""
     parameters = dict(measure.parameters)
     if parameters.pop("judged_only", False):
         judged = judged.condensed
@@ -180,13 +180,13 @@ def unchecked_values(measure: Measure, judged: Any) -> Any:
             raise _failed(measure, error) from error
         if isinstance(error, ArithmeticError):
             raise MeasureError(f"{measure} cannot be calculated: {error}.") from None
-        if isinstance(error, MeasureError):  # of the table, which does not know the measure
+        if isinstance(error, MeasureError):  # an error of the table, which does not know the measure
             raise MeasureError(f"{measure} cannot be calculated: {error.fact}", hint=error.hint) from None
         raise
 
 
 def _failed(measure: Measure, error: BaseException) -> MeasureError:
-    """The error of a measure that cranfield knows nothing of, with the line of its function."""
+    """The error of a measure of the user, with the line of its function."""
     from traceback import walk_tb
 
     code = getattr(measure.definition.function, "__code__", None)
@@ -217,24 +217,24 @@ def measure(
 
     Its parameters are the function's further arguments.
     With `table`, it is a function of another table: `SubtopicRanks`, `StratumRanks`, `PassageRanks` and so on.
-    An alias may fix parameters: "recall_cap" or "dcg_burges(gain=exponential)" are both fine.
+    An alias may fix parameters: "recall_cap" and "dcg_burges(gain=exponential)" are both valid.
     A measure of your own may be registered again, as when a notebook's cell is run twice; those that come with
     cranfield keep their names.
 
-    name: what the measure is called.
+    name: the name of the measure.
     aliases: further names.
     reference: the paper that defines it, as "Author & Author 2005".
     advice: when to use it, in a sentence.
     aggregate: how the values of the queries become one: "mean", "sum", "geometric" or "median".
     at: the parameter that a number after @ sets.
-    range: the lowest and the highest value there can be.
+    range: the lowest and the highest possible value.
     lower_is_better: whether it counts something bad.
     monotone: whether it rises with every grade in the ranking, and falls with every grade in the judgments.
-    of_holes: whether it is about the unjudged documents themselves, whatever they turn out to be.
+    of_holes: whether it is about the unjudged documents themselves.
     skips_unjudged: whether it leaves unjudged documents out by itself, as judged_only would.
     rewards_order: whether a better document that moves up, past a worse one, never makes it worse.
-    table: what the function is given: "ranks", "subtopics", "preferences", "groups", "strata" or "passages".
-    Returns a decorator, which leaves the function as it is.
+    table: the argument of the function: "ranks", "subtopics", "preferences", "groups", "strata" or "passages".
+    Returns a decorator, which leaves the function unchanged.
 
     >>> from cranfield import JudgedRanks, evaluate, measure
     >>> @measure("FirstRank", lower_is_better=True, range=(0.0, float("inf")))
@@ -311,13 +311,13 @@ _SHAPE = "a measure is a function such as: def name(judged, *, rel=1)"
 
 
 def _documentation(function: Function) -> str:
-    while isinstance(function, partial):  # whose own docstring is that of its class
+    while isinstance(function, partial):  # its own docstring is that of its class
         function = function.func
     return (function.__doc__ or "").strip()
 
 
 def _check_names(names: tuple[str, ...], function: Function) -> None:
-    """Refuse a measure of one's own that takes the name of one that comes with cranfield."""
+    """Refuse a user's measure with the name of a built-in one."""
     if comes_with_us(function):
         return
     for name in names:
@@ -338,7 +338,7 @@ def _module(function: Function) -> str:
 
 
 def plain(name: str) -> str:
-    """A name as it is looked up: case and dashes do not matter."""
+    """A name as it is looked up, without case and dashes."""
     return name.lower().replace("-", "_")
 
 
@@ -359,7 +359,7 @@ def _registered(name: str) -> tuple[Definition, Mapping[str, Any]] | None:
 
 
 def registered() -> int:
-    """How often a measure was registered so far: what names mean does not change while this does not."""
+    """How many measures were registered so far: as long as this stays the same, so do the meanings of names."""
     return _registrations
 
 
@@ -377,7 +377,7 @@ def catalogue() -> dict[str, Definition]:
     'Mean of the precisions at the relevant documents, with 0 for each that was not retrieved.'
     """
     order = {family.__name__: place for place, family in enumerate(families())}
-    own = len(order)  # the place of what users have registered, after all others
+    own = len(order)  # users' measures come after all others
     return dict(sorted(_definitions.items(), key=lambda each: order.get(_module(each[1].function), own)))
 
 

@@ -121,12 +121,12 @@ def known_measure(measure: str | Measure, known: Iterable[Measure]) -> Measure:
     """
     known = tuple(known)
     found = next((each for each in known if measure == each.name), None) or parse_measure(measure)
-    return next((each for each in known if each == found), found)  # under the name that it has there
+    return next((each for each in known if each == found), found)  # under the name typed
 
 
 @lru_cache(maxsize=1000)
 def _parsed(text: str, _registered: int) -> Measure:
-    """Each text is read once for as many measures as there are: with another one, a name may mean something else."""
+    """Each text is parsed once, until another measure is registered, which may change the meaning of a name."""
     _check_length(text)
     parts = _OURS.fullmatch(text.strip())
     if parts is None:
@@ -162,7 +162,7 @@ def _parsed(text: str, _registered: int) -> Measure:
 
 
 def _spoken(name: str, inside: str | None, at: str | None) -> Measure | None:
-    """What tools for retrieval-augmented generation call a measure of ours."""
+    """A name from tools for retrieval-augmented generation as one of our measures."""
     cut = None if plain(name) in SPOKEN else _CUTOFF.fullmatch(name)
     known = SPOKEN.get(plain(cut[1] if cut else name))
     if known is None:
@@ -176,7 +176,7 @@ def _spoken(name: str, inside: str | None, at: str | None) -> Measure | None:
 
 
 def _of_trec_eval(text: str) -> Measure | None:
-    """What a name means that none of ours is; few are, so the table of trec_eval's waits until then."""
+    """The meaning of a name that is not ours; rare, so trec_eval's table is imported only then."""
     from cranfield.measures.trec_eval_names import single
 
     return single(text)
@@ -234,7 +234,7 @@ def _suggestion(name: str, at: str | None) -> str:
         return "'cranfield measures' lists them; in Python, cranfield.catalogue()"
     if theirs := near(name, at):
         return theirs
-    # A slip of the keyboard, or two in a long word. Words that only share an ending mean something else.
+    # A typo, or two in a long word. Words that only share an ending mean something else.
     slips = (len(name) > 3) + (len(name) > 7)
     words = {word.partition("(")[0].lower(): word.partition("(")[0] for word in spellings()}
     words |= {each.name.lower(): each.name for each in SPOKEN.values()}
@@ -245,7 +245,7 @@ def _suggestion(name: str, at: str | None) -> str:
 
 
 def _meant(word: str, at: str | None) -> str:
-    """How to write what a name that was nearly typed means; a name of tools for RAG stays one."""
+    """How to write the measure of a mistyped name; names of tools for RAG are kept."""
     if spoken := SPOKEN.get(plain(word)):
         return f"{spoken.name}@{at or 10}" if at or not spoken.uncut else spoken.name
     definition = find(word)
