@@ -121,7 +121,7 @@ def _toml(value: Any) -> str:
 
 def settings(known: Mapping[str, declared.TomlSetting]) -> Iterator[Row]:
     """Settings of a file in TOML."""
-    yield "setting", "value", "what it says", "default"
+    yield "setting", "value", "meaning", "default"
     for name, setting in known.items():
         yield f"`{name}`", setting.wanted, setting.meaning, setting.usual
 

@@ -64,7 +64,7 @@ class FileName(click.ParamType[str]):
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Refuse an empty name."""
-        return value or self.fail("the name of a file is needed", param, ctx)
+        return value or self.fail("a file name is needed", param, ctx)
 
 
 FILE = FileName()

@@ -58,8 +58,8 @@ def _message(error: BaseException) -> str:
         place = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
         return f"{place}{error.strerror.lower()}."
     return (
-        f"this should not have happened: {type(error).__name__}: {error}\n"
-        "Hint: run it again as 'cranfield --debug …', and report what it prints"
+        f"unexpected error: {type(error).__name__}: {error}\n"
+        "Hint: run it again as 'cranfield --debug …', and report the output"
     )
 
 

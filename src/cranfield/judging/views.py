@@ -225,7 +225,7 @@ def refuse_unknown(source: str, names: Sequence[str], known: Mapping[str, str]) 
     for name in names:
         if name not in known:
             listed = ", ".join(list(known)[:10]) or "nobody"
-            raise InputError(source, f"there is no assessor '{name}'.", hint=f"those who judged: {listed}")
+            raise InputError(source, f"there is no assessor '{name}'.", hint=f"assessors who judged: {listed}")
 
 
 def _refuse_other_kinds(connection: Any, source: str, named: Mapping[str, str], kinds: Sequence[str]) -> None:

@@ -64,7 +64,7 @@ def open_target(path: str | os.PathLike[str], *, force: bool = False) -> Iterato
             with open(name, "wb") as device:
                 _copy(file, device)
     elif not force:
-        raise OutputError(name, "this file exists already.", hint="--force replaces it")
+        raise OutputError(name, "this file already exists.", hint="--force replaces it")
     elif not os.access(place, os.W_OK):
         raise OutputError(name, "cannot be written: permission denied.")
     else:

@@ -70,7 +70,7 @@ def span_and_p(difference: Difference) -> tuple[str, str]:
 def interval_text(comparison: Comparison) -> str:
     """What the intervals are, in words."""
     one = comparison.differences[0]
-    of = "" if one.of == "mean" else f" It is of the {one.of}, as the test is."
+    of = "" if one.of == "mean" else f" Like the test, it is for the {one.of}."
     if TESTS[comparison.test].studentised and any(each.constant for each in comparison):
         of += " p is that of the randomisation test where all queries differ by the same amount."
     if one.family == 1:

@@ -163,7 +163,7 @@ def checked(ranking: Ranking, k: int) -> Ranking:
     ranking = ranking[:k]
     for doc_id, _ in ranking:
         if not doc_id.isascii() and any("\ud800" <= letter <= "\udfff" for letter in doc_id):
-            raise SystemFailure(f"the id {doc_id!a} is not text: half of a pair of surrogates.")
+            raise SystemFailure(f"the id {doc_id!a} is not text: it contains half of a surrogate pair.")
     if len({doc_id for doc_id, _ in ranking}) == len(ranking):
         return ranking
     [(twice, _)] = Counter(doc_id for doc_id, _ in ranking).most_common(1)

@@ -72,7 +72,7 @@ def open_system(
     read = {key: value for key, value in (("id", id), ("score", score), ("order", order)) if value is not None}
     if isinstance(what, System):
         if read:
-            raise InputError(what.name, "it is open already.", hint=f"say {', '.join(read)} where it is opened")
+            raise InputError(what.name, "it is already open.", hint=f"set {', '.join(read)} when you open it")
         return what
     if not isinstance(what, str | Mapping):
         from cranfield.systems.python import PythonSearch

@@ -130,7 +130,7 @@ def record(
     """
     system = open_system(system)
     if k < 1:
-        raise InputError(system.name, f"k = {k} asks for nothing.")
+        raise InputError(system.name, f"k = {k} is not a number of documents.")
     output = _Output.at(os.fspath(path), system.name)
     for query in queries:
         output.check(query, [("document", 1.0)])
@@ -208,7 +208,7 @@ class _Output(NamedTuple):
             raise OutputError(str(partial.path), "there is an unfinished run here.", hint=hint)
         elif self.is_file and os.path.exists(self.path) and not partial.begun and not force:
             what = (
-                "this run was made in a different way, or has changed since" if resume else "this file exists already"
+                "this run was made in a different way, or has changed since" if resume else "this file already exists"
             )
             raise OutputError(self.path, f"{what}.", hint="force (--force) replaces it")
         else:

@@ -8,7 +8,7 @@ from cranfield.evaluation.in_notebooks import notebook_html
 from cranfield.judging.deciding.verdicts import BETTER, NEITHER, WORSE
 from cranfield.layout import count
 
-OPEN, ALL_JUDGED, NOT_WORTH, DECIDED = "open", "all judged", "not worth judging on", "decided"
+OPEN, ALL_JUDGED, NOT_WORTH, DECIDED = "open", "all judged", "not worth judging further", "decided"
 STATES = {BETTER: BETTER, WORSE: WORSE, NEITHER: NOT_WORTH}  # of a final verdict
 
 
@@ -27,7 +27,7 @@ class PairLook(NamedTuple):
     likely_needed: about how many of these must be judged before the verdict is final. It assumes that the estimate
         stays the same while its uncertainty falls as the model expects, and is rough: half of the time within a factor
         of two.
-    state: "better" or "worse"; "not worth judging on", if neither can be shown with these queries; "all judged", if
+    state: "better" or "worse"; "not worth judging further", if neither can be shown with these queries; "all judged", if
         no document is left that matters; otherwise "open"
     heading: the state in which an open pair is likely to end, once 50 documents are judged; "" if that is not clear
     reason: why the pair has this state, in a sentence
@@ -72,7 +72,7 @@ class Look(NamedTuple):
     >>> from cranfield import Decision
     >>> look = Decision.of({"old": {"q1": ["a"], "q2": ["b"]}, "new": {"q1": ["a"], "q2": ["b"]}}).look()
     >>> look.state, look.done
-    ('not worth judging on', True)
+    ('not worth judging further', True)
     >>> print(look.reason)
     new beside old: both rank the same documents in the same order; no judgment can tell them apart.
     >>> look.ranks
@@ -128,7 +128,7 @@ def heading_of(state: str, probability: float, verdict: str, enough: bool) -> st
     """Where an open pair is heading, if enough is judged to say so.
 
     >>> heading_of("open", 0.7, "neither", enough=True)
-    'not worth judging on'
+    'not worth judging further'
     """
     return STATES[verdict] if state == OPEN and enough and probability > 0.5 else ""
 
@@ -150,7 +150,7 @@ def reason_of(state: str, pair: str, probability: float, verdict: str, left: int
         return f"{pair}: both rank the same documents in the same order; no judgment can tell them apart."
     if heading == NOT_WORTH:
         return (
-            f"{pair}: heading for not worth judging on: no significant difference is likely ({shown}), "
+            f"{pair}: heading for not worth judging further: no significant difference is likely ({shown}), "
             "and more queries would help more than more judgments."
         )
     return told.get(state, f"{pair}: {_IN_WORDS[verdict]} is likely ({shown}), and must be likely twice in a row.")

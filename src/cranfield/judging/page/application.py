@@ -82,7 +82,7 @@ async def _answer(desk: Desk, request: Request) -> Response:
     try:
         return JSONResponse(await run_in_threadpool(desk.calls[name], asked))
     except TakenError:
-        return _error(409, "somebody else is judging this document.")
+        return _error(409, "someone else is judging this document.")
     except OutputError as error:
         return _error(507, error.fact, error.hint)
     except CranfieldError as error:

@@ -56,8 +56,8 @@ def not_a_store(name: str) -> InputError:
     """The error if assessors are chosen and there is nothing to choose from."""
     return InputError(
         name,
-        "these judgments are not in a store, so there are no assessors to choose from.",
-        hint="leave out what chooses assessors, or bring the file into a store: cranfield convert FILE judgments.db",
+        "these judgments are not in a store, so assessors cannot be chosen.",
+        hint="leave out the choice of assessors, or import the file into a store: cranfield convert FILE judgments.db",
     )
 
 
