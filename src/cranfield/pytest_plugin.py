@@ -26,7 +26,7 @@ _HOW = "Hint: run pytest once with --accept-search-quality, look at the result, 
 
 
 @contextmanager
-def _mistakes_told() -> Iterator[None]:
+def _errors_only() -> Iterator[None]:
     """Errors of cranfield fail the test with their message alone: our code in the traceback would not help."""
     from cranfield.errors import CranfieldError
 
@@ -66,7 +66,7 @@ class SearchQuality:
         )
         self._name = self._name or self.recorded.system
 
-    @_mistakes_told()
+    @_errors_only()
     def evaluate(self, *measures: str) -> Evaluation:
         """The values of some measures; fails if a query was not answered."""
         from cranfield.measures import parse_measures
@@ -79,7 +79,7 @@ class SearchQuality:
             pytest.fail("\n".join(recorded_lines(self.recorded)), pytrace=False)
         return evaluation
 
-    @_mistakes_told()
+    @_errors_only()
     def not_worse_than_accepted(self) -> SearchQuality:
         """Fail if the system is worse than its accepted result, beyond the tolerance and beyond chance.
 
@@ -140,8 +140,8 @@ class SearchQuality:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The collection for tests that name none."""
     parser.addini("search_quality_collection", "the collection that search_quality uses: a folder or 'builtin'")
-    told = "accept the results of search_quality, for not_worse_than_accepted() in later runs"
-    parser.getgroup("cranfield").addoption("--accept-search-quality", action="store_true", help=told)
+    help_text = "accept the results of search_quality, for not_worse_than_accepted() in later runs"
+    parser.getgroup("cranfield").addoption("--accept-search-quality", action="store_true", help=help_text)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -164,7 +164,7 @@ def search_quality(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[.
     marked = dict(marker.kwargs) if marker else {}
     calls = 0
 
-    @_mistakes_told()
+    @_errors_only()
     def ask(system: Any, collection: Any = None, **options: Any) -> SearchQuality:
         from cranfield.systems.collection import kept_in_memory, open_collection
 

@@ -51,8 +51,8 @@ def _options() -> list[click.Parameter]:
     from cranfield.engines.registry import listed, readers
 
     names = [engine.name for engine in readers()]
-    told = f"Let {listed(names)} read Parquet: files, patterns or folders."
-    options: list[click.Parameter] = [click.Option(["--engine"], type=click.Choice(names), help=told)]
+    help_text = f"Let {listed(names)} read Parquet: files, patterns or folders."
+    options: list[click.Parameter] = [click.Option(["--engine"], type=click.Choice(names), help=help_text)]
     for engine in readers():
         for name, setting in engine.settings.items():
             declared = [f"--{engine.name}-{name}", _parameter(engine.name, name)]

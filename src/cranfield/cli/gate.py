@@ -84,8 +84,8 @@ def command(
 
     import_measures(measures.imports)
     settings = _read_config(config) if config else {}
-    said = {**given, **reading.settings, "measures": measures.names or None, "rel": measures.rel}
-    settings |= {name: value for name, value in said.items() if value is not None}
+    from_options = {**given, **reading.settings, "measures": measures.names or None, "rel": measures.rel}
+    settings |= {name: value for name, value in from_options.items() if value is not None}
     if measures.judged_only:
         settings["judged_only"] = True
     if minimum:

@@ -29,8 +29,8 @@ class GradeOption(click.ParamType[tuple[float, str, str]]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, str, str]:
         """The grade, its name and its meaning."""
-        grade, _, told = str(value).partition("=")
-        name, _, meaning = told.partition(":")
+        grade, _, description = str(value).partition("=")
+        name, _, meaning = description.partition(":")
         try:
             return float(grade), name.strip(), meaning.strip()
         except ValueError:
@@ -193,8 +193,8 @@ def _followed(
 
     files = expanded(runs)
     followed = order.follow(store, named_runs(files), _plan(order, measures, plan))
-    told = f"{', '.join(files[:3])}{', …' if len(files) > 3 else ''}"
-    followed.wait(f"order {order.name}: {told}")
+    listed = f"{', '.join(files[:3])}{', …' if len(files) > 3 else ''}"
+    followed.wait(f"order {order.name}: {listed}")
     return followed
 
 

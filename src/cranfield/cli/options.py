@@ -101,20 +101,20 @@ def printed(*formats: str) -> Decorator:
 
 def written(*, required: bool = False) -> Decorator:
     """The file to write; optional for commands that print by default."""
-    told = "The file to write" + ("." if required else " [standard output].")
-    return click.option("-o", "--output", "file", type=FILE, metavar="FILE", required=required, help=told)
+    help_text = "The file to write" + ("." if required else " [standard output].")
+    return click.option("-o", "--output", "file", type=FILE, metavar="FILE", required=required, help=help_text)
 
 
 def depth(default: int) -> Decorator:
     """How deep into rankings a command goes."""
-    told = f"How many documents of a ranking [{default}]."
-    return click.option("-k", type=click.IntRange(1), default=default, metavar="N", help=told)
+    help_text = f"How many documents of a ranking [{default}]."
+    return click.option("-k", type=click.IntRange(1), default=default, metavar="N", help=help_text)
 
 
 def worst(default: int) -> Decorator:
     """How many of the worst queries a command shows."""
-    told = f"Show the N worst queries, and why they fail [{default}]."
-    return click.option("--worst", type=click.IntRange(0), default=default, metavar="N", help=told)
+    help_text = f"Show the N worst queries, and why they fail [{default}]."
+    return click.option("--worst", type=click.IntRange(0), default=default, metavar="N", help=help_text)
 
 
 def seed(default: int | None = 0) -> Decorator:
@@ -124,10 +124,10 @@ def seed(default: int | None = 0) -> Decorator:
 
 def config(default: str | None) -> Decorator:
     """The file of settings, and its default place."""
-    told = f"A TOML file of settings [{default or 'none'}]."
+    help_text = f"A TOML file of settings [{default or 'none'}]."
     from pathlib import Path
 
-    return click.option("--config", type=click.Path(path_type=Path), default=default, help=told)
+    return click.option("--config", type=click.Path(path_type=Path), default=default, help=help_text)
 
 
 def significance(
@@ -139,10 +139,10 @@ def significance(
         return None if settings else value
 
     assumed = "".join(f" {name} assumes that {test.assumes}." for name, test in tests.items() if test.assumes)
-    told = f"Correct p-values for several tests: {listed(corrections)} [{correction}]."
+    help_text = f"Correct p-values for several tests: {listed(corrections)} [{correction}]."
     return all_of(
         click.option("--test", default=usual("t"), help=f"The significance test: {listed(tests)} [t].{assumed}"),
-        click.option("--correction", help=told),
+        click.option("--correction", help=help_text),
         click.option("--alpha", type=float, default=usual(0.05), help="The level of significance [0.05]."),
         click.option(
             "--permutations", type=int, default=usual(10_000), help="How many random draws a test makes [10000]."

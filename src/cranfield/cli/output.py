@@ -36,11 +36,11 @@ def width(file: str | None = None) -> int:
 def _terminal_width() -> int:
     """The columns from COLUMNS or the terminal; 0 if there is none. shutil does the same, but is slow to import."""
     try:
-        said = int(os.environ["COLUMNS"])
+        chosen = int(os.environ["COLUMNS"])
     except (KeyError, ValueError):
-        said = 0
-    if said > 0:
-        return said
+        chosen = 0
+    if chosen > 0:
+        return chosen
     try:
         return os.get_terminal_size(sys.__stdout__.fileno()).columns if sys.__stdout__ else 0
     except (ValueError, OSError):

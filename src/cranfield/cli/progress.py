@@ -57,12 +57,12 @@ class WorkProgress:
         rate = (self.done - self.before) / max(seconds, 1e-9)
         if self.unit == "bytes":
             size, name = (1e9, "GB") if self.total >= 1e9 else (1e6, "MB")
-            told = [f"{self.done / size:.1f} of {self.total / size:.1f} {name}", f"{rate / size:.1f} {name}/s"]
+            parts = [f"{self.done / size:.1f} of {self.total / size:.1f} {name}", f"{rate / size:.1f} {name}/s"]
         else:
-            told = [f"{self.done:,} of {self.total:,}", f"{rate:.0f}/s" if rate >= 1 else ""]
-        told.append(f"{self.failed} failed" if self.failed else "")
-        told.append(f"{(self.total - self.done) / rate:.0f} s left" if rate else "")
-        return f"{self.what}  {'━' * filled}{'─' * (BAR - filled)}  {', '.join(filter(None, told))}"
+            parts = [f"{self.done:,} of {self.total:,}", f"{rate:.0f}/s" if rate >= 1 else ""]
+        parts.append(f"{self.failed} failed" if self.failed else "")
+        parts.append(f"{(self.total - self.done) / rate:.0f} s left" if rate else "")
+        return f"{self.what}  {'━' * filled}{'─' * (BAR - filled)}  {', '.join(filter(None, parts))}"
 
     def begin(self, done: int, total: int) -> None:
         """Set how much there is, and how much of it was done before."""

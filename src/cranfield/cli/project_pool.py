@@ -38,8 +38,10 @@ def pool_project(project: Project) -> str:
     for name, settings in project.systems.items():
         runs[name], answer = _first_of(project, collection, name, settings)
         answers += [answer] if answer else []
-    told = collection.narratives
-    topics = {query: {"text": text, "narrative": told.get(query, "")} for query, text in collection.queries.items()}
+    narratives = collection.narratives
+    topics = {
+        query: {"text": text, "narrative": narratives.get(query, "")} for query, text in collection.queries.items()
+    }
     found = pool(store, topics, runs, DEPTH, documents=documents_of(answers, collection))
     if project.scale is not None:
         with open_store(store) as opened:

@@ -25,8 +25,8 @@ class ReadingOptions(NamedTuple):
         cls, *, run_format: str | None, qrels_format: str | None, check_ids: bool | None = None, **settings: Any
     ) -> ReadingOptions:
         """From the values of the options."""
-        said = {name: value for name, value in settings.items() if value is not None}
-        return cls(said, run_format, qrels_format, check_ids)
+        given = {name: value for name, value in settings.items() if value is not None}
+        return cls(given, run_format, qrels_format, check_ids)
 
     @property
     def policy(self) -> Policy | None:

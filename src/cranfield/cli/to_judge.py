@@ -50,11 +50,11 @@ def say_unjudged(evaluations: Sequence[Evaluation], find: Callable[[], Sequence[
     most, queries = max(unjudged), count(len(evaluations[0].query_ids), "query", "queries")
     documents = f"{count(most, 'document')} in the first {FIRST} of {queries} {'is' if most == 1 else 'are'} unjudged"
     output.say("")
-    told = f"{'Up to ' if len(unjudged) > 1 else ''}{documents}. To judge {'it' if most == 1 else 'them'}:"
+    sentence = f"{'Up to ' if len(unjudged) > 1 else ''}{documents}. To judge {'it' if most == 1 else 'them'}:"
     command = list(map(shlex.quote, words))
     stands = "; ".join(f"{word} is {meaning}" for word, meaning in STAND_FOR.items() if word in words)
     for line in [
-        *wrapped(told, width=output.width()),
+        *wrapped(sentence, width=output.width()),
         *_folded(command, output.width()),
         *wrapped(stands, "  where ", width=output.width()) * bool(stands),
     ]:
@@ -63,16 +63,16 @@ def say_unjudged(evaluations: Sequence[Evaluation], find: Callable[[], Sequence[
 
 def say_settling(qrels: Any, runs: Sequence[str], measure: str) -> None:
     """Print the commands that settle a difference by judging, if they are known."""
-    from cranfield.systems.settling import ADVICE, settling_commands
+    from cranfield.systems.settling_commands import ADVICE, settling_commands
 
     if str(getattr(qrels, "name", qrels)) in BUILT_IN_FILES:  # examples need no judging
         return
     commands = settling_commands(qrels, runs, measure)
     if commands:
         output.say("")
-        told = wrapped(f"{ADVICE}:", width=output.width())
+        advice = wrapped(f"{ADVICE}:", width=output.width())
         folded = (_folded(list(map(shlex.quote, words)), output.width()) for words in commands)
-        for line in [*told, *(line for lines in folded for line in lines)]:
+        for line in [*advice, *(line for lines in folded for line in lines)]:
             output.remark(line)
 
 

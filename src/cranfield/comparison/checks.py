@@ -76,7 +76,7 @@ def what_moved(measure: Measure, before: QueryFacts, after: QueryFacts) -> str:
         return f"nothing retrieved, previously {before.retrieved}"
     moved = []
     if after.found != before.found:
-        moved.append(f"{after.told_found}, previously {before.found}")
+        moved.append(f"{after.found_text}, previously {before.found}")
     if after.found and after.first != before.first:
         moved.append(
             f"the first relevant at rank {after.first}" + (f", previously {before.first}" if before.first else "")
@@ -89,7 +89,7 @@ def _less_visible(measure: Measure, before: QueryFacts, after: QueryFacts) -> It
     """Why a measure fell although as many relevant documents were found, and the first no lower."""
     # In a whole ranking, there are nearly always more or fewer of them.
     if after.unjudged > before.unjudged and (after.cutoff is not None or measure.definition.of_holes):
-        yield f"{after.told_unjudged}, previously {before.unjudged}"
+        yield f"{after.unjudged_text}, previously {before.unjudged}"
     if measure.definition.of_holes:
         return
     if _sees_order(measure):
@@ -153,8 +153,8 @@ def floor_check(value: float, measure: Measure, floor: float) -> Check:
 def improvement_check(gated: Iterable[GatedMeasure], alpha: float) -> Check:
     """Some measure must be significantly better."""
     better = [each.measure for each in gated if each.p_better <= alpha and each.drop < 0]
-    said = f"significantly better: {', '.join(better)}" if better else "no measure is significantly better"
-    return Check("some measure improves", bool(better), said)
+    result = f"significantly better: {', '.join(better)}" if better else "no measure is significantly better"
+    return Check("some measure improves", bool(better), result)
 
 
 def margin_check(found: Difference) -> Check:

@@ -12,7 +12,7 @@ import numpy as np
 
 from cranfield.comparison.correcting import CorrectedColumns, corrected_columns
 from cranfield.errors import ComparisonError
-from cranfield.evaluation.in_notebooks import notebook_html
+from cranfield.evaluation.notebook_html import notebook_html
 from cranfield.evaluation.result import Evaluation
 from cranfield.measures import Measure, known_measure
 from cranfield.measures.scope import Scope

@@ -28,7 +28,7 @@ from cranfield.comparison.pair_findings import CHANGED
 from cranfield.comparison.power import detectable_difference
 from cranfield.comparison.significance import SAME
 from cranfield.errors import ComparisonError
-from cranfield.evaluation.in_notebooks import notebook_html
+from cranfield.evaluation.notebook_html import notebook_html
 from cranfield.measures import Measure, known_measure
 from cranfield.ranks.columns import Numbers
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from cranfield.comparison.significance import SAME
 from cranfield.comparison.unjudged import Reach
-from cranfield.evaluation.in_notebooks import notebook_html
+from cranfield.evaluation.notebook_html import notebook_html
 
 UNDECIDED = "unjudged documents could reverse this"
 
@@ -134,22 +134,22 @@ class Difference:
     @property
     def sentence(self) -> str:
         """The verdict in one sentence, the same in the terminal, on the page, in notebooks and in the gate."""
-        said = f"{self.headline}: {self.run} vs {self.baseline}, {self.measure} "
+        text = f"{self.headline}: {self.run} vs {self.baseline}, {self.measure} "
         queries = self.better + self.same + self.worse
         if queries == self.same:
-            return f"{said}is the same on {f'all {queries}' if queries > 2 else 'both'} queries"
+            return f"{text}is the same on {f'all {queries}' if queries > 2 else 'both'} queries"
         if self.constant:
-            said += f"{signed(self.estimate)} on each of {queries} queries, p {decisive_p(self)}"
+            text += f"{signed(self.estimate)} on each of {queries} queries, p {decisive_p(self)}"
         else:
             of = f" ({self.of})" if self.of != "mean" else ""
-            said += f"{signed(self.estimate)}{of} ({_level(self)} {span_text(self)}), p {decisive_p(self)}"
+            text += f"{signed(self.estimate)}{of} ({_level(self)} {span_text(self)}), p {decisive_p(self)}"
         if self.family > 1:
-            said += f" corrected for {self.family} comparisons"
+            text += f" corrected for {self.family} comparisons"
         if self.significant and self.direction * self.difference < 0:
-            said += f"; the mean moves the other way ({signed(self.difference)})"
+            text += f"; the mean moves the other way ({signed(self.difference)})"
         if self.significant and self.could_reverse:
-            said += f"; {UNDECIDED}"
-        return said
+            text += f"; {UNDECIDED}"
+        return text
 
     @property
     def constant(self) -> bool:

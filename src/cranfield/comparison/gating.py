@@ -33,8 +33,8 @@ from cranfield.comparison.significance import TESTS, Settings, deviation
 from cranfield.errors import ComparisonError
 from cranfield.evaluation import saving as saved
 from cranfield.evaluation.evaluating import Options
-from cranfield.evaluation.in_notebooks import notebook_html
 from cranfield.evaluation.naming import UNNAMED, own_name
+from cranfield.evaluation.notebook_html import notebook_html
 from cranfield.evaluation.result import Evaluation
 from cranfield.layout import count
 from cranfield.measures import Measure, Measures, parse_measure, parse_measures

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cranfield.errors import InputError
-from cranfield.evaluation.in_notebooks import notebook_html
+from cranfield.evaluation.notebook_html import notebook_html
 from cranfield.layout import UNPAINTED, Paint, aligned, columns, count, fitted, listed, shortened, visible, wrapped
 from cranfield.measures import Measure, parse_measures
 from cranfield.measures.arithmetic import gains

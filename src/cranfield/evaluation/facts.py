@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cranfield.evaluation.in_notebooks import notebook_html
+from cranfield.evaluation.notebook_html import notebook_html
 from cranfield.layout import count
 from cranfield.measures.scope import Scope
 from cranfield.ranks.columns import Flags, Integers, Numbers
@@ -38,11 +38,11 @@ class QueryFacts(NamedTuple):
         """What went wrong, in words."""
         if self.relevant and not self.retrieved:
             return f"nothing retrieved, {self.relevant} relevant"
-        unjudged = self._unjudged if self.relevant else self.told_unjudged
+        unjudged = self._unjudged if self.relevant else self.unjudged_text
         return f"{self._found}; {unjudged}" if self.unjudged else self._found
 
     @property
-    def told_unjudged(self) -> str:
+    def unjudged_text(self) -> str:
         """How many documents are not judged, and where."""
         if self.cutoff is None:
             return f"{self.unjudged} of {self.retrieved} retrieved unjudged"
@@ -56,7 +56,7 @@ class QueryFacts(NamedTuple):
         return f"{self.unjudged} of {of} unjudged"
 
     @property
-    def told_found(self) -> str:
+    def found_text(self) -> str:
         """How many relevant documents were found, and where."""
         where = "retrieved" if self.cutoff is None else f"in the top {self.cutoff}"
         return f"{self.found} of {self.relevant} relevant {where}"
@@ -68,7 +68,7 @@ class QueryFacts(NamedTuple):
             return "no relevant document is judged" if usual else f"no judged document has grade {self.rel:g} or higher"
         if self.found:
             only = ", counting judged documents only" if self.judged_only else ""
-            return f"{self.told_found}, the first at rank {self.first}{only}"
+            return f"{self.found_text}, the first at rank {self.first}{only}"
         if self.cutoff is None:
             return f"none of {self.relevant} relevant among {self.retrieved} retrieved"
         deeper = f", {self.deeper} further down" if self.deeper else ""

@@ -62,7 +62,7 @@ def tie_ranges(columns: Mapping[Measure, Numbers], orders: TieOrders, kept: Flag
     return found
 
 
-def told(ranges: dict[Measure, TieRange], means: dict[Measure, float], policy: Policy) -> str:
+def tie_warning_text(ranges: dict[Measure, TieRange], means: dict[Measure, float], policy: Policy) -> str:
     """The values that depend on ties, in words; empty if there are none, or if the order was chosen."""
     if policy.ties not in ARBITRARY:
         return ""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from cranfield.errors import InputError, OutputError
-from cranfield.files.together import together
+from cranfield.files.rows_by_query import rows_by_query
 from cranfield.layout import count
 from cranfield.ranks.scan.text import Scattered
 from cranfield.read.formats import FORMATS, fitting_roles, format_to_write, open_records, writable
@@ -108,13 +108,13 @@ def _role_of(stream: Stream, format: str | None, target: str) -> Role:
         raise reason
     for path in (stream.name, target):
         folder, base = os.path.split(os.path.abspath(path).lower())
-        said: set[Role] = set()
+        roles: set[Role] = set()
         if "qrel" in base or os.path.basename(folder) == "qrels":
-            said.add("qrels")
+            roles.add("qrels")
         if "run" in re.split(r"[\W_]", base):
-            said.add("run")
-        if len(said) == 1:
-            return said.pop()
+            roles.add("run")
+        if len(roles) == 1:
+            return roles.pop()
     raise InputError(
         stream.name, "these may be judgments or a run: the columns fit both.", hint="add --as qrels or --as run"
     )
@@ -142,9 +142,9 @@ def _convert(file: RecordFile, plan: Plan, target: Target) -> tuple[int, tuple[s
     if not (plan.format.by_query(plan.role) or counted):
         return _write(file, file.batches(_refuse), plan, target)
     try:
-        return _write(file, _checked(together(file, _refuse), file, counted), plan, target)
+        return _write(file, _checked(rows_by_query(file, _refuse), file, counted), plan, target)
     except Scattered:
-        gathered = together(file, _refuse, scattered=True)
+        gathered = rows_by_query(file, _refuse, scattered=True)
         return _write(file, _checked(gathered, file, counted), plan, target)
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cranfield.errors import InputError
-from cranfield.evaluation.in_notebooks import notebook_html
+from cranfield.evaluation.notebook_html import notebook_html
 from cranfield.judging.checking import checked_grade
 from cranfield.judging.counting import CountedGrades, Grid, JudgedItem
 from cranfield.judging.estimating import STATISTICS, Estimate, by_grade, estimate

@@ -28,7 +28,7 @@ _NOW = sa.bindparam("now", type_=sa.Float)
 _ITEM = {name: sa.bindparam(name, type_=WAITING.c[name].type) for name in ITEM}
 
 
-def said_by(assessor: Any) -> sa.ColumnElement[bool]:
+def judged_by(assessor: Any) -> sa.ColumnElement[bool]:
     """The condition that an assessor has judged a waiting document."""
     return sa.exists(
         sa.select(EVENTS.c.number).where(
@@ -70,7 +70,7 @@ _OPEN_QUERIES = (
     .order_by(QUERIES.c.place)
     .limit(sa.bindparam("size", type_=sa.Integer))
 )
-_WANTED = sa.and_(WAITING.c.query_id == sa.bindparam("query"), is_open(WAITING.c.remaining), ~said_by(_WHO))
+_WANTED = sa.and_(WAITING.c.query_id == sa.bindparam("query"), is_open(WAITING.c.remaining), ~judged_by(_WHO))
 _HELD = sa.select(WAITING.c.number).where(_WANTED).limit(1)
 _OPEN_ITEMS = (
     sa.select(*(WAITING.c[name] for name in ("number", *ITEM)), *_TEXTS)
@@ -84,7 +84,7 @@ _OPEN_ITEMS = (
     .order_by(WAITING.c.place, WAITING.c.number)
     .limit(sa.bindparam("size", type_=sa.Integer))
 )
-_CHOSEN = sa.select(WAITING.c.number, said_by(_WHO), free_for(_WHO, _NOW)).where(_THIS_ITEM)
+_CHOSEN = sa.select(WAITING.c.number, judged_by(_WHO), free_for(_WHO, _NOW)).where(_THIS_ITEM)
 _RELEASE = LEASES.delete().where(
     LEASES.c.assessor == _WHO, LEASES.c.waiting.in_(sa.select(WAITING.c.number).where(_THIS_ITEM).scalar_subquery())
 )

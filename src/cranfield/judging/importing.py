@@ -42,7 +42,7 @@ def import_file(
             raise InputError(source, f"a sheet is filled in by a person, not by a {kind}.", hint="leave it out")
         with open_store(where) as store:  # in which its documents wait
             found = read_sheet(store, source, who)
-            notes = _told(
+            notes = _notes(
                 (found.blank, "row has no grade and was left out", "rows have no grade and were left out"),
                 (found.comments, "of them has a comment", "of them have a comment"),
             )
@@ -52,9 +52,9 @@ def import_file(
     with open_store(where, create=True) as store:
         new = store.import_qrels(judgments, who, kind=kind or "imported")
         known = len(judgments.grades) - unjudged - new
-        notes = _told((unjudged, "negative grade was left out", "negative grades were left out"))
+        notes = _notes((unjudged, "negative grade was left out", "negative grades were left out"))
         return Imported(store.name, who, new, known, notes)
 
 
-def _told(*facts: tuple[int, Any, Any]) -> tuple[str, ...]:
+def _notes(*facts: tuple[int, Any, Any]) -> tuple[str, ...]:
     return tuple(count(number, one, many) for number, one, many in facts if number)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from cranfield.judging.assigning import free_for, said_by
+from cranfield.judging.assigning import free_for, judged_by
 from cranfield.judging.events import Event, StoreProgress
 from cranfield.judging.places import place
 from cranfield.judging.recording import event_of, found_by_item, not_undone
@@ -105,7 +105,7 @@ def list_documents(connection: sa.Connection, assessor: str, query_id: str) -> l
     beginning = sa.func.substr(DOCUMENTS.c.text, 1, BEGINNING)
     title = sa.func.coalesce(sa.func.nullif(DOCUMENTS.c.title, ""), beginning, "")
     columns = [*(WAITING.c[name] for name in ITEM), title]
-    open_ = free_for(assessor, time.time()) & ~said_by(assessor)
+    open_ = free_for(assessor, time.time()) & ~judged_by(assessor)
     rows = connection.execute(
         sa.select(*columns, open_)
         .select_from(WAITING.outerjoin(DOCUMENTS, DOCUMENTS.c.doc_id == WAITING.c.doc_id))
@@ -129,7 +129,7 @@ def list_judged(
         sa.select(WAITING.c.number).where(
             *(WAITING.c[name] == EVENTS.c[name] for name in ITEM),
             WAITING.c.remaining > 0,
-            ~said_by(assessor).correlate(WAITING),
+            ~judged_by(assessor).correlate(WAITING),
         )
     )
     chosen = (
@@ -153,21 +153,21 @@ def list_judged(
     return [JudgedDocument(event_of(row), row.query or "", row.title or "") for row in connection.execute(chosen)]
 
 
-def said_of(connection: sa.Connection, query_id: str, doc_id: str) -> list[Event]:
+def current_grades(connection: sa.Connection, query_id: str, doc_id: str) -> list[Event]:
     """The current grades of a document and its parts by all assessors."""
     chosen = EVENTS.select().where(EVENTS.c.query_id == query_id, EVENTS.c.doc_id == doc_id, not_undone(), _is_last())
     return [event_of(row) for row in connection.execute(chosen.order_by(EVENTS.c.assessor))]
 
 
-def last_said(connection: sa.Connection, assessor: str, item: WaitingItem) -> Event | None:
+def current_grade(connection: sa.Connection, assessor: str, item: WaitingItem) -> Event | None:
     """An assessor's current grade of an item."""
     return next((each for each in _standing_of(connection, assessor, *item[:2]) if item_of(each) == item), None)
 
 
 def marked_passages(connection: sa.Connection, assessor: str, query_id: str, doc_id: str) -> list[Event]:
     """The parts of a document that an assessor graded, without those whose grade was removed."""
-    said = _standing_of(connection, assessor, query_id, doc_id)
-    return [event for event in said if event.part and event.grade is not None]
+    events = _standing_of(connection, assessor, query_id, doc_id)
+    return [event for event in events if event.part and event.grade is not None]
 
 
 def shown_item(connection: sa.Connection, item: WaitingItem) -> WaitingItem:
@@ -230,5 +230,5 @@ def _document_holds(doc_id: Any, word: str) -> sa.ColumnElement[bool]:
 
 def _event_holds(word: str) -> sa.ColumnElement[bool]:
     asked = sa.select(QUERIES.c.query_id).where(_holds(word, QUERIES.c.text))
-    told = _holds(word, EVENTS.c.query_id, EVENTS.c.comment) | EVENTS.c.query_id.in_(asked)
-    return told | _document_holds(EVENTS.c.doc_id, word)
+    in_event = _holds(word, EVENTS.c.query_id, EVENTS.c.comment) | EVENTS.c.query_id.in_(asked)
+    return in_event | _document_holds(EVENTS.c.doc_id, word)

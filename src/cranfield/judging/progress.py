@@ -29,8 +29,8 @@ def _work(connection: sa.Connection) -> dict[str, Work]:
     last = sa.func.row_number().over(
         partition_by=(EVENTS.c.assessor, *item, EVENTS.c.adjudicates), order_by=EVENTS.c.number.desc()
     )
-    said = sa.select(EVENTS.c.assessor, EVENTS.c.grade, EVENTS.c.seconds, last.label("age")).where(not_undone())
-    rows = said.subquery()
+    grades = sa.select(EVENTS.c.assessor, EVENTS.c.grade, EVENTS.c.seconds, last.label("age")).where(not_undone())
+    rows = grades.subquery()
 
     def number_of(condition: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:
         return sa.func.sum(sa.case((condition, 1), else_=0))

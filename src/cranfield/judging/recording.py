@@ -18,7 +18,7 @@ _PIECES = {"yield_per": BATCH}
 NAMES = 500  # ids named in one statement: SQLite once took 999 parameters at most
 
 
-class Said(NamedTuple):
+class CurrentGrade(NamedTuple):
     """The current grade of a document or a part of it by an assessor: the last event that was not taken back."""
 
     number: int
@@ -119,35 +119,35 @@ def read_events(connection: sa.Connection, conditions: Sequence[Any]) -> Iterato
         yield from map(event_of, result)
 
 
-class StandingEvents:
+class CurrentEvents:
     """A statement that reads current grades; it is built once, because that takes longer than running it.
 
-    more: further columns of events, behind those of `Said`
+    more: further columns of events, behind those of `CurrentGrade`
     """
 
     def __init__(self, *conditions: Any, more: Sequence[Any] = ()) -> None:
         self._statement = (
-            sa.select(*(EVENTS.c[name] for name in Said._fields), *more)
+            sa.select(*(EVENTS.c[name] for name in CurrentGrade._fields), *more)
             .where(not_undone(), *conditions)
             .order_by(EVENTS.c.query_id, EVENTS.c.doc_id, EVENTS.c.number)
         )
 
     def read(
         self, connection: sa.Connection, values: Mapping[str, Any] | None = None
-    ) -> Iterator[tuple[str, str, list[Said]]]:
+    ) -> Iterator[tuple[str, str, list[CurrentGrade]]]:
         """The current grades of each document and its parts; the documents of a query come together."""
         with connection.execute(self._statement, values, execution_options=_PIECES) as result:
-            rows = chain.from_iterable(result.partitions())  # whose columns have the names and the order of Said
+            rows = chain.from_iterable(result.partitions())  # columns as in CurrentGrade
             for (query_id, doc_id), events in groupby(rows, key=itemgetter(1, 2)):
-                said = list(events)
-                if len(said) > 1:  # by part, assessor and whether it settles: the last one counts
-                    said = list({(row[3], row[4], row[5], row[8]): row for row in said}.values())
-                yield query_id, doc_id, said
+                grades = list(events)
+                if len(grades) > 1:  # by part, assessor and whether it settles: the last one counts
+                    grades = list({(row[3], row[4], row[5], row[8]): row for row in grades}.values())
+                yield query_id, doc_id, grades
 
 
-def standing(connection: sa.Connection, *conditions: Any) -> Iterator[tuple[str, str, list[Said]]]:
+def standing(connection: sa.Connection, *conditions: Any) -> Iterator[tuple[str, str, list[CurrentGrade]]]:
     """The current grades of each document and its parts; the documents of a query come together."""
-    return StandingEvents(*conditions).read(connection)
+    return CurrentEvents(*conditions).read(connection)
 
 
 def hash_in_store(connection: sa.Connection, doc_id: str, part: tuple[int, int]) -> str:

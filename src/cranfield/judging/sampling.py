@@ -91,11 +91,11 @@ def _check_same_queries(before: QuerySample, queries: Sequence[str], source: str
     new = [query for query in queries if query not in before.queries]
     gone = len(before.queries) - (len(queries) - len(new)) if all_of_them else 0
     if new or gone:
-        told = [f"{len(new)} are new" if new else "", f"{gone} are missing" if gone else ""]
+        changes = [f"{len(new)} are new" if new else "", f"{gone} are missing" if gone else ""]
         raise InputError(
             source,
             f"its sample was drawn from {count(len(before.queries), 'query', 'queries')}, but these are different: "
-            f"{' and '.join(filter(None, told))}.",
+            f"{' and '.join(filter(None, changes))}.",
             hint="pool the same queries, or use another store for others",
         )
 

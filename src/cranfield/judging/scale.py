@@ -70,8 +70,8 @@ class GradeScale:
         return ", ".join(f"{each.grade:g}" for each in self.grades)
 
 
-def _named(grade: Any, told: Any) -> tuple[Any, ...]:
-    return (grade, told) if isinstance(told, str) else (grade, *told)
+def _named(grade: Any, meaning: Any) -> tuple[Any, ...]:
+    return (grade, meaning) if isinstance(meaning, str) else (grade, *meaning)
 
 
 def _checked(row: Any, source: str) -> GradeMeaning:

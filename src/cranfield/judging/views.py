@@ -19,7 +19,7 @@ from cranfield.ranks.chosen import chosen_part
 from cranfield.ranks.judgments import Judgments
 
 if TYPE_CHECKING:
-    from cranfield.judging.recording import Said
+    from cranfield.judging.recording import CurrentGrade
     from cranfield.read.formats.store import JudgmentView
 
 
@@ -154,8 +154,8 @@ def graded_documents(
             chosen = chosen & (EVENTS.c.assessor.in_(names) | EVENTS.c.adjudicates)
         if differently:
             chosen = chosen & _several_grades()
-        for query, document, said in standing(connection, chosen):
-            found = graded(query, document, said)
+        for query, document, events in standing(connection, chosen):
+            found = graded(query, document, events)
             if found is not None:
                 yield found
 
@@ -178,20 +178,20 @@ def _several_grades() -> Any:
     return sa.tuple_(*pair).in_(sa.select(*pair).group_by(*pair).having(grades))
 
 
-def graded(query: str, document: str, said: Sequence[Said]) -> GradedEvent | None:
+def graded(query: str, document: str, events: Sequence[CurrentGrade]) -> GradedEvent | None:
     """The grades of a document; None if no assessor could judge it."""
-    if len(said) == 1:  # as nearly always
-        [(_, _, _, _, part_end, assessor, _, grade, adjudicates)] = said
+    if len(events) == 1:  # as nearly always
+        [(_, _, _, _, part_end, assessor, _, grade, adjudicates)] = events
         if grade is None:
             return None
         if not adjudicates:
             return GradedEvent(query, document, {assessor: grade}, None, part_end > 0)
-    settling = [each for each in said if each.adjudicates and each.grade is not None]
+    settling = [each for each in events if each.adjudicates and each.grade is not None]
     settled = max(settling, key=lambda each: (not each.part_end, each.number)).grade if settling else None
     grades: dict[str, float] = {}
     parts = False
-    for assessor in dict.fromkeys(each.assessor for each in sorted(said, key=itemgetter(0))):
-        own = [each for each in said if each.assessor == assessor and not each.adjudicates and each.grade is not None]
+    for assessor in dict.fromkeys(each.assessor for each in sorted(events, key=itemgetter(0))):
+        own = [each for each in events if each.assessor == assessor and not each.adjudicates and each.grade is not None]
         whole = [each for each in own if not each.part_end]
         if own:
             parts = parts or not whole

@@ -10,7 +10,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from cranfield.judging.kinds import KINDS
 from cranfield.judging.places import ORDERED, place
-from cranfield.judging.recording import NAMES, Said, StandingEvents, batches
+from cranfield.judging.recording import NAMES, CurrentEvents, CurrentGrade, batches
 from cranfield.judging.schema import DOCUMENTS, EVENTS, ITEM, PASSED, QUERIES, WAITING, is_open
 
 WaitingItem = tuple[str, str, int, int]
@@ -88,11 +88,11 @@ def count_rows(connection: sa.Connection, table: sa.Table) -> int:
     return int(connection.execute(sa.select(sa.func.count()).select_from(table)).scalar_one())
 
 
-def remaining(assessors: int, said: Sequence[Said]) -> int:
+def remaining(assessors: int, grades: Sequence[CurrentGrade]) -> int:
     """How many assessors must still judge an item: those who could not judge it, and models, do not count."""
-    if any(each.adjudicates and each.grade is not None for each in said):
+    if any(each.adjudicates and each.grade is not None for each in grades):
         return 0
-    judged = {each.assessor for each in said if each.grade is not None and KINDS[each.kind].people}
+    judged = {each.assessor for each in grades if each.grade is not None and KINDS[each.kind].people}
     return max(assessors - len(judged), 0)
 
 
@@ -130,14 +130,14 @@ class _Counting:
     def __init__(self, condition: Callable[[sa.Table], sa.ColumnElement[bool]]) -> None:
         names = ("number", *ITEM, "assessors", "remaining")
         self._waiting = sa.select(*(WAITING.c[name] for name in names)).where(condition(WAITING))
-        self._said = StandingEvents(condition(EVENTS))
+        self._grades = CurrentEvents(condition(EVENTS))
 
     def count(self, connection: sa.Connection, values: Mapping[str, Any]) -> int:
         """How many more are open than before."""
-        said = {(query, document): found for query, document, found in self._said.read(connection, values)}
+        grades = {(query, document): found for query, document, found in self._grades.read(connection, values)}
         changed, opened = [], 0
         for number, query, document, start, end, assessors, before in connection.execute(self._waiting, values).all():
-            of_document = said.get((query, document), ())
+            of_document = grades.get((query, document), ())
             after = remaining(assessors, [each for each in of_document if each[3:5] == (start, end)])
             if after != before:
                 changed.append({"row": number, "left": after})

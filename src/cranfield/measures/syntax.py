@@ -10,7 +10,7 @@ from typing import Any
 from cranfield.errors import MeasureError
 from cranfield.measures.other_tools import near, read_parameters, refuse_unclear
 from cranfield.measures.parameters import shortened
-from cranfield.measures.rag_names import SPOKEN
+from cranfield.measures.rag_names import RAG_NAMES
 from cranfield.measures.registry import Definition, Measure, find, plain, registered, spellings
 
 # name, (parameters), @cutoff
@@ -163,8 +163,8 @@ def _parsed(text: str, _registered: int) -> Measure:
 
 def _spoken(name: str, inside: str | None, at: str | None) -> Measure | None:
     """A name from tools for retrieval-augmented generation as one of our measures."""
-    cut = None if plain(name) in SPOKEN else _CUTOFF.fullmatch(name)
-    known = SPOKEN.get(plain(cut[1] if cut else name))
+    cut = None if plain(name) in RAG_NAMES else _CUTOFF.fullmatch(name)
+    known = RAG_NAMES.get(plain(cut[1] if cut else name))
     if known is None:
         return None
     at = cut[2] if cut else at
@@ -202,7 +202,7 @@ def find_definition(name: str) -> Definition:
     ('nDCG', 'P', 'Success')
     """
     bare = re.split(r"[(@]", name)[0]
-    spoken = SPOKEN.get(plain(bare))
+    spoken = RAG_NAMES.get(plain(bare))
     known = find(spoken.ours if spoken and not spoken.uncut else bare)
     return known[0] if known else parse_measure(name).definition
 
@@ -237,7 +237,7 @@ def _suggestion(name: str, at: str | None) -> str:
     # A typo, or two in a long word. Words that only share an ending mean something else.
     slips = (len(name) > 3) + (len(name) > 7)
     words = {word.partition("(")[0].lower(): word.partition("(")[0] for word in spellings()}
-    words |= {each.name.lower(): each.name for each in SPOKEN.values()}
+    words |= {each.name.lower(): each.name for each in RAG_NAMES.values()}
     close = [(_slips(name.lower(), word), word) for word in words if abs(len(word) - len(name)) <= slips]
     if close and min(close)[0] <= slips:
         return f"did you mean {_meant(words[min(close)[1]], at)}?"
@@ -246,7 +246,7 @@ def _suggestion(name: str, at: str | None) -> str:
 
 def _meant(word: str, at: str | None) -> str:
     """How to write the measure of a mistyped name; names of tools for RAG are kept."""
-    if spoken := SPOKEN.get(plain(word)):
+    if spoken := RAG_NAMES.get(plain(word)):
         return f"{spoken.name}@{at or 10}" if at or not spoken.uncut else spoken.name
     definition = find(word)
     assert definition is not None

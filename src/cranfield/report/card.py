@@ -15,7 +15,7 @@ from cranfield.report.gathered import Gathered
 from cranfield.report.numbers import rounded, signed
 from cranfield.report.pair import VerdictPair
 from cranfield.report.sentences import sentences_of_one, sentences_of_two
-from cranfield.report.settling import settling_sentence
+from cranfield.report.settling_sentence import settling_sentence
 
 WORST = 3  # queries named of a single run
 NAMED = 5  # runs that are not compared
@@ -69,21 +69,21 @@ def _verdict(gathered: Gathered, pair: VerdictPair) -> dict[str, Any]:
     found = pair.difference
     lower = " (lower is better)" if found.lower_is_better else ""
     to_settle = settling_sentence(gathered.request, pair)
-    said = sentences_of_two(pair, run, baseline, comparison._paired.query_ids, to_settle)
-    said[:0] = [f"{other.difference.sentence}." for other in gathered.own if other is not pair]
+    sentences = sentences_of_two(pair, run, baseline, comparison._paired.query_ids, to_settle)
+    sentences[:0] = [f"{other.difference.sentence}." for other in gathered.own if other is not pair]
     if gathered.standings is not None:
         sentence = gathered.standings.sentence
-        said.insert(
+        sentences.insert(
             0, sentence if sentence.startswith(gathered.standings.leaders) else f"{sentence[0].upper()}{sentence[1:]}"
         )
-        said[0] += "."
+        sentences[0] += "."
     if comparison.left_out:
         some = (
             "1 query that only some runs have is"
             if comparison.left_out == 1
             else (f"{comparison.left_out:,} queries that only some runs have are")
         )
-        said.append(f"{some} left out.")
+        sentences.append(f"{some} left out.")
     better, same, worse = pair.counts
     return {
         "kind": pair.kind,
@@ -94,12 +94,12 @@ def _verdict(gathered: Gathered, pair: VerdictPair) -> dict[str, Any]:
         "of": "" if found.of == "mean" else f"{found.of} of the queries",
         "numbers": _numbers(pair, comparison.means[pair.measure.name]),
         "drawn": _drawn_difference(pair),
-        "told": _told_interval(pair),
+        "told": _interval_text(pair),
         "queries": pair.queries,
         "counts": {"better": better, "same": same, "worse": worse},
         "bar": _bar(pair.counts),
         "largest": _largest(gathered, pair),
-        "sentences": said,
+        "sentences": sentences,
     }
 
 
@@ -149,7 +149,7 @@ def _scaled(low: float, high: float, point: float) -> Drawn | None:
     return Drawn(at(low), at(point), at(high), at(0.0))
 
 
-def _told_interval(pair: VerdictPair) -> str:
+def _interval_text(pair: VerdictPair) -> str:
     includes = pair.difference.low <= 0 <= pair.difference.high
     return "The interval includes 0" if includes else "The interval does not include 0"
 

@@ -108,9 +108,9 @@ def not_drawn(gathered: Gathered) -> list[str]:
     asked = gathered.request
     if not asked.charts:
         return []
-    said = []
+    missing = []
     if len(gathered.evaluations) > ROWS:
-        said.append(f"The spread over the queries is drawn for the best {ROWS} of {len(gathered.evaluations)} runs.")
+        missing.append(f"The spread over the queries is drawn for the best {ROWS} of {len(gathered.evaluations)} runs.")
     if gathered.thinned is None and asked.ordinary and gathered.judgments is not None:
-        said.append("The chart of the measures as judgments are removed takes a while; --removal draws it.")
-    return said
+        missing.append("The chart of the measures as judgments are removed takes a while; --removal draws it.")
+    return missing

@@ -90,7 +90,7 @@ def add_program_data(data: DataWriter, gathered: Gathered) -> list[str]:
         "values",
         (safe_json([_column(gathered, each, measure) for measure in asked.measures]) for each in gathered.evaluations),
     )
-    left_out = [*add_details(data, gathered), *_unsaid(gathered), *not_drawn(gathered)]
+    left_out = [*add_details(data, gathered), *_untested_note(gathered), *not_drawn(gathered)]
     data.add(left_out=left_out)
     return left_out
 
@@ -129,32 +129,33 @@ def _pairs(gathered: Gathered) -> dict[str, dict[str, list[str]]]:
     own = [each.comparison for each in gathered.own]  # these come last, so they take precedence for their pairs
     place = {each.run: at for at, each in enumerate(gathered.evaluations)}
     found: dict[str, dict[str, list[str]]] = {}
-    for measure in _said_by(comparison):
-        found[measure.name] = said = {}
+    for measure in _tested_measures(comparison):
+        found[measure.name] = verdicts = {}
         for each in (difference for source in (comparison, *own) for difference in source.of(measure)):
             for run, baseline in ((each.run, each.baseline), (each.baseline, each.run)):
-                said[f"{place[baseline]} {place[run]}"] = _said(seen_from(each, run))
+                verdicts[f"{place[baseline]} {place[run]}"] = _sentences(seen_from(each, run))
     return found
 
 
-def _said_by(comparison: Comparison) -> tuple[Measure, ...]:
+def _tested_measures(comparison: Comparison) -> tuple[Measure, ...]:
     """The measures with a verdict on each two runs: for many runs only the first."""
     return comparison.measures if len(comparison.runs) <= LETTERED else comparison.measures[:1]
 
 
-def _unsaid(gathered: Gathered) -> list[str]:
+def _untested_note(gathered: Gathered) -> list[str]:
     """The verdicts that are missing, in words."""
     comparison = gathered.comparison
-    said = () if comparison is None else _said_by(comparison)
-    others = [each.name for each in gathered.means if each not in said]
+    tested = () if comparison is None else _tested_measures(comparison)
+    others = [each.name for each in gathered.means if each not in tested]
     if comparison is None or len(comparison.runs) <= LETTERED or not others:
         return []
     return [
-        f"There are more than {LETTERED} runs, so pairs of runs are tested only by {said[0]}, not by {listed(others)}."
+        f"There are more than {LETTERED} runs, so pairs of runs are tested only by {tested[0]}, "
+        f"not by {listed(others)}."
     ]
 
 
-def _said(difference: Difference) -> list[str]:
+def _sentences(difference: Difference) -> list[str]:
     """The sentence, and whether unjudged documents could reverse it, if it does not say so itself."""
     sentence = f"{difference.sentence}."
     if difference.could_reverse is None or sentence.endswith(f"{UNDECIDED}."):

@@ -17,7 +17,7 @@ from cranfield.report.numbers import listed
 from cranfield.report.rankings import ShownRankings, TopDocuments
 from cranfield.report.relevant import RelevantDocuments
 from cranfield.systems.collection import collection_beside
-from cranfield.systems.settling import readable_name
+from cranfield.systems.settling_commands import readable_name
 
 RELEVANT = 50  # relevant documents listed for a query
 STEPS = 200_000  # ranks whose values are shown

@@ -209,10 +209,10 @@ def notes(gathered: Gathered, view: View) -> list[str]:
 
 
 def _about_ranks(standings: Standings) -> list[str]:
-    said = "Ranks: from the runs that are significantly better to those that are significantly worse"
+    ranks = "Ranks: from the runs that are significantly better to those that are significantly worse"
     if standings.level is not None:
-        said = f"Ranks: all true ranks lie within these at once with {100 * standings.level:g}% confidence"
-    return ["≈ best: not significantly worse than the best run.", f"{said}."]
+        ranks = f"Ranks: all true ranks lie within these at once with {100 * standings.level:g}% confidence"
+    return ["≈ best: not significantly worse than the best run.", f"{ranks}."]
 
 
 def _counted(evaluations: Sequence[Evaluation]) -> list[str]:

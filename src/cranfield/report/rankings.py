@@ -62,7 +62,7 @@ class ShownRankings:
         place = {query: at for at, query in enumerate(evaluation.query_ids)}
         places = [place.get(query) for query in self.queries]
         ranked = self.relevant.ranked(evaluation)
-        reasons, tags = self._told(evaluation, places, [()] * len(places) if ranked is None else ranked.grades)
+        reasons, tags = self._explained(evaluation, places, [()] * len(places) if ranked is None else ranked.grades)
         measured = np.array([at is not None for at in places], dtype=np.bool_)
         columns = (
             "null" if first is None else _ragged(safe_json(documents), starts),
@@ -73,13 +73,13 @@ class ShownRankings:
         )
         return Encoded(f"[{','.join(columns)}]")
 
-    def _told(
+    def _explained(
         self, evaluation: Evaluation, places: Sequence[int | None], grades: Sequence[Sequence[float]]
     ) -> tuple[list[int], list[int]]:
         """The reason and the tags of each query, given its place in the run, and the grades in the order of ranks."""
         known = evaluation.facts(self.measure)
-        told = replace(known, deeper=np.where(known.found > 0, 0, known.deeper))  # only where nothing was found
-        facts = fact_rows(told)
+        shown = replace(known, deeper=np.where(known.found > 0, 0, known.deeper))  # only where nothing was found
+        facts = fact_rows(shown)
         reasons, tags = [], []
         for at, its_grades in zip(places, grades, strict=True):
             reason, why = (LEFT_OUT, ()) if at is None else self._known(facts[at])

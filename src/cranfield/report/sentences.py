@@ -65,15 +65,15 @@ def sentences_of_one(result: Evaluation, measure: Measure) -> list[str]:
     if found is None or not found.queries:
         return []
     top, of, what = _top(measure), _of_queries(found), _relevant(measure)
-    said = []
+    sentences = []
     if found.nothing:
-        said.append(f"{found.nothing:,} of {of} {_find(found.nothing)} nothing {what}{top}.")
+        sentences.append(f"{found.nothing:,} of {of} {_find(found.nothing)} nothing {what}{top}.")
     else:
-        said.append(f"Every query{_with_relevant(found)} finds something {what}{top}.")
+        sentences.append(f"Every query{_with_relevant(found)} finds something {what}{top}.")
     if Scope.of(measure).cutoff != 1:
         firsts = int((found.first == 1).sum())
-        said.append(f"The first result is {what} for {firsts:,} of {of}.")
-    return [*said, *_unjudged(measure, [found])]
+        sentences.append(f"The first result is {what} for {firsts:,} of {of}.")
+    return [*sentences, *_unjudged(measure, [found])]
 
 
 def sentences_of_two(
@@ -82,13 +82,13 @@ def sentences_of_two(
     """The sentences about two runs over the compared queries; `to_settle` says what to judge."""
     found = [seen(each, pair.measure, query_ids) for each in (baseline, run)]
     both = [each for each in found if each is not None]
-    said: list[str] = []
+    sentences: list[str] = []
     if len(both) == 2 and both[0].queries:
-        said += [_nothing(pair.measure, *both), *_firsts(pair.measure, *both)]
-    said += _decision(pair)
+        sentences += [_nothing(pair.measure, *both), *_firsts(pair.measure, *both)]
+    sentences += _decision(pair)
     if len(both) == 2:
-        said += _unjudged(pair.measure, both)
-    return [*said, *_reversal(pair, to_settle)]
+        sentences += _unjudged(pair.measure, both)
+    return [*sentences, *_reversal(pair, to_settle)]
 
 
 def _nothing(measure: Measure, before: Seen, now: Seen) -> str:
@@ -111,8 +111,8 @@ def _firsts(measure: Measure, before: Seen, now: Seen) -> Iterator[str]:
     if earlier or later:
         where = _top(measure).strip()
         start = f"{where[0].upper()}{where[1:]}, the" if where else "The"
-        said = f"{start} first relevant result comes earlier on {count(earlier, 'query', 'queries')}"
-        yield f"{said} and later on {later or 'none'} with {now.run}."
+        sentence = f"{start} first relevant result comes earlier on {count(earlier, 'query', 'queries')}"
+        yield f"{sentence} and later on {later or 'none'} with {now.run}."
 
 
 def _decision(pair: VerdictPair) -> Iterator[str]:
@@ -124,12 +124,14 @@ def _decision(pair: VerdictPair) -> Iterator[str]:
     if pair.kind != "close" or found.detectable <= 0:
         return
     many = f" and {found.family:,} comparisons" if found.family > 1 else ""
-    said = f"With {count(pair.queries, 'query', 'queries')}{many}, a true difference of {signed(found.detectable)[1:]}"
-    said += f" is detected {USUAL:.0%} of the time"
+    sentence = (
+        f"With {count(pair.queries, 'query', 'queries')}{many}, a true difference of {signed(found.detectable)[1:]}"
+    )
+    sentence += f" is detected {USUAL:.0%} of the time"
     needed = _needed(pair) if found.family == 1 else None
     if needed is not None and needed > pair.queries:
-        said += f"; detecting {signed(abs(found.difference))[1:]} takes {about(needed)} queries"
-    yield f"{said}."
+        sentence += f"; detecting {signed(abs(found.difference))[1:]} takes {about(needed)} queries"
+    yield f"{sentence}."
 
 
 def _needed(pair: VerdictPair) -> int | None:
@@ -148,8 +150,8 @@ def _unjudged(measure: Measure, runs: Sequence[Seen]) -> Iterator[str]:
     if lacking:
         cutoff = Scope.of(measure).cutoff
         what = "results" if cutoff is None else "first results" if cutoff == 1 else f"top {cutoff:,}"
-        said = [f"{percent(share)} of the {what} of {run}" for run, share in lacking]
-        yield f"{_capital(' and '.join(said))} are unjudged and count as not relevant."
+        shares = [f"{percent(share)} of the {what} of {run}" for run, share in lacking]
+        yield f"{_capital(' and '.join(shares))} are unjudged and count as not relevant."
 
 
 def _reversal(pair: VerdictPair, to_settle: str) -> Iterator[str]:

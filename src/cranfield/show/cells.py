@@ -38,7 +38,7 @@ _RULES = """
 .cranfield.cranfield table th { color: var(--soft); font-weight: 550; white-space: nowrap; }
 .cranfield.cranfield table .n { text-align: right; white-space: nowrap; }
 .cranfield p { margin: 0.4em 0; }
-.cranfield .said { font-size: 15px; font-weight: 600; }
+.cranfield .headline { font-size: 15px; font-weight: 600; }
 .cranfield .note { color: var(--soft); font-size: 12px; overflow-wrap: anywhere; }
 .cranfield .badge, .cranfield .grade { border-radius: 5px; padding: 1px 7px; font-weight: 600; white-space: nowrap; }
 .cranfield .better { color: var(--better); } .cranfield .badge.better { background: var(--better-ground); }
@@ -108,8 +108,8 @@ def paragraph(text: str, kind: str = "") -> str:
 
 def notes(texts: Iterable[str]) -> str:
     """Texts in small letters, each in a line of its own."""
-    told = "<br>".join(escape(text) for text in texts if text)
-    return f'<p class="note">{told}</p>' if told else ""
+    lines = "<br>".join(escape(text) for text in texts if text)
+    return f'<p class="note">{lines}</p>' if lines else ""
 
 
 def chart(drawn: Callable[[], Spec]) -> str:

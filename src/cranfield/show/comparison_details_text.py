@@ -58,8 +58,8 @@ def _differences_lines(comparison: Comparison, measure: str, width: int, paint: 
         yield from (tone(line) if each.significant else line for line in _beside(name, numbers, wide, width))
         judged = [beside[run] for run in (each.run, each.baseline)]
         seen = f"; judged {share_text(judged[0])} and {share_text(judged[1])}" if judged != [None, None] else ""
-        said = f"queries: {each.better} better, {each.same} the same, {each.worse} worse{seen}"
-        yield from map(paint.dim, wrapped(said, "   ", width=width))
+        counts = f"queries: {each.better} better, {each.same} the same, {each.worse} worse{seen}"
+        yield from map(paint.dim, wrapped(counts, "   ", width=width))
         if each.within:
             yield from wrapped(within_text(each), "   ", width=width)
         if each.reach and each.could_reverse and comparison.pairs <= FEW:

@@ -39,8 +39,8 @@ def corrected_comparison_text(found: CorrectedComparison, width: int = WIDTH, pa
     for measure in evaluation.measures:
         listed = found.of(measure)
         parts.append(fitted(words.difference_rows(measure.name, listed, evaluation), width, paint.strong))
-        told = [within_text(each.difference) for each in listed if each.difference.within]
-        parts.append([line for each in told for line in wrapped(each, hang=2, width=width)])
+        margins = [within_text(each.difference) for each in listed if each.difference.within]
+        parts.append([line for each in margins for line in wrapped(each, hang=2, width=width)])
     parts += [fitted(words.value_rows(measure, evaluation), width, paint.strong) for measure in evaluation.measures]
     parts.append([*wrapped(words.WEIGHED, width=width), *_legend(evaluation, [each.value for each in found], width)])
     parts.append(list(_signatures(evaluation, width)))

@@ -37,8 +37,10 @@ def method(found: CorrectedComparison) -> str:
     if pairs == 1:
         return "t-test of the corrected difference, two-sided; one comparison"
     title = CORRECTIONS[found.correction].title
-    said = f"no correction for {pairs} comparisons" if found.correction == "none" else f"{title} over {pairs} pairs"
-    return f"t-test of the corrected differences, two-sided; {said}"
+    correction = (
+        f"no correction for {pairs} comparisons" if found.correction == "none" else f"{title} over {pairs} pairs"
+    )
+    return f"t-test of the corrected differences, two-sided; {correction}"
 
 
 def value_rows(measure: Measure, found: CorrectedEvaluation) -> list[list[str]]:
@@ -94,7 +96,7 @@ def legend(found: CorrectedEvaluation, values: Sequence[CorrectedValue]) -> Iter
     yield (
         f"± {level} intervals for the mean over all queries, of which these are a sample; they rest on the random "
         "sample, not on the model. Worth: how many queries people alone would have to judge for as narrow an interval; "
-        f"they judged {basis.sampled}. {_told_worth(basis, values)}"
+        f"they judged {basis.sampled}. {_saved_text(basis, values)}"
     )
     yield from _outside_notes(found)
     yield from _notes(basis)
@@ -107,14 +109,14 @@ def _outside_notes(found: CorrectedEvaluation) -> Iterator[str]:
         shares = {run: found.judged_share(run, measure) for run in found.runs}
         few = {run: share for run, share in shares.items() if share is not None and share < _MOSTLY_JUDGED}
         if few and depth is not None:
-            told = ", ".join(f"{run} {share:.0%}" for run, share in few.items())
+            judged = ", ".join(f"{run} {share:.0%}" for run, share in few.items())
             yield (
-                f"Judged of the first {depth}: {told}. The other documents count as not relevant, for people as for "
+                f"Judged of the first {depth}: {judged}. The other documents count as not relevant, for people as for "
                 f"{found.basis.model}, and no interval allows for that: pool these runs too, and judge what is new."
             )
 
 
-def _told_worth(basis: CorrectionBasis, values: Sequence[CorrectedValue]) -> str:
+def _saved_text(basis: CorrectionBasis, values: Sequence[CorrectedValue]) -> str:
     """What the model saved, or that it saved nothing."""
     worth = [each.worth for each in values if each.worth is not None]
     more = [each - basis.sampled for each in worth]
@@ -124,8 +126,10 @@ def _told_worth(basis: CorrectionBasis, values: Sequence[CorrectedValue]) -> str
         return (
             f"{basis.model} saved up to {count(max(more), 'query', 'queries')}, and nothing where worth is not larger."
         )
-    told = f"{min(more):,} to {max(more):,} queries" if min(more) < max(more) else count(max(more), "query", "queries")
-    return f"{basis.model} saved people about {told.replace(' q', ' more q')}."
+    queries = (
+        f"{min(more):,} to {max(more):,} queries" if min(more) < max(more) else count(max(more), "query", "queries")
+    )
+    return f"{basis.model} saved people about {queries.replace(' q', ' more q')}."
 
 
 def _notes(basis: CorrectionBasis) -> Iterator[str]:

@@ -96,7 +96,7 @@ class View:
     def warnings(self, *, ties: bool = True) -> list[str]:
         """The warnings of all runs, or those that are not about ties."""
         about_ties = self.found.tie_warnings
-        return self._told(
+        return self._labelled(
             {
                 run: [*texts, about_ties[run]] if ties and about_ties[run] else texts
                 for run, texts in self.found.warnings.items()
@@ -125,14 +125,14 @@ class View:
     def tie_warnings(self) -> list[str]:
         """The warnings about ties, which are about means without weights."""
         behind = " (without weights)" if self.found.weighted else ""
-        return self._told({run: [text + behind] if text else [] for run, text in self.found.tie_warnings.items()})
+        return self._labelled({run: [text + behind] if text else [] for run, text in self.found.tie_warnings.items()})
 
-    def _told(self, found: Mapping[str, Sequence[str]]) -> list[str]:
+    def _labelled(self, found: Mapping[str, Sequence[str]]) -> list[str]:
         if len(self.evaluations) == 1:
             return [text for texts in found.values() for text in texts]
-        told = ((run, text) for run, texts in found.items() for text in texts)
+        warnings = ((run, text) for run, texts in found.items() for text in texts)
         common = set.intersection(*map(set, found.values()))  # a warning that all runs share appears once
-        return list(dict.fromkeys(f"{'all runs' if text in common else run}: {text}" for run, text in told))
+        return list(dict.fromkeys(f"{'all runs' if text in common else run}: {text}" for run, text in warnings))
 
     def rows(self) -> Iterator[QueryValue]:
         """Every value: those of the queries first, if they are wanted, then the means, for one run after the other."""

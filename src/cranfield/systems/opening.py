@@ -27,7 +27,7 @@ class SystemKind(NamedTuple):
 
 KINDS: dict[str, SystemKind] = {
     "postgres": SystemKind("postgres", "PostgreSQL's full-text search, or an SQL statement of your own"),
-    **{name: SystemKind("http", told) for name, told in MEANINGS.items()},
+    **{name: SystemKind("http", meaning) for name, meaning in MEANINGS.items()},
     "python": SystemKind("python", "a function, a class or a retriever in Python: package.module:name"),
     "sqlite": SystemKind(
         "sqlite", "SQLite's full-text search over the collection's documents, in memory", ("sqlite", "sqlite:tuned")

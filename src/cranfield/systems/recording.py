@@ -219,10 +219,10 @@ class _Output(NamedTuple):
         if not self.is_file:
             return None
         try:
-            told = json.loads(self._summary.read_text(encoding="utf-8"))
-            same = told.pop("asked") == asked and told.pop("run_sha256") == _hash(self.path)
-            tuples = {name: tuple(told[name]) for name in ("not_asked", "empty", "id_places", "unknown_ids")}
-            recorded = Recorded(**{**told, **tuples, "path": self.path})
+            summary = json.loads(self._summary.read_text(encoding="utf-8"))
+            same = summary.pop("asked") == asked and summary.pop("run_sha256") == _hash(self.path)
+            tuples = {name: tuple(summary[name]) for name in ("not_asked", "empty", "id_places", "unknown_ids")}
+            recorded = Recorded(**{**summary, **tuples, "path": self.path})
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return None
         return recorded if same else None
@@ -231,9 +231,9 @@ class _Output(NamedTuple):
         """Write the run, and its facts beside it."""
         write_run(self.path, rankings, name=self.plan.name or "", force=True, format=self.plan.format.name)
         if self.is_file:
-            told = {**asdict(recorded), "asked": asked, "run_sha256": _hash(self.path)}
+            summary = {**asdict(recorded), "asked": asked, "run_sha256": _hash(self.path)}
             write_text(
-                self._summary, json.dumps(told, indent=2, ensure_ascii=False, allow_nan=False) + "\n", force=True
+                self._summary, json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n", force=True
             )
 
 

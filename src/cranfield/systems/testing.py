@@ -86,7 +86,9 @@ def run_test(project: Project, progress: Progress, systems: Sequence[str] = (), 
     for name in systems:
         if name not in project.systems:
             raise InputError(
-                str(project.path), f"there is no system '{name}' in it.", hint=f"systems are {', '.join(project.systems)}"
+                str(project.path),
+                f"there is no system '{name}' in it.",
+                hint=f"systems are {', '.join(project.systems)}",
             )
     collection = kept_in_memory(project.open_collection())
     judgments = collection.judgments()

@@ -109,8 +109,8 @@ def _csv_rows(path: str | os.PathLike[str], name: str) -> Iterator[TopicRow]:
         if len(cells) <= max(query, text) or not cells[query].strip():
             hint = "the first line names the columns: query_id,text; without it, they are the id and the text"
             raise InputError(name, "a query and its text are needed.", line=number, hint=hint)
-        told = cells[narrative] if 0 <= narrative < len(cells) else ""
-        yield TopicRow(number, cells[query].strip(), cells[text], told)
+        narrative_text = cells[narrative] if 0 <= narrative < len(cells) else ""
+        yield TopicRow(number, cells[query].strip(), cells[text], narrative_text)
 
 
 def _plain_rows(lines: list[tuple[int, str]], name: str) -> Iterator[TopicRow]:

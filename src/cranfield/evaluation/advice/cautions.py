@@ -68,22 +68,22 @@ def chosen_for_others(facts: Facts) -> Iterator[str]:
     chosen = chosen_warning(facts.judgments)
     if not chosen:
         return
-    told = [chosen]
+    sentences = [chosen]
     if facts.runs:
         judged = sorted((run.judged(facts.first_page), run.run) for run in facts.runs)
         shares = _few([f"{run} {share:.0%}" for share, run in judged])
-        told.append(f"Judged of the first {facts.first_page} documents: {shares}")
+        sentences.append(f"Judged of the first {facts.first_page} documents: {shares}")
     if facts.left_out:
         changes = sorted((change, run) for run, change in facts.left_out.items())
         losses = _few([f"{run} {change:+.4f}" for change, run in changes])
-        told.append(f"How {LEFT_OUT_BY} of a run would change if it had not been in the pool: {losses}")
-    yield f"{'. '.join(told)}."
+        sentences.append(f"How {LEFT_OUT_BY} of a run would change if it had not been in the pool: {losses}")
+    yield f"{'. '.join(sentences)}."
 
 
-def _few(told: Sequence[str], most: int = 5) -> str:
+def _few(items: Sequence[str], most: int = 5) -> str:
     """The first few in words, and how many more there are."""
-    more = f" and {count(len(told) - most, 'other')}" if len(told) > most else ""
-    return ", ".join(told[:most]) + more
+    more = f" and {count(len(items) - most, 'other')}" if len(items) > most else ""
+    return ", ".join(items[:most]) + more
 
 
 def missing_queries(facts: Facts) -> Iterator[str]:
@@ -141,7 +141,7 @@ def needs_complete_judgments(facts: Facts, measure: Measure) -> Iterator[str]:
         condensed = measure.replace(judged_only=True).name
         instead = "Bpref" if name in OF_ALL_RELEVANT and _nonrelevant(facts, measure) else condensed
         yield (
-            f"{facts.told_judged(scope.cutoff)}. The rest count as not relevant and pull it down; {instead} leaves "
+            f"{facts.judged_text(scope.cutoff)}. The rest count as not relevant and pull it down; {instead} leaves "
             "them out."
         )
 

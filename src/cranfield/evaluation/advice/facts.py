@@ -97,7 +97,7 @@ class Facts:
         """Whether many documents of some run are not judged, of those down to a cutoff."""
         return self.least_judged(cutoff)[1] < ENOUGH_JUDGED
 
-    def told_judged(self, cutoff: int | None) -> str:
+    def judged_text(self, cutoff: int | None) -> str:
         """The smallest share of judged documents of a run down to a cutoff, in words."""
         run, share = self.least_judged(cutoff)
         if cutoff is None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cranfield.files.checking.problems import Problems
-from cranfield.files.together import together
+from cranfield.files.rows_by_query import rows_by_query
 from cranfield.layout import count
 from cranfield.ranks.judgments import duplicate_message
 from cranfield.read.numbers import number_text
@@ -63,7 +63,7 @@ class JudgmentCheck:
         self.lines: dict[str, int | None] = {}  # where each query starts
         self.grouped = False
         self._grades: Counter[float] = Counter()
-        for records in together(file, problems.add_error, scattered=scattered):
+        for records in rows_by_query(file, problems.add_error, scattered=scattered):
             self._add(records)
         if not self.by_query and not problems.counts:
             problems.add("empty", "it contains no judgments.")

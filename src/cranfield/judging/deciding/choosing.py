@@ -53,13 +53,13 @@ def choose(model: GradeModel, weights: Numbers, open_: Flags, count: int) -> Sco
         places.append(int(promising[best]))
         worths.append(float(worth[best]))
         left[best] = False
-        told = model.covariance_with_one(best)
+        explained = model.covariance_with_one(best)
         for before in known:
-            told -= before * before[best]
-        told /= math.sqrt(variance[best])
-        covariance = covariance - told * (covariance[best] / math.sqrt(variance[best]))
-        variance = np.maximum(variance - told**2, model.variances.noise * 1e-9)
-        known.append(told)
+            explained -= before * before[best]
+        explained /= math.sqrt(variance[best])
+        covariance = covariance - explained * (covariance[best] / math.sqrt(variance[best]))
+        variance = np.maximum(variance - explained**2, model.variances.noise * 1e-9)
+        known.append(explained)
     return ScoredPlaces(np.array(places, dtype=np.int64), np.array(worths))
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from cranfield.judging.deciding.decision import BATCH, Decision
 from cranfield.judging.deciding.looks import Look
-from cranfield.judging.deciding.told import decision_told
+from cranfield.judging.deciding.summary import decision_summary
 from cranfield.judging.ordering import DECIDE
+from cranfield.judging.ordering.grades_so_far import GradesSoFar
 from cranfield.judging.ordering.order import QueryDocument
-from cranfield.judging.ordering.said import SaidSoFar
 from cranfield.judging.store import Store
 from cranfield.judging.waiting import WaitingRow, add_waiting
 
@@ -38,7 +38,7 @@ class FollowedDecision:
 
     def unjudged(self) -> list[QueryDocument]:
         """All documents that could still come."""
-        return sorted(pair for pair in self._candidates if pair not in self._said)
+        return sorted(pair for pair in self._candidates if pair not in self._grades)
 
     def wait(self, why: str) -> None:
         """Let the chosen documents wait, now and later: once the verdict is final, the others need no judging."""
@@ -58,28 +58,28 @@ class FollowedDecision:
         with self._lock:
             return self._decision.look()
 
-    def told(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, Any]:
         """The same, as the page shows it."""
-        return decision_told(self.look(), self._decision.measure.name)
+        return decision_summary(self.look(), self._decision.measure.name)
 
     def next(self, assessor: str, count: int) -> list[QueryDocument]:
         """What an assessor should judge next, the most informative first; nothing once the verdict is final."""
         with self._lock:
-            withdrawn = self._said.read()
-            if withdrawn or sum(self._said.open_to(assessor, pair) for pair in self._queue) < count:
-                self._decision = self._begin() if withdrawn else self._decision.with_grades(self._said.grades())
+            withdrawn = self._grades.read()
+            if withdrawn or sum(self._grades.open_to(assessor, pair) for pair in self._queue) < count:
+                self._decision = self._begin() if withdrawn else self._decision.with_grades(self._grades.grades())
                 self._choose()
-            return [pair for pair in self._queue if self._said.open_to(assessor, pair)]
+            return [pair for pair in self._queue if self._grades.open_to(assessor, pair)]
 
     def _begin(self) -> Decision:
         """The decision from all grades in the store, also after one was taken back."""
-        self._said = SaidSoFar(self._store)
-        self._said.read()
-        decision = self._make(self._store.view() if self._said.any_grade else None)
+        self._grades = GradesSoFar(self._store)
+        self._grades.read()
+        decision = self._make(self._store.view() if self._grades.any_grade else None)
         names_of, count = decision._candidates.names_of, len(decision._candidates.doc_ids)
         self._candidates = {names_of(place) for place in range(count)}
-        self._said.only(self._candidates)
-        return decision._knowing(self._said.grades())._after(self._said.last(BATCH))
+        self._grades.only(self._candidates)
+        return decision._knowing(self._grades.grades())._after(self._grades.last(BATCH))
 
     def _choose(self) -> None:
         self._queue = [] if self._decision.look().done else self._decision.next(BATCH)

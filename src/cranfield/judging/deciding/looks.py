@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from cranfield.evaluation.in_notebooks import notebook_html
+from cranfield.evaluation.notebook_html import notebook_html
 from cranfield.judging.deciding.verdicts import BETTER, NEITHER, WORSE
 from cranfield.layout import count
 
@@ -27,8 +27,8 @@ class PairLook(NamedTuple):
     likely_needed: about how many of these must be judged before the verdict is final. It assumes that the estimate
         stays the same while its uncertainty falls as the model expects, and is rough: half of the time within a factor
         of two.
-    state: "better" or "worse"; "not worth judging further", if neither can be shown with these queries; "all judged", if
-        no document is left that matters; otherwise "open"
+    state: "better" or "worse"; "not worth judging further", if neither can be shown with these queries; "all judged",
+        if no document is left that matters; otherwise "open"
     heading: the state in which an open pair is likely to end, once 50 documents are judged; "" if that is not clear
     reason: why the pair has this state, in a sentence
 
@@ -140,7 +140,7 @@ def reason_of(state: str, pair: str, probability: float, verdict: str, left: int
     """Why a pair has its state."""
     shown = f"{100 * probability:.0f}%" if probability < 0.995 else "more than 99%"
     lasting = f"the other {left} documents are unlikely to change that ({shown} sure, twice in a row)"
-    told = {
+    sentences = {
         BETTER: f"{pair}: better; {lasting}.",
         WORSE: f"{pair}: worse; {lasting}.",
         NOT_WORTH: f"{pair}: no significant difference, and {lasting}; more queries might.",
@@ -153,4 +153,4 @@ def reason_of(state: str, pair: str, probability: float, verdict: str, left: int
             f"{pair}: heading for not worth judging further: no significant difference is likely ({shown}), "
             "and more queries would help more than more judgments."
         )
-    return told.get(state, f"{pair}: {_IN_WORDS[verdict]} is likely ({shown}), and must be likely twice in a row.")
+    return sentences.get(state, f"{pair}: {_IN_WORDS[verdict]} is likely ({shown}), and must be likely twice in a row.")

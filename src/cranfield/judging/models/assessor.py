@@ -166,8 +166,13 @@ class ModelAssessor:
         prompt = self._template()
         asked = self._asked(prompt, scale)
         judged = {**asked, "samples": self.samples, "rule": RULE, "max_characters": self.max_characters}
-        told = {**judged, "prompt": prompt.name, "prompt_text": prompt.text, "provider": self._host or "this process"}
-        return Judge(fingerprint=hash_of(judged), asked=hash_of(asked), settings=told, prompt=prompt)
+        settings = {
+            **judged,
+            "prompt": prompt.name,
+            "prompt_text": prompt.text,
+            "provider": self._host or "this process",
+        }
+        return Judge(fingerprint=hash_of(judged), asked=hash_of(asked), settings=settings, prompt=prompt)
 
 
 @dataclass(frozen=True, slots=True)

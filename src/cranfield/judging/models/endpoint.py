@@ -180,24 +180,24 @@ class Endpoint:
 
     def _refused(self, status: int, headers: Any, data: bytes) -> NoReplyError:
         key, host = self._assessor.key, self._assessor._host
-        told = f"{host} answered {status}: {self._secrets.excerpt(data)}"
+        message = f"{host} answered {status}: {self._secrets.excerpt(data)}"
         if status in (401, 403):
             hint = f"is the environment variable {key} the right key?" if key else "set key to an environment variable"
-            return NoReplyError(told, hint=hint, final=True)
+            return NoReplyError(message, hint=hint, final=True)
         if status == 404 or 300 <= status < 400:
             hint = f"check url and model; {CHAT_COMPLETIONS} is added to the url, and redirects are not followed"
-            return NoReplyError(told, hint=hint, final=True)
+            return NoReplyError(message, hint=hint, final=True)
         if status in (400, 413, 422):
             for code, signs in (("refused", _FILTERED), ("too long", _TOO_LONG)):
                 if status == 413 or _holds(data, signs):
                     return NoReplyError(
-                        told, code="too long" if status == 413 else code, sent=self._secrets.hide(_text(data))
+                        message, code="too long" if status == 413 else code, sent=self._secrets.hide(_text(data))
                     )
-            return NoReplyError(told, hint="set further fields of a request in body")
+            return NoReplyError(message, hint="set further fields of a request in body")
         if _holds(data, ("insufficient_quota",)):
-            return NoReplyError(told, hint="the account has no credit left", final=True)
+            return NoReplyError(message, hint="the account has no credit left", final=True)
         after = _seconds(headers.get("Retry-After"))
-        return NoReplyError(told, retry=status in _PASSING, after=after, charged=status >= 500)
+        return NoReplyError(message, retry=status in _PASSING, after=after, charged=status >= 500)
 
 
 def _address(assessor: ModelAssessor) -> str:

@@ -34,11 +34,11 @@ def best_mean(keep: float) -> Callable[[RankedQuery], Steps]:
             run = chance.choice([each for each, its in means.items() if its == largest])
             document = rest[run].pop()
             asked.add(document)
-            told = yield document
-            if told is not None:
+            judged_relevant = yield document
+            if judged_relevant is not None:
                 for each, its in members.items():
                     if document in its:
-                        relevant[each] = keep * relevant[each] + told
+                        relevant[each] = keep * relevant[each] + judged_relevant
                         judged[each] = keep * judged[each] + 1
 
     return steps

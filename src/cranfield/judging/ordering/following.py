@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, Protocol
 
+from cranfield.judging.ordering.grades_so_far import GradesSoFar
 from cranfield.judging.ordering.order import Order, QueryDocument, RankedPool
-from cranfield.judging.ordering.said import SaidSoFar
 from cranfield.judging.places import place
 from cranfield.judging.store import Store
 
@@ -30,7 +30,7 @@ class Followed(Protocol):
     def next(self, assessor: str, count: int) -> list[QueryDocument]:
         """What an assessor should judge next: at least this many documents, if there are any."""
 
-    def told(self) -> dict[str, Any] | None:
+    def summary(self) -> dict[str, Any] | None:
         """What the page shows about it, if anything."""
 
 
@@ -45,12 +45,12 @@ class FollowedOrder:
         self._store, self._order, self._pool = store, order, pool
         self._lock = threading.Lock()
         everything = {(each.query, document) for each in pool.queries for document in each.best_ranks}
-        self._everything, self._said = everything, SaidSoFar(store, everything)
-        self._said.read()
+        self._everything, self._grades = everything, GradesSoFar(store, everything)
+        self._grades.read()
 
     def unjudged(self) -> list[QueryDocument]:
         """All documents that could be asked for."""
-        return sorted(pair for pair in self._everything if pair not in self._said)
+        return sorted(pair for pair in self._everything if pair not in self._grades)
 
     def wait(self, why: str) -> None:
         """Let all of them wait: each will be judged sooner or later."""
@@ -62,20 +62,20 @@ class FollowedOrder:
     def next(self, assessor: str, count: int) -> list[QueryDocument]:
         """What an assessor should judge next."""
         with self._lock:
-            self._said.read()
+            self._grades.read()
             return list(islice(self._next(assessor), count + TURN))
 
-    def told(self) -> None:
+    def summary(self) -> None:
         """The page shows nothing about an order."""
 
     def _next(self, assessor: str) -> Iterator[QueryDocument]:
-        grades = self._said.grades()
+        grades = self._grades.grades()
         done = {query: len(grades.get(query, ())) for query in self._pool.by_query}
         for query in sorted(done, key=lambda query: (done[query] // TURN, place(assessor, query))):
             known = {
                 document: grade
                 for document, grade in grades.get(query, {}).items()
-                if not self._said.open_to(assessor, (query, document))  # others may judge what one assessor could not
+                if not self._grades.open_to(assessor, (query, document))  # others may judge what one assessor could not
             }
             ranked = RankedPool({query: self._pool.by_query[query]}, self._pool.depth, self._pool.seed)
             yield from self._order.begin(ranked, {query: known}).next(TURN - done[query] % TURN)

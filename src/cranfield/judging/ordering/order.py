@@ -154,14 +154,14 @@ class QueryByQuery:
         steps = self.steps(ranked)
         document = next(steps, None)
         while document is not None and (count is None or len(found) < count):
-            told = None
+            relevant = None
             if document in known:
                 grade = known[document]
-                told = grade is not None and grade >= RELEVANT
+                relevant = grade is not None and grade >= RELEVANT
             else:
                 found.append(document)
             try:
-                document = steps.send(told)
+                document = steps.send(relevant)
             except StopIteration:
                 break
         return found

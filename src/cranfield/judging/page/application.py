@@ -90,5 +90,5 @@ async def _answer(desk: Desk, request: Request) -> Response:
 
 
 def _error(status: int, fact: str, hint: str | None = "") -> Response:
-    told: dict[str, Any] = {"error": fact, "hint": hint or ""}
-    return JSONResponse(told, status)
+    body: dict[str, Any] = {"error": fact, "hint": hint or ""}
+    return JSONResponse(body, status)

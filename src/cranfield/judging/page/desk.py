@@ -70,7 +70,7 @@ class Desk:
         return {
             "tasks": [self._task(task) for task in tasks],
             "progress": self._progress(who),
-            "decision": self._followed.told() if self._followed else None,
+            "decision": self._followed.summary() if self._followed else None,
         }
 
     def _in_order(self, followed: Followed, who: str, count: int, without: list[int]) -> list[Task]:
@@ -110,15 +110,15 @@ class Desk:
             return {"task": None, "progress": self._progress(who)}
         with self._store._reading() as connection:
             item = listing.shown_item(connection, listing.item_of(event))
-        task, said = self._take(who, item, even_of_others=True)
-        return {"task": task, "said": said, "progress": self._progress(who)}
+        task, grade = self._take(who, item, even_of_others=True)
+        return {"task": task, "said": grade, "progress": self._progress(who)}
 
     def open(self, asked: Asked) -> Told:
         """A document that an assessor chose, to judge it or to correct a grade."""
-        task, said = self._take(self._who(asked), _item(asked))
+        task, grade = self._take(self._who(asked), _item(asked))
         if task is None:
             raise TakenError
-        return {"task": task, "said": said}
+        return {"task": task, "said": grade}
 
     def passages(self, asked: Asked) -> Told:
         """The passages of a document that an assessor marked, and their grades."""
@@ -150,11 +150,11 @@ class Desk:
             queries = listing.totals(connection).queries
             asked_for = assigning.task_of(connection, (query, "", 0, 0), 0)
         documents = [
-            {**_named(row.item), "title": row.title, "open": row.open, "said": row.mine and _said(row.mine)}
+            {**_named(row.item), "title": row.title, "open": row.open, "said": row.mine and _grade_of(row.mine)}
             for row in rows
         ]
-        told = {"query": asked_for.query, "narrative": asked_for.narrative}
-        return {**told, "number": number, "queries": queries, "documents": documents}
+        query_texts = {"query": asked_for.query, "narrative": asked_for.narrative}
+        return {**query_texts, "number": number, "queries": queries, "documents": documents}
 
     def queries(self, asked: Asked) -> Told:
         """The queries in the order of an assessor, and those with some words."""
@@ -192,8 +192,8 @@ class Desk:
                 {
                     "task": self._task(assigning.task_of(connection, (each.query_id, each.doc_id, 0, 0), 0)),
                     "said": [
-                        {"assessor": event.assessor, **_said(event)}
-                        for event in listing.said_of(connection, each.query_id, each.doc_id)
+                        {"assessor": event.assessor, **_grade_of(event)}
+                        for event in listing.current_grades(connection, each.query_id, each.doc_id)
                         if event.assessor in each.grades and not event.adjudicates
                     ],
                 }
@@ -212,8 +212,8 @@ class Desk:
             task = assigning.take(connection, who, item)
             if task is None and even_of_others:
                 task = assigning.task_of(connection, item, 0)
-            said = listing.last_said(connection, who, item)
-        return self._task(task) if task else None, _said(said) if said else None
+            grade = listing.current_grade(connection, who, item)
+        return self._task(task) if task else None, _grade_of(grade) if grade else None
 
     def _task(self, task: Task) -> Told:
         text = task.text[slice(*task.part)] if task.part else task.text
@@ -253,7 +253,7 @@ def _named(item: WaitingItem) -> Told:
     return {"query_id": query, "doc_id": document, "part": [start, end] if end else None}
 
 
-def _said(event: Event) -> Told:
+def _grade_of(event: Event) -> Told:
     return {"grade": event.grade, "comment": event.comment}
 
 
@@ -269,7 +269,7 @@ def _judged(row: listing.JudgedDocument, who: str) -> Told:
         "adjudicates": event.adjudicates,
         "mine": event.assessor == who and not event.adjudicates,
         "at": event.at.isoformat(),
-        **_said(event),
+        **_grade_of(event),
     }
 
 

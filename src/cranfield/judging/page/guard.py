@@ -70,8 +70,8 @@ class Guard:
             return None
         asked = parse_qsl(scope["query_string"].decode("latin-1"))
         if not self._knows(dict(asked).get("token", "")):
-            told = "Open the page with the address that 'cranfield judge' printed: its token is missing or wrong.\n"
-            return PlainTextResponse(told, 401)
+            message = "Open the page with the address that 'cranfield judge' printed: its token is missing or wrong.\n"
+            return PlainTextResponse(message, 401)
         rest = urlencode([(name, value) for name, value in asked if name != "token"])
         # A path of the page only: two slashes would lead elsewhere.
         path = "/" + scope["path"].lstrip("/\\")

@@ -75,9 +75,11 @@ def _recognised(stream: Stream, role: Role, name: str | None) -> Format:
         raise InputError(stream.name, "this file is empty.")
     if name is not None:
         return FORMATS[name]
-    said = by_extension(stream.name)
-    if said is not None and role in said.reads and not isinstance(said, WordFormat):  # .run and .txt may be anything
-        return said
+    by_name = by_extension(stream.name)
+    if (
+        by_name is not None and role in by_name.reads and not isinstance(by_name, WordFormat)
+    ):  # .run and .txt may be anything
+        return by_name
     return _by_content(stream, head, role)
 
 

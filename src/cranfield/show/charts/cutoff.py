@@ -49,8 +49,8 @@ def cutoff_chart(
         tooltip=["run:N", "cutoff:Q", channel("value:Q", format=".4f")],
     )
     deepest = {run: list(values.items())[-1] for run, values in curves.items() if values}
-    told = "; ".join(f"{run} reaches {value:.4f} at {k}" for run, (k, value) in deepest.items())
-    return specification(chart, f"{measure} by cutoff", f"The mean of {measure} at each cutoff: {told}.")
+    description = "; ".join(f"{run} reaches {value:.4f} at {k}" for run, (k, value) in deepest.items())
+    return specification(chart, f"{measure} by cutoff", f"The mean of {measure} at each cutoff: {description}.")
 
 
 def cutoffs_of(measure: Measure, deepest: int = CUTOFFS) -> list[Measure]:

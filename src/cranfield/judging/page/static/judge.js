@@ -403,10 +403,10 @@ class Judging {
     const { left, documents } = this.progress;
     head(this.session, { title: left ? "Nothing left for you" : documents ? "Everything is judged" : "Nothing to judge", progress: this.progress, state: this.state });
     const told = left
-      ? `${left.toLocaleString("en")} ${left === 1 ? "document is" : "documents are"} left for others: someone has them
-      open, or they need a second assessor. Reload the page to look again.` : documents ? "Thank you. You can now settle
-      differences between assessors, and look through and correct the judgments." : "No documents are waiting to be
-      judged. Fill the store with: cranfield pool";
+      ? `${left.toLocaleString("en")} ${left === 1 ? "document is" : "documents are"} left for others: someone has them open, or they need a second assessor. Reload the page to look again.`
+      : documents
+        ? "Thank you. You can now settle differences between assessors, and look through and correct the judgments."
+        : "No documents are waiting to be judged. Fill the store with: cranfield pool";
     fill(
       this.main,
       make(

@@ -8,7 +8,7 @@ from cranfield.judging.deciding.looks import NOT_WORTH, OPEN, Look, PairLook
 from cranfield.layout import count
 
 
-def decision_told(look: Look, measure: str) -> dict[str, Any]:
+def decision_summary(look: Look, measure: str) -> dict[str, Any]:
     """A look as the page shows it: one entry for each pair, and a message once judging may stop."""
     return {
         "done": look.done,

@@ -10,7 +10,7 @@ from cranfield.read.records import Bad, RecordFile, Records, joined
 from cranfield.read.shapes import Text
 
 
-def together(file: RecordFile, bad: Bad, *, scattered: bool = False) -> Iterator[Records]:
+def rows_by_query(file: RecordFile, bad: Bad, *, scattered: bool = False) -> Iterator[Records]:
     """All rows of every query. Memory is a block and the largest query, and the ids of all queries.
 
     If the rows of a query are not together, it raises `Scattered`; called again with `scattered`, it groups them first:
