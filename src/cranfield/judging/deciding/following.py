@@ -10,7 +10,7 @@ from cranfield.judging.deciding.decision import BATCH, Decision
 from cranfield.judging.deciding.looks import Look
 from cranfield.judging.deciding.summary import decision_summary
 from cranfield.judging.ordering import DECIDE
-from cranfield.judging.ordering.grades_so_far import GradesSoFar
+from cranfield.judging.ordering.followed_grades import FollowedGrades
 from cranfield.judging.ordering.order import QueryDocument
 from cranfield.judging.store import Store
 from cranfield.judging.waiting import WaitingRow, add_waiting
@@ -73,7 +73,7 @@ class FollowedDecision:
 
     def _begin(self) -> Decision:
         """The decision from all grades in the store, also after one was taken back."""
-        self._grades = GradesSoFar(self._store)
+        self._grades = FollowedGrades(self._store)
         self._grades.read()
         decision = self._make(self._store.view() if self._grades.any_grade else None)
         names_of, count = decision._candidates.names_of, len(decision._candidates.doc_ids)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, Protocol
 
-from cranfield.judging.ordering.grades_so_far import GradesSoFar
+from cranfield.judging.ordering.followed_grades import FollowedGrades
 from cranfield.judging.ordering.order import Order, QueryDocument, RankedPool
 from cranfield.judging.places import place
 from cranfield.judging.store import Store
@@ -45,7 +45,7 @@ class FollowedOrder:
         self._store, self._order, self._pool = store, order, pool
         self._lock = threading.Lock()
         everything = {(each.query, document) for each in pool.queries for document in each.best_ranks}
-        self._everything, self._grades = everything, GradesSoFar(store, everything)
+        self._everything, self._grades = everything, FollowedGrades(store, everything)
         self._grades.read()
 
     def unjudged(self) -> list[QueryDocument]:

@@ -1,4 +1,4 @@
-"""GradesSoFar: the grades that people have given in a store, updated as they judge."""
+"""FollowedGrades: the grades that people have given in a store, updated as they judge."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cranfield.judging.ordering.order import QueryDocument
 from cranfield.judging.store import Store
 
 
-class GradesSoFar:
+class FollowedGrades:
     """The grades that people gave to some documents, or to all. Where two differ, the majority counts, as in a view.
 
     store: in which people judge
